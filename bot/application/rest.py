@@ -45,8 +45,12 @@ async def open_rest(config: Config, opening: Opening = "stopped") -> AsyncIterat
 def rest_of(server: Holder, config: Config) -> Rest:
     """The REST calls of the process that holds the data folder."""
     silent = f"process {server.pid} holds the data folder but does not answer at {server.url}"
-    key = config.server.api_key.get_secret_value() or existing_key(config.data_dir, "server_api_key") or ""
-    return Rest.of_server(server.url or "", key, timeout=TIMEOUT, unreachable=silent)
+    return Rest.of_server(server.url or "", key_of(config), timeout=TIMEOUT, unreachable=silent)
+
+
+def key_of(config: Config) -> str:
+    """The key of the running server; empty if it has made none yet."""
+    return config.server.api_key.get_secret_value() or existing_key(config.data_dir, "server_api_key") or ""
 
 
 def running_server(config: Config) -> Holder | None:

@@ -78,21 +78,21 @@ async def _mcp(config: Config, stdio: bool) -> None:
 
 async def _mcp_address(rest: Rest, server: Holder) -> str:
     """Where the running server serves MCP. Raises ServerUnreachable if it does not."""
-    from bot.web.client import CallRefused, ServerUnreachable
+    from bot.web.client import CallFailed, ServerUnreachable
 
-    with contextlib.suppress(CallRefused, ServerUnreachable, KeyError, TypeError):
+    with contextlib.suppress(CallFailed, KeyError, TypeError):
         return str((await rest.get("/"))["mcp"])
     raise ServerUnreachable(f"process {server.pid} holds the data folder and serves no MCP over HTTP")
 
 
 async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Event) -> None:
-    from bot.application.rest import rest_of
+    from bot.application.rest import key_of
     from bot.mcp.stdio import serve_stdio
     from bot.web.client import Rest
 
     async with contextlib.AsyncExitStack() as stack:
         if server is not None:
-            rest = rest_of(server, config)
+            rest = Rest.of_server(server.url or "", key_of(config))
         else:
             from bot.runtime.headless import open_alone
             from bot.runtime.http import served_for_commands, server_key

@@ -27,7 +27,7 @@ from starlette.applications import Starlette
 
 from bot.mcp.task_tools import TASK_TOOLS
 from bot.mcp.tools import TOOLS, Tool
-from bot.web.client import CallRefused, Rest, ServerUnreachable
+from bot.web.client import CallFailed, Rest
 from bot.web.http.fields import fault_words
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ async def _called(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallTool
         return _refused("; ".join(told))
     try:
         answer = dict(await tool.call(rest, wanted))
-    except (CallRefused, ServerUnreachable) as error:
+    except CallFailed as error:
         return _refused(str(error))
     except Exception:  # border of a call: one that breaks must not end the connection
         log.exception("tool_failed", extra={"tool": tool.name})

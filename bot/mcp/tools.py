@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from bot.web.client import CallRefused, Rest
+from bot.web.client import CallFailed, Rest
 from bot.web.graph.cypher import QUERY_PATH, CypherAnswer, CypherRequest
 from bot.web.graph.schemas import (
     CitationChain,
@@ -43,7 +43,7 @@ Most = Annotated[int, Field(ge=1, le=100)]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallRefused.
+    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallFailed.
 
     `repeatable`: the same call again changes nothing more.
     """
@@ -221,11 +221,11 @@ async def query_graph(rest: Rest, wanted: CypherRequest) -> Answer:
 async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
     try:
         await rest.get("/readyz")
-    except CallRefused as error:
+    except CallFailed as error:
         return {"status": "error", "message": str(error), "graph": None}
     try:
         graph = await rest.get("/graph/status", body_of(wanted))
-    except CallRefused:
+    except CallFailed:
         if wanted.group_id is not None:
             raise
         return {"status": "ok", "message": "ready", "graph": None}

@@ -19,11 +19,15 @@ TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
 """A search may wait for an embedding model; only the connection itself must be quick."""
 
 
-class CallRefused(LaplacedError):
+class CallFailed(LaplacedError):
+    """A call brought no answer that can be used."""
+
+
+class CallRefused(CallFailed):
     """The server refused the call."""
 
 
-class ServerUnreachable(LaplacedError):
+class ServerUnreachable(CallFailed):
     """Nothing answers at the server's address, or something that is not Laplaced."""
 
 

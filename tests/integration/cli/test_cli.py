@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from support.paths import ROOT
 
 from bot.cli.main import main
-from bot.web.admin.archive import ArchiveReport, admin_router
+from bot.web.admin.archive import ArchiveReport, archive_router
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.storage.engine.data_lock import hold
@@ -207,7 +207,7 @@ async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Pat
         return ArchiveReport(fragments=user_id or 0, applied=3 if again else 2, waiting=1)
 
     app = FastAPI()
-    app.include_router(admin_router(archive))
+    app.include_router(archive_router(archive))
     with hold(tmp_path / "data") as lock:
         guarded = Guard(app, api_key=ensure_key(tmp_path / "data", "server_api_key"), allowed_hosts=[], own_secret=[])
         async with serving(guarded, "127.0.0.1", 0) as server:
