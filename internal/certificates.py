@@ -1,4 +1,4 @@
-"""Whose certificates an HTTP client believes. Reading the authorities takes 40 ms, so it is done once in a process."""
+"""The certificate authorities of HTTP clients. Reading them takes 40 ms, so it is done once in a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 
 
 def believed(url: str | httpx.URL, *, environment: bool = False) -> ssl.SSLContext | bool:
-    """What `verify` of an httpx client of this address is to be; plain HTTP has no certificates to compare.
+    """The `verify` argument of an httpx client for this address; plain HTTP has no certificates to check.
 
     `environment`: SSL_CERT_FILE and SSL_CERT_DIR name other authorities, as they do for httpx itself.
     """

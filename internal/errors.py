@@ -67,14 +67,14 @@ class ModelUnavailable(ModelError):
 
 
 class ModelAccessDenied(ModelUnavailable):
-    """The provider refuses us (bad key, no credit, unknown model): nothing is wrong with what was asked.
+    """The provider refuses us (bad key, no credit, unknown model), whatever was asked.
 
-    Somebody has to change the configuration or pay; until then it waits like an outage.
+    The configuration or the account has to change; until then it waits like an outage.
     """
 
 
 class ModelRefused(ModelError):
-    """The model refuses what was asked for good (a safety block, an impossible request): retrying cannot help."""
+    """The model refuses the request for good (a safety block, an impossible request): retrying cannot help."""
 
 
 class ModelReplyInvalid(ModelError):

@@ -81,7 +81,7 @@ def with_cause(
     known = {**about, **links}
     for step in _BEFORE.get(event_type, _TO_RESULT):
         held = [str(ref) for ref in refs(known.get(step.ours))]
-        found = link_repository.telling(connection, user_id, step.theirs, held, step.types) if held else []
+        found = link_repository.linking_to(connection, user_id, step.theirs, held, step.types) if held else []
         if found:
             return {**links, CAUSED_BY: _one_or_all(found if step.every else found[-1:])}
     return dict(links)

@@ -55,7 +55,7 @@ def refs(held: Any) -> Sequence[Any]:
     return held if isinstance(held, (list, tuple)) else (held,)
 
 
-def telling(
+def linking_to(
     connection: Connection, user_id: int, name: str, held: Collection[str], event_types: Collection[str]
 ) -> list[str]:
     """Ids of the events of these types that link to one of these ids by that name, oldest first."""

@@ -54,7 +54,7 @@ def record_trigger(connection: Connection, trigger: UpdateTrigger, now: datetime
 
     Recorded again, for instance by a handler that runs again after a crash, it is the same event.
     """
-    known = link_repository.telling(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
+    known = link_repository.linking_to(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
     if known:
         return known[0]
     fields: dict[str, Any] = {"payload": dict(trigger.payload), "links": {"update": trigger.key}}
@@ -65,7 +65,7 @@ def led_to(connection: Connection, trigger: UpdateTrigger | None) -> list[str]:
     """Ids of the events that this trigger has already caused, for a handler that runs again."""
     if trigger is None:
         return []
-    event_ids = link_repository.telling(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
+    event_ids = link_repository.linking_to(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
     return [effect for _, effect in link_repository.effects(connection, trigger.user_id, event_ids)]
 
 

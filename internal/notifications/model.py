@@ -1,4 +1,4 @@
-"""A notification: something that the bot wants to tell an owner by itself, and what became of it."""
+"""A notification: something the bot wants to write to an owner on its own initiative, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from typing import Any
 
 
 class NotificationKind(StrEnum):
-    """What it is about; `ref_id` names the thing."""
+    """The subject; `ref_id` identifies it."""
 
     REMINDER = "reminder"
     """A task, a promise or a reminder is due; `ref_id` is the task."""
     CONFIRM = "confirm"
-    """A task was understood from what the owner said and waits for his yes; `ref_id` is the task."""
+    """A task was understood from the owner's words and waits to be confirmed; `ref_id` is the task."""
     TEAM = "team"
-    """Something of a team: an invitation, or a task that somebody took on for this owner."""
+    """Something about a team: an invitation, or a task that a member took on for this owner."""
     QUESTION = "question"
     """Something that only the owner can decide; `ref_id` is the question."""
     NOTICE = "notice"
-    """The program has something to tell about itself."""
+    """The program has something to say about itself."""
 
     @property
     def fixed(self) -> bool:
-        """Whether its words stay as they are: buttons answer them."""
+        """Whether its text is sent unchanged, because buttons answer it."""
         return self in (NotificationKind.CONFIRM, NotificationKind.TEAM, NotificationKind.QUESTION)
 
 
 class NotificationState(StrEnum):
     WAITING = "waiting"
     DEFERRED = "deferred"
-    """Looked at and put off: it is looked at again at `not_before`."""
+    """Examined and put off: it is examined again at `not_before`."""
     SENT = "sent"
     MERGED = "merged"
-    """Told together with `merged_into`."""
+    """Sent in the same message as `merged_into`."""
     DROPPED = "dropped"
 
 
 OPEN = (NotificationState.WAITING, NotificationState.DEFERRED)
-"""What nothing was decided about yet, or only that it has to wait."""
+"""States without a decision, or with the decision to wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """`text` is the matter itself (1 character or more): the words that are sent are in message `message_id`.
+    """`text` is the matter itself (1 character or more); the words that were sent are in message `message_id`.
 
     `payload` may hold `buttons` and `together` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601,
-    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest.
-    `reason` says why it was told, put off, merged or dropped: a key such as `quiet` where a rule decided, which the
-    console says in the reader's language, or the sentence of a model. `event_id` is its event `notification_generated`.
+    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is the earliest time to send it. `reason`
+    says why it was sent, put off, merged or dropped: a key such as `quiet` where a rule decided, which the console
+    translates, or a sentence of a model. `event_id` is its event `notification_generated`.
     """
 
     user_id: int
@@ -72,9 +72,9 @@ class Notification:
 
     @property
     def due_at(self) -> datetime | None:
-        """When what it is about is, or was, due."""
-        told = self.payload.get("due_at")
-        return datetime.fromisoformat(told) if told else None
+        """When its subject is, or was, due."""
+        due = self.payload.get("due_at")
+        return datetime.fromisoformat(due) if due else None
 
     @property
     def buttons(self) -> list[list[dict[str, str]]]:
@@ -83,14 +83,14 @@ class Notification:
 
     @property
     def together(self) -> list[list[dict[str, str]]]:
-        """Its rows below a message that tells several at once."""
+        """Its rows of buttons below a message that combines several notifications."""
         rows: list[list[dict[str, str]]] = self.payload.get("together") or []
         return rows
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits of everybody: `late` of `count` could be told already, the first of them since `oldest`."""
+    """Everybody's waiting notifications: `late` of `count` could have been sent, the first of them since `oldest`."""
 
     count: int
     late: int

@@ -1,4 +1,4 @@
-"""Quiet hours: when nothing that can wait is told, by the owner's own clock. Pure."""
+"""Quiet hours: when nothing is sent that can wait, by the owner's clock. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 
 def quiet_until(hours: str, now: datetime, tz: str) -> datetime | None:
-    """When the quiet hours end (UTC) that `now` lies in; None where it lies in none.
+    """The end (UTC) of the quiet hours that contain `now`; None outside them.
 
-    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. Of an
-    hour that the clock shows twice all is quiet that may be: it begins with the first and ends with the second, so that
-    no night rings in between. A time that the clock leaves out comes as much later as the clock is put forward.
+    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. Where
+    the clock shows an hour twice, quiet hours begin with its first and end with its second occurrence, so that no
+    night is interrupted. A time that the clock skips comes as much later as the clock is put forward.
     """
     if not hours:
         return None

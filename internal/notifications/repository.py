@@ -19,7 +19,7 @@ WEIGHED: Final = "notification_weighed"
 """It was put off, merged or dropped."""
 
 QUIET: Final = "quiet"
-"""The reason of what was put off for quiet hours."""
+"""The reason of notifications put off for quiet hours."""
 
 _OPEN = one_of(notifications.c.state, OPEN)
 
@@ -39,10 +39,10 @@ def generate(
     links: Mapping[str, Any] | None = None,
     source: str = "agent:TaskManager",
 ) -> str | None:
-    """Has something told to a user when it fits; the id, or None if one with this `dedupe` (of this user) was before.
+    """Queues a notification for a user. Returns its id, or None if this user had one with this `dedupe` before.
 
-    `urgent` is told at once, in quiet hours too while its moment is fresh, unless `not_before` lies ahead. `links` go
-    into the event `notification_generated`, which holds ids and no words; `source` is who wants it told.
+    `urgent` ones are sent at once, in quiet hours too while their moment is fresh, unless `not_before` lies ahead.
+    `links` go into the event `notification_generated`, which holds ids and no words; `source` is the event's author.
     """
     before = (notifications.c.user_id == user_id) & (notifications.c.dedupe == dedupe)
     if connection.execute(select(notifications.c.id).where(before)).first() is not None:
@@ -101,9 +101,9 @@ def count(connection: Connection, user_id: int, *, state: NotificationState | No
 
 
 def owners_due(connection: Connection, now: datetime) -> list[int]:
-    """Whose notifications have to be looked at: something may be told by now; who waits longest comes first.
+    """The owners with notifications to examine now; the longest waiting first.
 
-    Who left is not among them: nothing can be told to him, and he would stand before the others for ever.
+    Users who left are not included: nothing can be sent to them, and they would stand first for ever.
     """
     active = users.c.state == "active"
     query = (
@@ -117,13 +117,13 @@ def owners_due(connection: Connection, now: datetime) -> list[int]:
 
 
 def due(connection: Connection, user_id: int, now: datetime, *, limit: int = 50) -> list[Notification]:
-    """What may be told to this user by now, oldest first."""
+    """What may be sent to this user by now, oldest first."""
     query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.not_before <= now)
     return [_notification(row) for row in connection.execute(query.order_by(notifications.c.id).limit(limit))]
 
 
 def next_at(connection: Connection, after: datetime) -> datetime | None:
-    """When the next one may be told that may not be told at `after` yet."""
+    """When the next notification may be sent that may not be sent at `after` yet."""
     query = select(func.min(notifications.c.not_before)).where(_OPEN, notifications.c.not_before > after)
     return connection.execute(query).scalar_one_or_none()
 
@@ -139,12 +139,12 @@ def are_open(connection: Connection, user_id: int, notification_ids: Collection[
 def defer(
     connection: Connection, user_id: int, notification_ids: Collection[str], until: datetime, reason: str, now: datetime
 ) -> None:
-    """Puts these off: they are looked at again at `until`."""
+    """Puts these off: they are examined again at `until`."""
     _decide(connection, user_id, notification_ids, NotificationState.DEFERRED, now, reason, not_before=until)
 
 
 def look_again_at_quiet(connection: Connection, user_id: int, now: datetime) -> int:
-    """Has what was put off for quiet hours looked at now, since these are others; how many."""
+    """Has everything put off for quiet hours examined now, since the hours changed. Returns how many."""
     off = _of(user_id, NotificationState.DEFERRED) & (notifications.c.reason == QUIET)
     later = update(notifications).where(off, notifications.c.not_before > now)
     return connection.execute(later.values(not_before=now)).rowcount
@@ -160,19 +160,19 @@ def mark_sent(
     reason: str,
     now: datetime,
 ) -> None:
-    """These are told by the assistant's message `message_id`: one of them, and `merged` in the same words."""
+    """Marks these as sent by the assistant's message `message_id`: one of them, and `merged` in the same words."""
     _decide(connection, user_id, [notification_id], NotificationState.SENT, now, reason, message_id=message_id)
     together: dict[str, Any] = {"message_id": message_id, "merged_into": notification_id}
     _decide(connection, user_id, merged, NotificationState.MERGED, now, reason, **together)
 
 
 def drop(connection: Connection, user_id: int, notification_ids: Collection[str], reason: str, now: datetime) -> None:
-    """These will never be told."""
+    """Marks these as never to be sent."""
     _decide(connection, user_id, notification_ids, NotificationState.DROPPED, now, reason)
 
 
 def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> list[Notification]:
-    """Drops what still waits about a thing that needs no telling any more, such as a task that is done; what it was."""
+    """Drops what still waits about a subject that needs no notification, such as a task that is done. Returns it."""
     query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.ref_id == ref_id)
     waiting = [_notification(row) for row in connection.execute(query.order_by(notifications.c.id))]
     drop(connection, user_id, [one.id for one in waiting], reason, now)
@@ -180,13 +180,13 @@ def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now
 
 
 def count_attempt(connection: Connection, user_id: int, notification_ids: Collection[str]) -> None:
-    """One more attempt to weigh these that failed."""
+    """Counts one more failed attempt to decide about these."""
     mine = (notifications.c.user_id == user_id) & notifications.c.id.in_(notification_ids)
     connection.execute(update(notifications).where(mine).values(attempts=notifications.c.attempts + 1))
 
 
 def waiting(connection: Connection, now: datetime) -> Waiting:
-    """What waits of everybody."""
+    """Counts everybody's waiting notifications."""
     late = func.count().filter(notifications.c.not_before <= now)
     oldest = func.min(notifications.c.not_before).filter(notifications.c.not_before <= now)
     row = connection.execute(select(func.count(), late, oldest).select_from(notifications).where(_OPEN)).one()
@@ -196,7 +196,7 @@ def waiting(connection: Connection, now: datetime) -> Waiting:
 def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool]
 ) -> list[Notification]:
-    """Deletes the notifications that tell of, or in, one of these messages, or hold a trace; what they were."""
+    """Deletes the notifications about, or sent in, one of these messages, or with a trace. Returns their texts."""
     going = set(message_ids)
     rows = map(_notification, connection.execute(select(notifications).where(notifications.c.user_id == user_id)))
     gone = [one for one in rows if going & {one.payload.get("message"), one.message_id} or holds(one.text)]

@@ -1,4 +1,4 @@
-"""What an agent keeps in mind of one owner: who he is, what is going on now, what is open. Pure."""
+"""What the context manager keeps of one owner: who the owner is, what is going on, what is open. Pure."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Part = Literal["who", "now", "threads"]
 PARTS: Final[tuple[Part, ...]] = ("who", "now", "threads")
 
 MAX_TEXT: Final = 240
-"""Characters of one item."""
+"""Most characters of one item."""
 
 MAX_SIZE: Final = 2400
-"""Characters of all items together: about 600 tokens of Russian in every prompt."""
+"""Most characters of all items together: about 600 tokens of Russian in every prompt."""
 
 MOST: Final[Mapping[Part, int]] = {"who": 12, "now": 8, "threads": 16}
-"""Items of each part."""
+"""Most items of each part."""
 
 MOST_SOURCES: Final = 500
-"""Messages that an item may rest on; of more the latest are kept."""
+"""Most messages that an item may rest on; the latest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One line. `at` (aware) is when it was said last; `sources` are the ids of the messages that it rests on.
 
-    What rests on a message goes with it, whatever its words are.
+    An item is erased with any of its messages, whatever its words are.
     """
 
     text: str
@@ -38,9 +38,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`who`: the owner himself; `now`: what goes on in his life; `threads`: what is open, each oldest first.
+    """`who`: the owner; `now`: what is going on; `threads`: what is open, each oldest first.
 
-    `by_rules`: no model understood it, it quotes.
+    `by_rules`: made without a model, by quoting.
     """
 
     who: tuple[Item, ...] = ()
@@ -59,7 +59,7 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """Characters."""
+        """The number of characters."""
         return sum(len(item.text) for item in self.items)
 
     @property
@@ -67,7 +67,7 @@ class Snapshot:
         return not self.items
 
     def without(self, sources: Collection[str], holds: Callable[[str], bool] | None = None) -> Snapshot:
-        """Without what rests on one of these messages, or whose text holds a trace."""
+        """The snapshot without items that rest on one of these messages or hold a trace."""
         gone = set(sources)
 
         def stays(item: Item) -> bool:
@@ -83,7 +83,7 @@ class Snapshot:
 
 
 EMPTY: Final = Snapshot()
-"""Before anything was said."""
+"""The snapshot before anything was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ class Version:
 
 
 def of_content(content: Mapping[str, Any]) -> Snapshot:
-    """The inverse of `Snapshot.content`; what was forgotten whole is empty."""
+    """The inverse of `Snapshot.content`; a forgotten snapshot is empty."""
     parts = {part: tuple(_item(raw) for raw in content.get(part) or ()) for part in PARTS}
     return Snapshot(**parts, by_rules=content.get("by") == "rules")
 
 
 def bounded(snapshot: Snapshot) -> Snapshot:
-    """Within the limits above: each text once, the oldest go first, of threads sooner than of what is now or who."""
+    """The snapshot within the limits above: each text once, the oldest dropped first, threads before the rest."""
     parts: dict[Part, list[Item]] = {}
     seen: set[str] = set()
     for part in PARTS:
@@ -119,7 +119,7 @@ def bounded(snapshot: Snapshot) -> Snapshot:
 
 
 def rests_on(*sources: Iterable[str]) -> tuple[str, ...]:
-    """Several items' messages as one item's, each once."""
+    """The messages of several items, each once."""
     return tuple(dict.fromkeys(one for several in sources for one in several))[-MOST_SOURCES:]
 
 
@@ -131,7 +131,7 @@ def _within(item: Item) -> Item:
 
 
 def _latest(items: list[Item], most: int) -> list[Item]:
-    """The `most` latest of them, in the order they stand in."""
+    """The `most` latest of them, in their order."""
     kept = set(sorted(range(len(items)), key=lambda place: (items[place].at, place))[-most:])
     return [item for place, item in enumerate(items) if place in kept]
 

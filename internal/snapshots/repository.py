@@ -16,10 +16,10 @@ from internal.storage.tables import context_snapshots
 AGENT: Final = "context_manager"
 
 KEY: Final = "context_snapshot"
-"""Under which the agent's state holds the latest version, as JSON."""
+"""The key of the latest version in the agent's state, as JSON."""
 
 KEPT: Final = 100
-"""Versions of one owner; older ones are deleted."""
+"""Versions stored for one owner; older ones are deleted."""
 
 
 def current(connection: Connection, user_id: int) -> Version | None:
@@ -75,7 +75,7 @@ def add(
     )
     old = (context_snapshots.c.user_id == user_id) & (context_snapshots.c.version <= number - KEPT)
     connection.execute(delete(context_snapshots).where(old))
-    _tell(connection, version, now)
+    _record(connection, version, now)
     return version
 
 
@@ -92,7 +92,7 @@ def erase(
     holds: Callable[[str], bool],
     now: datetime,
 ) -> list[str]:
-    """Takes out of every version what rests on these messages or holds a trace; the texts that went."""
+    """Removes from every version what rests on these messages or holds a trace. Returns the removed texts."""
     gone: dict[str, None] = {}
     for version in listing(connection, user_id, limit=KEPT):
         left = version.snapshot.without(message_ids, holds)
@@ -105,14 +105,14 @@ def erase(
     if gone:
         latest = current(connection, user_id)
         if latest is not None:
-            _tell(connection, latest, now)
+            _record(connection, latest, now)
     return list(gone)
 
 
-def _tell(connection: Connection, version: Version, now: datetime) -> None:
-    told = {"version": version.version, **version.snapshot.content()}
+def _record(connection: Connection, version: Version, now: datetime) -> None:
+    state = {"version": version.version, **version.snapshot.content()}
     mine = agent_state.agent_id(AGENT, version.user_id)
-    agent_state.put(connection, mine, KEY, told, user_id=version.user_id, now=now)
+    agent_state.put(connection, mine, KEY, state, user_id=version.user_id, now=now)
 
 
 def _version(row: Row[Any]) -> Version:

@@ -1,4 +1,4 @@
-"""Tasks, reminders and promises: what is to be done, when it is told of, and how that changes. Pure."""
+"""Tasks, reminders and promises: what is to be done, when its owner is notified, and how that changes. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_TITLE: Final = 300
 MAX_DETAILS: Final = 2000
 """Characters."""
 MOST_OPEN: Final = 1000
-"""Tasks an owner may have open or proposed at once: more is no list any more, it is a loop."""
+"""Tasks an owner may have open or proposed at once: more are a loop, not a list."""
 
 WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
@@ -43,14 +43,14 @@ class TaskKind(StrEnum):
     TASK = "task"
     """Something to be done."""
     REMINDER = "reminder"
-    """Something the owner wants to be told of at a moment."""
+    """Something the owner wants to be reminded of at a moment."""
     PROMISE = "promise"
-    """Something the owner told somebody that he would do."""
+    """Something the owner promised somebody to do."""
 
 
 class TaskState(StrEnum):
     PROPOSED = "proposed"
-    """Found in what was said, and not yet confirmed: it is told of by nothing but the question whether it is meant."""
+    """Found in what was said and not confirmed: the only notification about it is the question whether it is meant."""
     OPEN = "open"
     DONE = "done"
     CANCELLED = "cancelled"
@@ -64,7 +64,7 @@ class TaskOrigin(StrEnum):
     """Where a task comes from."""
 
     CHAT = "chat"
-    """The owner asked for it in so many words."""
+    """The owner asked for it explicitly."""
     FRAGMENT = "fragment"
     """The agent found it in what was said."""
     COMMAND = "command"
@@ -73,9 +73,9 @@ class TaskOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When something is due: `due_at` (aware; of a whole day its midnight in `tz`), `recurrence` an RRULE or None.
+    """When something is due: `due_at` (aware; for a whole day its midnight in `tz`), `recurrence` an RRULE or None.
 
-    The days and hours of a recurrence are those of the clock on the wall in `tz` (an IANA name).
+    The days and hours of a recurrence are local times in `tz` (an IANA name).
     """
 
     due_at: datetime | None = None
@@ -86,10 +86,10 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. Times are aware, in UTC. `next_at` = when it is told of next; None while it is proposed or closed.
+    """One task. Times are aware, in UTC. `next_at`: the next notification; None while it is proposed or closed.
 
-    `person_id` is whom it is about or was promised to, `for_user` the member of a team on whose behalf the owner took
-    it on. `episode_id`, `message_id` and `run_id` tell what it was found in; `event_id` is the event that opened it.
+    `person_id` is whom it is about or was promised to, `for_user` the team member for whom the owner took it on.
+    `episode_id`, `message_id` and `run_id` are where it was found; `event_id` is the event that opened it.
     """
 
     user_id: int
@@ -121,14 +121,14 @@ class Task:
 
     @property
     def when(self) -> datetime | None:
-        """When it comes up: the next time it is told of, else when it was due."""
+        """When it comes up: its next notification, else when it was due."""
         return self.next_at or self.due_at
 
 
 def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datetime | None:
-    """When a task that is opened at `now` is told of first (UTC); None where that is never (any more).
+    """The first notification (UTC) of a task opened at `now`; None if there is none (any more).
 
-    What is due some time today, its hour past already, is told of later today.
+    What is due some time today, its hour past already, is notified later today.
     """
     following = next_firing(schedule, whole_day_at, now)
     if schedule.due_at is None or not schedule.whole_day:
@@ -143,10 +143,10 @@ def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datet
 
 
 def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> datetime | None:
-    """The first moment behind `after` (aware) at which a task is told of, in UTC; None if there is none.
+    """The first notification time after `after` (aware), in UTC; None if there is none.
 
-    An hour that the clock leaves out in spring is told of by the hour it is set to; one that comes twice in autumn is
-    told of once, the first time. Raises Refused("recurrence") for a rule that cannot be read.
+    An hour that the clock skips in spring counts as the hour it is set to; one that comes twice in autumn counts once,
+    the first time. Raises Refused("recurrence") for a rule that cannot be read.
     """
     if schedule.due_at is None:
         return None
@@ -157,7 +157,7 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
     if hourly(schedule.recurrence):
         found = _series(schedule.recurrence, _naive(schedule.due_at)).after(_naive(after))
         return found.replace(tzinfo=UTC) if found else None
-    # A day back: between the clock on the wall and UTC lies less than that, and the clock may have been set.
+    # A day back: local time and UTC differ by less than that, and the clock may have been set.
     since = after.astimezone(zone).replace(tzinfo=None) - timedelta(days=1)
     series = _series(schedule.recurrence, _wall(schedule, whole_day_at))
     while (wall := series.after(since)) is not None:
@@ -169,7 +169,7 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
 
 
 def postponed(postponement: Postponement, now: datetime, tz: str, whole_day_at: time) -> datetime:
-    """The moment (UTC) an hour from now, or tomorrow or in a week, at the hour at which days are told of."""
+    """The moment (UTC) an hour from now, or tomorrow or in a week at the hour of whole-day notifications."""
     if postponement == "hour":
         return now + timedelta(hours=1)
     zone = ZoneInfo(tz)
@@ -178,9 +178,9 @@ def postponed(postponement: Postponement, now: datetime, tz: str, whole_day_at: 
 
 
 def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
-    """A rule in the form that is stored: upper case, keys in order, and the last day of a month for one it lacks.
+    """A rule in stored form: upper case, keys in order, and the last day of a month for one it lacks.
 
-    Raises Refused("recurrence"): hours, days, weeks, months and years are known; nothing is told more often.
+    Raises Refused("recurrence"): hours, days, weeks, months and years are known, nothing more often.
     """
     parts = _parts(rule)
     if parts["FREQ"] in ("MONTHLY", "YEARLY") and "BYDAY" not in parts:
@@ -195,13 +195,13 @@ def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
 
 
 def refuse_far(moment: datetime | None) -> None:
-    """Raises Refused("due") for a year that nobody means: sums of times would leave the calendar."""
+    """Raises Refused("due") for a year that nobody means: date arithmetic would leave the calendar."""
     if moment is not None and not _YEARS[0] <= moment.year <= _YEARS[1]:
         raise Refused("due", f"the year {moment.year} is too far away")
 
 
 def hourly(recurrence: str) -> bool:
-    """Whether a stored rule counts hours that pass, and not days on the wall."""
+    """Whether a stored rule counts elapsed hours rather than calendar days."""
     return recurrence.startswith("FREQ=HOURLY")
 
 
@@ -212,7 +212,7 @@ def time_of_day(text: str) -> time:
 
 
 def summary(task: Task) -> Mapping[str, Any]:
-    """As it stands in `pending_tasks`: id, title, due_at (ISO 8601), recurrence, state."""
+    """The form in `pending_tasks`: id, title, due_at (ISO 8601), recurrence, state."""
     return {
         "id": task.id,
         "title": task.title,
@@ -223,7 +223,7 @@ def summary(task: Task) -> Mapping[str, Any]:
 
 
 def whole_day(day: date, tz: str) -> datetime:
-    """The midnight with which a day begins in a zone, in UTC."""
+    """The midnight at which a day begins in a zone, in UTC."""
     return datetime.combine(day, time(), ZoneInfo(tz)).astimezone(UTC)
 
 
@@ -235,7 +235,7 @@ def _moment(schedule: Schedule, whole_day_at: time) -> datetime:
 
 
 def _wall(schedule: Schedule, whole_day_at: time) -> datetime:
-    """What the clock on the wall shows when it is due first."""
+    """The local time at which it is due first."""
     assert schedule.due_at is not None
     local = schedule.due_at.astimezone(ZoneInfo(schedule.tz)).replace(tzinfo=None, fold=0)
     return datetime.combine(local.date(), whole_day_at) if schedule.whole_day else local
@@ -255,7 +255,7 @@ def _naive(moment: datetime) -> datetime:
 
 @lru_cache(_KEPT_SERIES)
 def _series(recurrence: str, begin: datetime) -> rrule:
-    """The moments of a rule, from `begin` (without a zone) on, one behind the other."""
+    """The moments of a rule from `begin` (naive) on, in order."""
     found = rrulestr(recurrence, dtstart=begin, cache=True)
     assert isinstance(found, rrule)
     return found
@@ -277,14 +277,14 @@ def _parts(rule: str) -> dict[str, str]:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is a whole number")
     if not 1 <= int(parts.get("INTERVAL", "1")) <= 1000:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is 1 to 1000")
-    # UNTIL in UTC cannot be compared with the clock on the wall; its day is what is meant, and the whole of it.
+    # UNTIL in UTC cannot be compared with local times; its whole day is meant.
     if parts.get("UNTIL", "")[:8].isdecimal():
         parts["UNTIL"] = parts["UNTIL"][:8] + "T235959"
     return {"FREQ": parts.pop("FREQ"), **parts}
 
 
 def _refuse_no_day(parts: Mapping[str, str], rule: str) -> None:
-    """A day that no month has would be looked for to the end of the calendar. ValueError for what is no number."""
+    """Refuses a day that no month has, which would be searched for ever. ValueError for a non-number."""
     days = [int(day) for day in parts.get("BYMONTHDAY", "1").split(",")]
     months = [int(month) for month in parts.get("BYMONTH", "1").split(",")]
     if any(not 1 <= month <= 12 for month in months):
@@ -301,7 +301,7 @@ def _refuse_no_day(parts: Mapping[str, str], rule: str) -> None:
 
 
 def _to_last_day(parts: Mapping[str, str], due: datetime | None, tz: str) -> dict[str, str]:
-    """The 31st of a month that has 30 days is its 30th: otherwise the rule would pass over that month."""
+    """Makes the 31st of a 30-day month its 30th: otherwise the rule would skip that month."""
     if "BYSETPOS" in parts or due is None:
         return {}
     local = due.astimezone(ZoneInfo(tz))

@@ -1,4 +1,4 @@
-"""Tasks in the database, and the times at which they were told of."""
+"""Tasks in the database, and the times at which their notifications were generated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 _PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)
 _COLUMNS: Final = [field.name for field in fields(Task)]
 
-# What is about to be forgotten is out of sight already, though it can be brought back until its time has come.
+# What is about to be forgotten is hidden already, though it can be restored until its time has come.
 _ASKED: Final = and_(forgettings.c.user_id == tasks.c.user_id, forgettings.c.state == "pending")
 _LEAVING: Final = or_(
     and_(forgettings.c.kind == "message", forgettings.c.ref_id == tasks.c.message_id),
@@ -38,31 +38,31 @@ def add(connection: Connection, task: Task) -> Task:
 
 
 def get(connection: Connection, user_id: int, task_id: str) -> Task | None:
-    """A task of this owner, whatever its state; None if there is none, or it is about to be forgotten."""
+    """A task of this owner in any state; None if there is none, or it is about to be forgotten."""
     row = connection.execute(select(tasks).where(*_one(user_id, task_id), _IN_SIGHT)).one_or_none()
     return None if row is None else _task(row)
 
 
 def opened_by(connection: Connection, user_id: int, event_ids: Collection[str]) -> Task | None:
-    """The task that one of these events opened, and nothing has changed since."""
+    """The task that one of these events opened, unchanged since."""
     opened = (tasks.c.user_id == user_id, tasks.c.event_id.in_(event_ids), tasks.c.created_at == tasks.c.updated_at)
     row = connection.execute(select(tasks).where(*opened, _IN_SIGHT)).first()
     return None if row is None else _task(row)
 
 
 def owner_of(connection: Connection, task_id: str) -> int | None:
-    """Whose task has this id."""
+    """The owner of the task with this id."""
     return connection.execute(select(tasks.c.user_id).where(tasks.c.id == task_id)).scalar_one_or_none()
 
 
 def change(connection: Connection, task: Task, now: datetime, **values: Any) -> Task:
-    """Sets columns of a task that has not changed since it was read; the task as it is then.
+    """Sets columns of a task that has not changed since it was read. Returns the changed task.
 
     Raises Conflict if it changed, or is gone.
     """
-    told = values | {"updated_at": now, "rev": next_rev(connection, task.user_id)}
+    columns = values | {"updated_at": now, "rev": next_rev(connection, task.user_id)}
     unchanged = tasks.c.rev == task.rev
-    query = update(tasks).where(*_one(task.user_id, task.id), unchanged).values(told).returning(tasks)
+    query = update(tasks).where(*_one(task.user_id, task.id), unchanged).values(columns).returning(tasks)
     row = connection.execute(query).one_or_none()
     if row is None:
         raise Conflict(f"the task {task.id} changed meanwhile")
@@ -71,7 +71,7 @@ def change(connection: Connection, task: Task, now: datetime, **values: Any) -> 
 
 
 def due(connection: Connection, now: datetime, limit: int) -> list[Task]:
-    """Open tasks of all owners that are to be told of now, the longest waiting first."""
+    """Open tasks of all owners whose notification is due, the longest waiting first."""
     query = select(tasks).where(tasks.c.next_at <= now, tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
     return [_task(row) for row in connection.execute(query.order_by(tasks.c.next_at, tasks.c.id).limit(limit))]
 

@@ -63,7 +63,7 @@ class NewTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskAuthor:
-    """Who changes something, for the event: `source` is `user:<id>` or `agent:TaskManager`."""
+    """The author of a change, for the event: `source` is `user:<id>` or `agent:TaskManager`."""
 
     source: str
     now: datetime
@@ -83,17 +83,17 @@ def task(connection: Connection, user_id: int, task_id: str) -> Task:
     return found
 
 
-def open_task(connection: Connection, user_id: int, new: NewTask, teller: TaskAuthor) -> Task:
+def open_task(connection: Connection, user_id: int, new: NewTask, author: TaskAuthor) -> Task:
     """Opens or proposes a task.
 
     Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") where MOST_OPEN are open.
     """
-    now, schedule = teller.now, _checked(new.schedule)
+    now, schedule = author.now, _checked(new.schedule)
     if len(repository.pending(connection, user_id)) >= MOST_OPEN:
         raise Refused("too_many", f"there are {MOST_OPEN} open tasks already")
     state = TaskState.PROPOSED if new.proposed else TaskState.OPEN
     task_id = new_id()
-    event_id = _tell(connection, user_id, task_id, f"task_{state.value}", teller, {"kind": new.kind.value})
+    event_id = _record(connection, user_id, task_id, f"task_{state.value}", author, {"kind": new.kind.value})
     opened = repository.add(
         connection,
         Task(
@@ -109,7 +109,7 @@ def open_task(connection: Connection, user_id: int, new: NewTask, teller: TaskAu
             whole_day=schedule.whole_day,
             recurrence=schedule.recurrence,
             tz=schedule.tz,
-            next_at=None if new.proposed else first_firing(schedule, teller.whole_day_at, now),
+            next_at=None if new.proposed else first_firing(schedule, author.whole_day_at, now),
             origin=new.origin,
             episode_id=new.episode_id,
             message_id=new.message_id,
@@ -124,46 +124,46 @@ def open_task(connection: Connection, user_id: int, new: NewTask, teller: TaskAu
     return opened
 
 
-def confirm(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """The owner's yes to a proposed task; an open one stays as it is. Raises NotFound, Conflict for a closed one."""
+def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Confirms a proposed task; an open one stays unchanged. Raises NotFound, Conflict for a closed one."""
     found = task(connection, user_id, task_id)
     if found.state is TaskState.OPEN:
         return found
     if found.state.closed:
         raise Conflict("that task is closed")
-    next_at = first_firing(found.schedule, teller.whole_day_at, teller.now)
-    return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at)
+    next_at = first_firing(found.schedule, author.whole_day_at, author.now)
+    return _changed(connection, found, "task_open", author, state=TaskState.OPEN.value, next_at=next_at)
 
 
-def done(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """It is done. Of a recurring one that is this time: it goes on, after today. Raises NotFound."""
+def done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Marks a task done; a recurring one for this time, and it continues after today. Raises NotFound."""
     found = task(connection, user_id, task_id)
     if found.state.closed:
         return found
     if found.recurrence is not None and found.state is TaskState.OPEN:
-        following = _after_this_time(found, teller)
+        following = _after_this_time(found, author)
         if following is not None:
-            return _changed(connection, found, "task_done_once", teller, next_at=following)
-    return _closed(connection, found, TaskState.DONE, teller)
+            return _changed(connection, found, "task_done_once", author, next_at=following)
+    return _closed(connection, found, TaskState.DONE, author)
 
 
-def cancel(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """It need not be done (any more), a recurring one never again. Raises NotFound."""
+def cancel(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Cancels a task, a recurring one for ever. Raises NotFound."""
     found = task(connection, user_id, task_id)
-    return found if found.state.closed else _closed(connection, found, TaskState.CANCELLED, teller)
+    return found if found.state.closed else _closed(connection, found, TaskState.CANCELLED, author)
 
 
-def reopen(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """What was closed by mistake is open again. Raises NotFound."""
+def reopen(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Reopens a task closed by mistake. Raises NotFound."""
     found = task(connection, user_id, task_id)
     if not found.state.closed:
         return found
-    next_at = first_firing(found.schedule, teller.whole_day_at, teller.now)
-    return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at, closed_at=None)
+    next_at = first_firing(found.schedule, author.whole_day_at, author.now)
+    return _changed(connection, found, "task_open", author, state=TaskState.OPEN.value, next_at=next_at, closed_at=None)
 
 
-def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, teller: TaskAuthor) -> Task:
-    """It is told of (again) at `moment`; a proposed one is open then. One without a date is due then.
+def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, author: TaskAuthor) -> Task:
+    """Moves the notification to `moment`; a proposed task is opened, one without a date becomes due then.
 
     Raises NotFound, Conflict for a closed one, and Refused("past").
     """
@@ -171,19 +171,19 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
     if found.state.closed:
         raise Conflict("that task is closed")
     refuse_far(moment)
-    if moment <= teller.now:
+    if moment <= author.now:
         raise Refused("past", "that moment is over")
     values: dict[str, Any] = {"state": TaskState.OPEN.value, "next_at": moment}
     if found.due_at is None:
         values |= {"due_at": moment, "whole_day": False}
-    return _changed(connection, found, POSTPONED, teller, **values)
+    return _changed(connection, found, POSTPONED, author, **values)
 
 
 def change(
     connection: Connection,
     user_id: int,
     task_id: str,
-    teller: TaskAuthor,
+    author: TaskAuthor,
     *,
     schedule: Schedule | None = None,
     **values: Any,
@@ -202,106 +202,106 @@ def change(
             "whole_day": schedule.whole_day,
             "recurrence": schedule.recurrence,
             "tz": schedule.tz,
-            "next_at": None if waits else first_firing(schedule, teller.whole_day_at, teller.now),
+            "next_at": None if waits else first_firing(schedule, author.whole_day_at, author.now),
         }
     others = {name for name, value in values.items() if getattr(found, name) != value}
     if not others:
         return found
     fields = {"due_at" if name in _OF_TIME else name for name in others}
-    return _changed(connection, found, CHANGED, teller, {"fields": sorted(fields)}, **values)
+    return _changed(connection, found, CHANGED, author, {"fields": sorted(fields)}, **values)
 
 
 def time_settled_at(connection: Connection, found: Task) -> datetime:
-    """When its owner said last when it is to be told of: as it was opened, or by a button, a word or a page since."""
-    told = link_repository.telling(connection, found.user_id, "task", [found.id], [POSTPONED, CHANGED])
-    own = [one for one in events.by_ids(connection, found.user_id, told) if one.source == f"user:{found.user_id}"]
+    """When the owner last said when to be notified: at opening, or later by a button, a word or a page."""
+    change_ids = link_repository.linking_to(connection, found.user_id, "task", [found.id], [POSTPONED, CHANGED])
+    own = [one for one in events.by_ids(connection, found.user_id, change_ids) if one.source == f"user:{found.user_id}"]
     of_time = [one for one in own if one.event_type == POSTPONED or "due_at" in one.payload.get("fields", ())]
     return max([found.created_at, *(one.timestamp for one in of_time)])
 
 
-def move_zone(connection: Connection, user_id: int, zone: str, teller: TaskAuthor) -> int:
-    """Days, and hours of what comes again, are from now on those of the clock in `zone` (an IANA name); how many.
+def move_zone(connection: Connection, user_id: int, zone: str, author: TaskAuthor) -> int:
+    """Moves days, and hours of recurring tasks, to the clock of `zone` (an IANA name). Returns how many tasks.
 
-    Only of what is open or proposed; a moment stays the moment that it is.
+    Only open or proposed tasks; a moment stays the same moment.
     """
     count = 0
     for found in repository.pending(connection, user_id):
-        if values := moved(found, zone, teller.whole_day_at):
-            event_id = _tell(connection, user_id, found.id, CHANGED, teller, {}, found.event_id)
-            repository.change(connection, found, teller.now, **values, event_id=event_id)
+        if values := moved(found, zone, author.whole_day_at):
+            event_id = _record(connection, user_id, found.id, CHANGED, author, {}, found.event_id)
+            repository.change(connection, found, author.now, **values, event_id=event_id)
             count += 1
     if count:
-        publish(connection, user_id, teller.now)
+        publish(connection, user_id, author.now)
     return count
 
 
 def drop(connection: Connection, user_id: int, task_ids: Collection[str], now: datetime) -> int:
-    """Deletes tasks for good: what they rest on is gone, or does not say so any more; how many."""
+    """Deletes tasks for good, since what they rest on is gone or changed. Returns how many."""
     gone = repository.drop(connection, user_id, task_ids)
     publish(connection, user_id, now)
     return gone
 
 
 def publish(connection: Connection, user_id: int, now: datetime) -> None:
-    """Writes what is open or proposed into the agent's state."""
+    """Writes the open and proposed tasks into the agent's state."""
     listed = [dict(summary(one)) for one in repository.pending(connection, user_id)]
     mine = agent_state.agent_id(AGENT, user_id)
     if not listed and agent_state.get(connection, mine, PENDING) is None:
         agent_state.delete_value(connection, mine, PENDING)
-        return  # nobody's tasks need no list
+        return  # without an owner there is no list
     agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
 
 
-def _after_this_time(found: Task, teller: TaskAuthor) -> datetime | None:
-    """When a recurring task goes on that is done for now: what is still to come today is not told of."""
+def _after_this_time(found: Task, author: TaskAuthor) -> datetime | None:
+    """When a recurring task continues that is done for now: the rest of today is skipped."""
     due = found.next_at
     if due is None:
         return None
     zone = ZoneInfo(found.tz)
     again_today = not hourly(found.recurrence or "") and (
-        due.astimezone(zone).date() == teller.now.astimezone(zone).date()
+        due.astimezone(zone).date() == author.now.astimezone(zone).date()
     )
-    return next_firing(found.schedule, teller.whole_day_at, due) if again_today or due <= teller.now else due
+    return next_firing(found.schedule, author.whole_day_at, due) if again_today or due <= author.now else due
 
 
-def _closed(connection: Connection, found: Task, state: TaskState, teller: TaskAuthor) -> Task:
-    told: dict[str, Any] = {"state": state.value, "next_at": None, "closed_at": teller.now}
-    return _changed(connection, found, f"task_{state.value}", teller, **told)
+def _closed(connection: Connection, found: Task, state: TaskState, author: TaskAuthor) -> Task:
+    changes: dict[str, Any] = {"state": state.value, "next_at": None, "closed_at": author.now}
+    return _changed(connection, found, f"task_{state.value}", author, **changes)
 
 
 def _changed(
     connection: Connection,
     found: Task,
     event: str,
-    teller: TaskAuthor,
+    author: TaskAuthor,
     payload: Mapping[str, Any] = MappingProxyType({}),
     **values: Any,
 ) -> Task:
-    event_id = _tell(connection, found.user_id, found.id, event, teller, payload, found.event_id)
-    changed = repository.change(connection, found, teller.now, **values, event_id=event_id)
-    publish(connection, found.user_id, teller.now)
+    event_id = _record(connection, found.user_id, found.id, event, author, payload, found.event_id)
+    changed = repository.change(connection, found, author.now, **values, event_id=event_id)
+    publish(connection, found.user_id, author.now)
     return changed
 
 
-def _tell(
+def _record(
     connection: Connection,
     user_id: int,
     task_id: str,
     event: str,
-    teller: TaskAuthor,
+    author: TaskAuthor,
     payload: Mapping[str, Any],
     before: str | None = None,
 ) -> str:
-    """The event of a change, caused by the one before it; it holds ids and no words."""
-    caused = {} if before is None or "caused_by" in teller.links else {"caused_by": before}
+    """Records the event of a change, caused by the one before it, with ids and no words."""
+    caused = {} if before is None or "caused_by" in author.links else {"caused_by": before}
     return events.append(
         connection,
         event,
-        source=teller.source,
-        now=teller.now,
+        source=author.source,
+        now=author.now,
         user_id=user_id,
         payload={"task": task_id, **payload},
-        links={"task": task_id, **caused, **teller.links},
+        links={"task": task_id, **caused, **author.links},
     )
 
 

@@ -1,4 +1,4 @@
-"""Tasks whose owner moves to another time zone: days, and the hours of what comes again, are those of his clock."""
+"""Tasks of an owner who moves to another time zone: days and recurring hours follow the owner's clock."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MOMENT: Final = timedelta(microseconds=1)
 
 
 def moved(task: Task, zone: str, whole_day_at: time) -> dict[str, Any]:
-    """The columns of a task that change in `zone` (an IANA name); none where it stands for a moment, not an hour.
+    """The columns of a task that change in `zone` (an IANA name); none where the task has a fixed moment.
 
-    A moment that the owner named himself by putting it off stays, and so does that nothing is to be told any more.
+    A moment that the owner chose by postponing stays, as does the absence of a further notification.
     """
     if task.due_at is None or task.tz == zone or not _by_the_wall(task):
         return {}
@@ -32,6 +32,6 @@ def _by_the_wall(task: Task) -> bool:
 
 
 def _same_wall(moment: datetime, old: str, new: str) -> datetime:
-    """When the clock on the wall shows in `new` what it shows in `old` at `moment` (UTC)."""
+    """When the local time in `new` equals that in `old` at `moment` (UTC)."""
     wall = moment.astimezone(ZoneInfo(old)).replace(tzinfo=ZoneInfo(new), fold=0)
     return wall.astimezone(moment.tzinfo)

@@ -1,4 +1,4 @@
-"""A team: owners who agreed that what one takes on for another may be told to the other. Nothing else is shared."""
+"""A team: owners who agreed to be notified of what another takes on for them. Nothing else is shared."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from enum import StrEnum
 from typing import Final
 
 LONGEST_NAME: Final = 60
-"""Characters of a team's name: it stands on buttons."""
+"""Most characters of a team's name: it stands on buttons."""
 
 MOST_TEAMS: Final = 10
 """Teams that one owner may be in."""
 
 MOST_MEMBERS: Final = 50
-"""Owners in one team, those who are asked included: as many as an instance is made for."""
+"""Most owners in one team, invited ones included: as many as an instance is made for."""
 
 ASKED_AGAIN: Final = timedelta(days=7)
-"""So long a no is not asked about again."""
+"""How long after a refusal a user is not invited again."""
 
 
 class InvitationState(StrEnum):
@@ -25,7 +25,7 @@ class InvitationState(StrEnum):
     ACCEPTED = "accepted"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
-    """Who invited left the team before it was answered."""
+    """The inviting member left the team before it was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """`user_id` is who is asked, `invited_by` who asks."""
+    """`user_id` is the invited user, `invited_by` the inviting member."""
 
     user_id: int
     id: str
@@ -63,7 +63,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class TeamPromise:
-    """A promise that `user_id` gave `to`, who is in a team with him and has not been told yet."""
+    """A promise of `user_id` to `to`, in the same team, who has not been notified yet."""
 
     user_id: int
     task_id: str

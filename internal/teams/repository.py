@@ -1,4 +1,4 @@
-"""Teams in the database: a row for each membership, written only for who agreed to it."""
+"""Teams in the database: a row for each membership, written only for users who agreed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADMITTED = users.c.state != "removed"
 
 
 def teams_of(connection: Connection, user_id: int) -> list[Team]:
-    """The teams a user is in, the oldest membership first."""
+    """The teams of a user, the oldest membership first."""
     theirs = select(team_members.c.team_id).where(team_members.c.user_id == user_id)
     found = connection.execute(theirs.order_by(team_members.c.joined_at, team_members.c.team_id)).scalars().all()
     return [team for team in (get(connection, team_id) for team_id in found) if team is not None]
@@ -43,13 +43,13 @@ def add_member(connection: Connection, team_id: str, name: str, user_id: int, no
 
 
 def drop_member(connection: Connection, team_id: str, user_id: int) -> bool:
-    """False if he was not in it."""
+    """Returns False for a user who was not a member."""
     one = (team_members.c.user_id == user_id) & (team_members.c.team_id == team_id)
     return connection.execute(delete(team_members).where(one)).rowcount == 1
 
 
-def mates(connection: Connection, user_id: int) -> set[int]:
-    """Everybody admitted who is in a team with this user, himself left out."""
+def teammates(connection: Connection, user_id: int) -> set[int]:
+    """All admitted members of this user's teams, except the user."""
     theirs = select(team_members.c.team_id).where(team_members.c.user_id == user_id)
     query = (
         select(team_members.c.user_id)
@@ -61,7 +61,7 @@ def mates(connection: Connection, user_id: int) -> set[int]:
 
 
 def admitted(connection: Connection, named: str) -> int | None:
-    """The admitted user whom an id or a @username means; None for nobody."""
+    """The admitted user with this id or @username; None if there is none."""
     name = named.strip().removeprefix("@")
     query = select(users.c.user_id).where(_ADMITTED)
     if name.isascii() and name.isdigit() and len(name) <= 16:
@@ -74,7 +74,7 @@ def admitted(connection: Connection, named: str) -> int | None:
 
 
 def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
-    """Open promises to somebody in the same team who was not told of them; none of who is about to forget something."""
+    """Open promises to team members who were not notified of them; none of users with a pending forgetting."""
     giver, taker = team_members.alias("giver"), team_members.alias("taker")
     forgets = select(forgettings.c.user_id).where(forgettings.c.state == "pending")
     untold = (tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None))
@@ -97,14 +97,14 @@ def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
     return [TeamPromise(*row) for row in connection.execute(query)]
 
 
-def note_told(connection: Connection, taken: TeamPromise) -> bool:
-    """Notes whom a promise was told; False if that was noted already."""
+def mark_notified(connection: Connection, taken: TeamPromise) -> bool:
+    """Records who was notified of a promise. Returns False if that was recorded already."""
     one = (tasks.c.user_id == taken.user_id) & (tasks.c.id == taken.task_id) & tasks.c.for_user.is_(None)
     return connection.execute(update(tasks).where(one).values(for_user=taken.to)).rowcount == 1
 
 
-def erase_untold(connection: Connection, giver: int, task_ids: Collection[str] | None = None) -> int:
-    """Deletes what others were to be told of promises of `giver`, all or these, and were not yet; how many."""
+def erase_unsent(connection: Connection, giver: int, task_ids: Collection[str] | None = None) -> int:
+    """Deletes pending notices about promises of `giver`, all or these. Returns how many."""
     his = notifications.c.payload["giver"].as_integer() == giver
     untold = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
     if task_ids is not None:
@@ -126,7 +126,7 @@ def invitation(connection: Connection, user_id: int, invitation_id: str) -> Invi
 
 
 def pending(connection: Connection, user_id: int) -> list[Invitation]:
-    """What a user is asked and has not answered, oldest first."""
+    """A user's unanswered invitations, oldest first."""
     query = select(team_invitations).where(
         team_invitations.c.user_id == user_id, team_invitations.c.state == InvitationState.PENDING.value
     )
@@ -134,7 +134,7 @@ def pending(connection: Connection, user_id: int) -> list[Invitation]:
 
 
 def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | None:
-    """The last invitation of this user to that team, whatever became of it."""
+    """The last invitation of this user to that team, in any state."""
     both = (team_invitations.c.user_id == user_id) & (team_invitations.c.team_id == team_id)
     query = select(team_invitations).where(both).order_by(team_invitations.c.created_at.desc()).limit(1)
     with across_owners(connection):
@@ -143,21 +143,21 @@ def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | N
 
 
 def asked(connection: Connection, team_id: str) -> int:
-    """How many are asked to join a team and have not answered."""
+    """The number of unanswered invitations to a team."""
     waiting = (team_invitations.c.team_id == team_id) & (team_invitations.c.state == InvitationState.PENDING.value)
     with across_owners(connection):
         return connection.execute(select(func.count()).select_from(team_invitations).where(waiting)).scalar_one()
 
 
 def decide(connection: Connection, one: Invitation, state: InvitationState, now: datetime) -> bool:
-    """False if it was decided before."""
+    """Returns False if it was decided before."""
     this = (team_invitations.c.user_id == one.user_id) & (team_invitations.c.id == one.id)
     changed = update(team_invitations).where(this, team_invitations.c.state == InvitationState.PENDING.value)
     return connection.execute(changed.values(state=state.value, decided_at=now)).rowcount == 1
 
 
 def withdraw(connection: Connection, team_id: str, invited_by: int, now: datetime) -> None:
-    """Takes back what somebody asked and nobody has answered."""
+    """Withdraws a member's unanswered invitations."""
     his = (team_invitations.c.team_id == team_id) & (team_invitations.c.invited_by == invited_by)
     open_ = his & (team_invitations.c.state == InvitationState.PENDING.value)
     values = {"state": InvitationState.WITHDRAWN.value, "decided_at": now}

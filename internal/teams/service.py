@@ -1,4 +1,4 @@
-"""Teams: both sides agree, and either leaves whenever he likes."""
+"""Teams: both sides agree, and either leaves at will."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from internal.teams.model import (
 
 
 def create(connection: Connection, user_id: int, name: str, now: datetime) -> Team:
-    """A team of one. Refused("team_name") for a name of other than 1-60 characters, ("team_count") for too many."""
+    """Creates a team of one. Refused("team_name") for other than 1-60 characters, ("team_count") for too many teams."""
     name = " ".join(name.split())
     if not 0 < len(name) <= LONGEST_NAME:
         raise Refused("team_name", f"a team's name has 1 to {LONGEST_NAME} characters")
     _expect_room(connection, user_id)
     team_id = new_id()
     repository.add_member(connection, team_id, name, user_id, now)
-    _tell(connection, "team_created", user_id, team_id, now)
+    _record(connection, "team_created", user_id, team_id, now)
     return _existing(connection, team_id)
 
 
 def invite(connection: Connection, user_id: int, team_id: str, named: str, now: datetime) -> Invitation:
-    """Asks the user whom an id or a @username means to join; asked already, it is that invitation.
+    """Invites the user with this id or @username; an unanswered earlier invitation is returned.
 
-    Raises NotFound for a team he is not in himself; Refused("team_stranger") where nobody admitted is meant,
-    ("team_member") for who is in it, ("team_full"), ("team_declined") for who said no within a week.
+    Raises NotFound for a team of others; Refused("team_stranger") for nobody admitted, ("team_member") for a member,
+    ("team_full"), ("team_declined") for a user who refused within a week.
     """
     team = of_member(connection, user_id, team_id)
     invitee = repository.admitted(connection, named)
@@ -56,38 +56,38 @@ def invite(connection: Connection, user_id: int, team_id: str, named: str, now: 
         raise Refused("team_full", f"a team has at most {MOST_MEMBERS} members")
     asked = Invitation(invitee, new_id(), team_id, team.name, user_id, InvitationState.PENDING, now)
     repository.add_invitation(connection, asked)
-    _tell(connection, "team_invited", user_id, team_id, now)
-    _tell(connection, "team_invitation_received", invitee, team_id, now, source="system:teams")
+    _record(connection, "team_invited", user_id, team_id, now)
+    _record(connection, "team_invitation_received", invitee, team_id, now, source="system:teams")
     return asked
 
 
 def accept(connection: Connection, user_id: int, invitation_id: str, now: datetime) -> Team:
-    """Joins. Raises NotFound for no invitation of his, Conflict where it was decided, or nobody is left in the team."""
+    """Joins. Raises NotFound for no invitation of this user, Conflict if it was decided or the team is empty."""
     asked = _invitation(connection, user_id, invitation_id)
     if asked.state is not InvitationState.PENDING or repository.get(connection, asked.team_id) is None:
         raise Conflict("this invitation is not open any more")
     _expect_room(connection, user_id)
     repository.decide(connection, asked, InvitationState.ACCEPTED, now)
     repository.add_member(connection, asked.team_id, asked.team_name, user_id, now)
-    _tell(connection, "team_joined", user_id, asked.team_id, now)
+    _record(connection, "team_joined", user_id, asked.team_id, now)
     return _existing(connection, asked.team_id)
 
 
 def decline(connection: Connection, user_id: int, invitation_id: str, now: datetime) -> Invitation:
-    """Says no. Raises NotFound for no invitation of his, Conflict where it was decided."""
+    """Refuses. Raises NotFound for no invitation of this user, Conflict if it was decided."""
     asked = _invitation(connection, user_id, invitation_id)
     if not repository.decide(connection, asked, InvitationState.DECLINED, now):
         raise Conflict("this invitation is not open any more")
-    _tell(connection, "team_declined", user_id, asked.team_id, now)
+    _record(connection, "team_declined", user_id, asked.team_id, now)
     return asked
 
 
 def leave(connection: Connection, user_id: int, team_id: str, now: datetime) -> Team:
-    """Leaves; what he asked and nobody has answered is taken back. The team as it was. Raises NotFound."""
+    """Leaves, withdrawing unanswered invitations. Returns the team as it was. Raises NotFound."""
     team = of_member(connection, user_id, team_id)
     repository.drop_member(connection, team_id, user_id)
     repository.withdraw(connection, team_id, user_id, now)
-    _tell(connection, "team_left", user_id, team_id, now)
+    _record(connection, "team_left", user_id, team_id, now)
     return team
 
 
@@ -100,8 +100,8 @@ def of_member(connection: Connection, user_id: int, team_id: str) -> Team:
 
 
 def share_a_team(connection: Connection, one: int, other: int) -> bool:
-    """Whether what one of them takes on for the other may be told to the other. Asked whenever it is to be told."""
-    return other in repository.mates(connection, one)
+    """Whether one may be notified of what the other takes on for them, asked at each notification."""
+    return other in repository.teammates(connection, one)
 
 
 def _invitation(connection: Connection, user_id: int, invitation_id: str) -> Invitation:
@@ -122,10 +122,10 @@ def _expect_room(connection: Connection, user_id: int) -> None:
         raise Refused("team_count", f"one is in at most {MOST_TEAMS} teams")
 
 
-def _tell(
+def _record(
     connection: Connection, kind: str, user_id: int, team_id: str, now: datetime, *, source: str | None = None
 ) -> None:
-    """Each owner's event is his own: it holds the team's id, and no other owner's name or id."""
+    """Records an event for each owner with the team's id, and no other owner's name or id."""
     told = source or f"user:{user_id}"
     with across_owners(connection):
         events.append(connection, kind, source=told, now=now, user_id=user_id, links={"team": team_id})

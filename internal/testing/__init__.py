@@ -1,4 +1,4 @@
-"""Test seams that ship with the product: a clock that stands still and a model server that says what it is told."""
+"""Test seams that ship with the product: a clock that stands still and a scripted model server."""
 
 from internal.testing.clock import FIRST_MOMENT, FrozenClock
 from internal.testing.script import Answer, Asked, Fault, Reply, Step

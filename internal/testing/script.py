@@ -1,4 +1,4 @@
-"""What a scripted model is told to answer, and the ways in which it can be told to fail."""
+"""Scripted answers of a model, and ways in which it can be made to fail."""
 
 from __future__ import annotations
 

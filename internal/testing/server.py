@@ -218,7 +218,7 @@ class ScriptedModel:
             {"object": "embedding", "index": index, "embedding": _wire_vector(vector, as_base64)}
             for index, vector in enumerate(vectors)
         ]
-        # The last row comes first: what counts is `index`, and a client that trusts the order must be caught.
+        # The last row comes first: `index` decides, and a client that trusts the order must be caught.
         return web.json_response(
             {"object": "list", "data": rows[::-1], "model": asked.model, "usage": self._usage(asked, "")}
         )
@@ -233,7 +233,7 @@ class ScriptedModel:
         return web.Response(status=204)
 
     async def _take_script(self, request: web.Request) -> web.Response:
-        """Replace the scripts of the models named: `{"models": {NAME: [step, ...]}, "refused_formats": [...]}`."""
+        """Replaces the scripts of the named models: `{"models": {NAME: [step, ...]}, "refused_formats": [...]}`."""
         try:
             self.load(await request.json())
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -241,7 +241,7 @@ class ScriptedModel:
         return web.Response(status=204)
 
     def load(self, script: dict[str, Any]) -> None:
-        """A whole script as read from JSON; ValueError, TypeError or KeyError if it is none."""
+        """Loads a whole script read from JSON. Raises ValueError, TypeError or KeyError for an invalid one."""
         steps = {model: [step_from_json(raw) for raw in raws] for model, raws in script.get("models", {}).items()}
         self._steps.update(steps)
         if "refused_formats" in script:
@@ -272,7 +272,7 @@ def _fault_error(fault: Fault) -> dict[str, Any]:
 
 
 def _whole_failure(fault: Fault) -> web.Response:
-    """A complete answer of HTTP that is wrong in itself."""
+    """A complete HTTP answer that is wrong in itself."""
     match fault.kind:
         case "status":
             return _error(fault.status, "scripted failure", fault.retry_after, fault.body)

@@ -23,7 +23,7 @@ def trigram_vectors(texts: Sequence[str], dimensions: int) -> Vectors:
 
 
 class TrigramEmbedder:
-    """An Embedder without a server, for tests of what stands on vectors."""
+    """An Embedder without a server, for tests of code that uses vectors."""
 
     def __init__(self, dimensions: int = 64, name: str = "trigram", people_threshold: float = 0.3) -> None:
         self.name = name

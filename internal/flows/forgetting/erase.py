@@ -283,6 +283,6 @@ def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: da
 
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> ErasureReport:
     """Erases every row of an owner but those that `forgettings.erase_everything` names; nothing is counted."""
-    teams.erase_untold(connection, user_id)
+    teams.erase_unsent(connection, user_id)
     forgettings.erase_everything(connection, user_id, spent_since)
     return ErasureReport()

@@ -213,7 +213,7 @@ class Erasure:
         self.said += [words for task in gone for words in (task.title, task.details) if words]
         for task in gone:
             withdraw_about(self.connection, self.user_id, task.id, "forgotten", self.now)
-        teams.erase_untold(self.connection, self.user_id, [task.id for task in gone])
+        teams.erase_unsent(self.connection, self.user_id, [task.id for task in gone])
         tasks.drop(self.connection, self.user_id, [task.id for task in gone])
 
     def _traces(self, also: traces.Holds | None) -> traces.Holds:

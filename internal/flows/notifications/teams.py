@@ -95,7 +95,7 @@ class PromiseNotices:
         return sum(self._tell_one(connection, taken) for taken in found)
 
     def _tell_one(self, connection: Connection, taken: TeamPromise) -> bool:
-        if not repository.note_told(connection, taken):
+        if not repository.mark_notified(connection, taken):
             return False
         giver, to = users.get(connection, taken.user_id), users.get(connection, taken.to)
         told = self.phrases(to.lang, "team-taken-on", name=giver.name or str(giver.user_id), title=taken.title)
