@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, insert, select, update
 
 from internal.errors import NotFound
 from internal.graph import mention_repository, name_repository
@@ -14,12 +14,11 @@ from internal.graph.edge_repository import delete_edges
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
 from internal.graph.node_repository import get_node, item_kind
 from internal.graph.relationships import FACT
-from internal.storage import search_items
+from internal.storage import evidence, search_items
 from internal.storage.chunks import chunks
 from internal.storage.owner_counters import next_rev, record_change
-from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes
+from internal.storage.tables import claims, facts, graph_edges, graph_nodes
 
-NAME_EVIDENCE: Final = "name:"
 """What supports a name of a thing stands in evidence under this, the node and a key of the name."""
 
 _ENDS: Final = ("source", "target")
@@ -71,18 +70,11 @@ def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
     search_items.remove(connection, user_id, item_kind(node.label), [node_id])
     name_repository.drop_names(connection, user_id, [node_id])
     mention_repository.drop(connection, user_id, node_id)
-    about = evidence.c.target.in_([f"entity:{node_id}", f"node:{node_id}"])
-    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, about))
-    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports_names(node_id)))
+    evidence.remove(connection, user_id, "entity", [node_id])
+    evidence.remove_parts(connection, user_id, "name", node_id)
     connection.execute(delete(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id))
     record_change(connection, user_id, NODE_CHANGE, node_id, "delete")
     return deleted
-
-
-def supports_names(node_id: str) -> ColumnElement[bool]:
-    """The rows of evidence that say who called a node so, by a range, so that the index is used."""
-    first = f"{NAME_EVIDENCE}{node_id}:"
-    return and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
 
 
 def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:
@@ -91,8 +83,7 @@ def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Dele
     told = _rows(connection, claims, user_id, [node_id])
     for chunk in chunks(told):
         ids = [row.id for row in chunk]
-        supports = evidence.c.target.in_([f"claim:{claim_id}" for claim_id in ids])
-        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports))
+        evidence.remove(connection, user_id, "claim", ids)
         connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(ids)))
     others = {end for row in (*edges, *told) for end in (row.source, row.target)} - {node_id}
     return Deleted(tuple(delete_edges(connection, user_id, [row.id for row in edges])), tuple(sorted(others)))

@@ -37,10 +37,9 @@ from internal.graph.node_repository import (
     touch_nodes,
     update_node,
 )
-from internal.graph.repoint_repository import NAME_EVIDENCE, delete_node, repoint, restore_ends, supports_names
+from internal.graph.repoint_repository import delete_node, repoint, restore_ends
 
 __all__ = [
-    "NAME_EVIDENCE",
     "add_edge",
     "add_node",
     "count_nodes",
@@ -68,7 +67,6 @@ __all__ = [
     "resolve_node",
     "restore_ends",
     "show_nodes",
-    "supports_names",
     "touch_nodes",
     "update_edge",
     "update_node",

@@ -15,6 +15,7 @@ from internal.graph import store
 from internal.graph.model import Moved
 from internal.people import entity_repository as repository
 from internal.people.model import Person
+from internal.storage import evidence
 
 MIRRORED: Final = ("display_name", "aliases", "bio")
 """Fields of a profile that its entity shows as name, aliases and description."""
@@ -56,7 +57,7 @@ def adopt(connection: Connection, person: Person) -> bool:
     if len(spoken_of) != 1:
         return False
     store.repoint(connection, person.user_id, spoken_of[0].id, person.entity_id)
-    repository.move_entity_evidence(connection, person.user_id, spoken_of[0].id, person.entity_id)
+    evidence.move(connection, person.user_id, "entity", spoken_of[0].id, person.entity_id)
     store.delete_node(connection, person.user_id, spoken_of[0].id)
     return True
 

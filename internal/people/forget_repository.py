@@ -25,10 +25,10 @@ from internal.people.repository import (
     put_search_item,
     save,
 )
+from internal.storage import evidence, vectors
 from internal.storage import search_items as searched
-from internal.storage import vectors
 from internal.storage.owner_counters import next_rev, record_change
-from internal.storage.tables import evidence, mentions, merges, people, suggestions
+from internal.storage.tables import mentions, merges, people, suggestions
 
 
 def hide(connection: Connection, user_id: int, person_ids: Collection[int] | None, until: datetime) -> list[int]:
@@ -117,11 +117,12 @@ def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
     about: dict[str, ColumnElement[bool]] = {
         "mentions": mentions.c.person_id == person_id,
         "merges": or_(merges.c.source == person_id, merges.c.target == person_id),
-        "evidence": or_(evidence.c.target == item_of(person_id), evidence.c.target.startswith(f"profile:{person_id}:")),
         "suggestions": or_(suggestions.c.person_id == person_id, and_(suggestions.c.kind == "merge", in_payload)),
     }
-    for table in (mentions, merges, evidence, suggestions):
+    for table in (mentions, merges, suggestions):
         connection.execute(delete(table).where(table.c.user_id == user_id, about[table.name]))
+    evidence.remove(connection, user_id, "person", [person_id])
+    evidence.remove_parts(connection, user_id, "profile", person_id)
 
 
 def _set_hidden(connection: Connection, user_id: int, wanted: ColumnElement[bool], until: datetime | None) -> list[int]:

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
 
-from internal.people.repository import item_of
-from internal.people.support_repository import PART_PREFIX
 from internal.storage.chunks import chunks
+from internal.storage.evidence import of_parts, target
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
 
 _CHUNK: Final = 200
@@ -49,12 +48,9 @@ def support(
 ) -> list[Row[Any]]:
     """(episode_id, segment, quote) of the lines in these episodes that tell of a person or name him."""
     found: list[Row[Any]] = []
-    listed = sorted(episode_ids)
-    first = f"{PART_PREFIX}{person_id}:"
-    of_parts = and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
-    told = select(evidence.c.episode_id, evidence.c.segment, evidence.c.quote).where(
+    cited = select(evidence.c.episode_id, evidence.c.segment, evidence.c.quote).where(
         evidence.c.user_id == user_id,
-        or_(evidence.c.target == item_of(person_id), of_parts),
+        or_(evidence.c.target == target("person", person_id), of_parts("profile", person_id)),
         evidence.c.segment > literal(0),
     )
     named = (
@@ -69,8 +65,8 @@ def support(
         )
         .where(segments.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
     )
-    for part in chunks(listed, _CHUNK):
-        both = union_all(told.where(evidence.c.episode_id.in_(part)), named.where(segments.c.episode_id.in_(part)))
+    for part in chunks(sorted(episode_ids), _CHUNK):
+        both = union_all(cited.where(evidence.c.episode_id.in_(part)), named.where(segments.c.episode_id.in_(part)))
         found += connection.execute(both)
     return found
 

@@ -13,10 +13,11 @@ from internal.graph.model import Moved
 from internal.language.text.spelling import name_key
 from internal.people.bio import bio_from_names, without_sentences
 from internal.people.model import Circle, Person
-from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, put_search_item
-from internal.storage.engine.upsert import upsert
+from internal.people.repository import CHANGE_KIND, drop_search_item, put_search_item
+from internal.storage import evidence
+from internal.storage.evidence import Place
 from internal.storage.owner_counters import next_rev, record_change
-from internal.storage.tables import evidence, mentions, merges, people
+from internal.storage.tables import mentions, merges, people
 from internal.storage.types import new_id
 
 
@@ -34,7 +35,7 @@ class Merge:
     target: Person
     after: Person
     added_mentions: Sequence[str]
-    added_evidence: Sequence[tuple[str, int]]
+    added_evidence: Sequence[Place]
     moved: Moved
     undone: bool = False
     added_parts: Sequence[tuple[str, str, int]] = ()
@@ -67,15 +68,10 @@ def copy_mentions(connection: Connection, user_id: int, source_id: int, target_i
     return episodes
 
 
-def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[tuple[str, int]]:
-    """Gives the target the source's evidence; returns (episode, segment) of what is new to it."""
-    own = select(evidence).where(evidence.c.user_id == user_id, evidence.c.target == item_of(source_id))
-    added = []
-    for row in connection.execute(own).all():
-        copied = upsert(evidence).values({**row._asdict(), "target": item_of(target_id)})
-        if connection.execute(copied.on_conflict_do_nothing()).rowcount:
-            added.append((row.episode_id, row.segment))
-    return added
+def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[Place]:
+    """Gives the target the source's evidence; returns what is new to it."""
+    targets = {evidence.target("person", source_id): evidence.target("person", target_id)}
+    return [(episode_id, segment) for _, episode_id, segment in evidence.copy(connection, user_id, targets)]
 
 
 def take_back(connection: Connection, user_id: int, merge: Merge) -> None:
@@ -83,10 +79,8 @@ def take_back(connection: Connection, user_id: int, merge: Merge) -> None:
     for episode_id in merge.added_mentions:
         one = (mentions.c.person_id == merge.target_id) & (mentions.c.episode_id == episode_id)
         connection.execute(delete(mentions).where(mentions.c.user_id == user_id, one))
-    for episode_id, segment in merge.added_evidence:
-        place = and_(evidence.c.episode_id == episode_id, evidence.c.segment == segment)
-        target = evidence.c.target == item_of(merge.target_id)
-        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, target, place))
+    target = evidence.target("person", merge.target_id)
+    evidence.remove_rows(connection, user_id, [(target, *place) for place in merge.added_evidence])
 
 
 def record(
@@ -96,7 +90,7 @@ def record(
     after: Person,
     *,
     mentions_added: Sequence[str],
-    evidence_added: Sequence[tuple[str, int]],
+    evidence_added: Sequence[Place],
     parts_added: Sequence[tuple[str, str, int]],
     moved: Moved,
     now: datetime,

@@ -14,12 +14,13 @@ from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes as entities
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
+from internal.storage import evidence
 from internal.storage import search_items as searched
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_rev, record_change
-from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
+from internal.storage.tables import mentions, name_keys, people, search_items, users
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
 """Who set a field: the owner, a model, a Telegram message's own metadata, or a bio made from names alone."""
@@ -315,17 +316,8 @@ def add_evidence(
     run_id: str | None,
 ) -> None:
     """Records what supports a profile: segment number -> message id; segment 0 is the whole episode."""
-    for segment, message_id in segments.items():
-        row = upsert(evidence).values(
-            user_id=user_id,
-            target=item_of(person_id),
-            episode_id=episode_id,
-            segment=segment,
-            message_id=message_id,
-            operation=operation,
-            run_id=run_id,
-        )
-        connection.execute(row.on_conflict_do_nothing())
+    lines = evidence.of_segments(episode_id, segments)
+    evidence.add(connection, user_id, "person", {str(person_id): lines}, operation=operation, run_id=run_id)
 
 
 def refuse_taken(connection: Connection, person: Person) -> None:

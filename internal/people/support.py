@@ -20,7 +20,8 @@ from internal.language.text.spelling import name_key
 from internal.people import forget_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
-from internal.people.support_repository import Lost, Place
+from internal.people.support_repository import Lost
+from internal.storage.evidence import Place
 
 TextsOf = Callable[[Collection[Place]], Sequence[str]]
 """The words of lines that are still there."""
@@ -84,7 +85,7 @@ def note(
         if now[key].kind == "bio":
             for replaced in gone:
                 if _shares_words(replaced.text, now[key].text):
-                    support_repository.inherit(connection, after.user_id, (after.id, replaced.key), (after.id, key))
+                    support_repository.inherit(connection, after.user_id, after.id, replaced.key, key)
 
 
 def settle(

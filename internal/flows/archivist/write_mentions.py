@@ -22,7 +22,7 @@ from internal.errors import ModelUnavailable
 from internal.flows.runs.handler import StaleResolution
 from internal.flows.runs.slices import SliceLine
 from internal.graph import name_repository, store
-from internal.knowledge import evidence_repository as evidence
+from internal.knowledge import line_repository
 from internal.knowledge.entities import repository as entities
 from internal.knowledge.model import OWNER_NODE
 from internal.language.text.spelling import name_key
@@ -161,7 +161,7 @@ def mention_slice(
         raise StaleResolution("a session of this slice was analysed while its names were read")
     relevances: Relevances = {}
     stated = _stated_relevances(proposal, nodes, lines)
-    cited = evidence.entities_by_segment(connection, run.user_id, run.episode_id)
+    cited = line_repository.entities_by_segment(connection, run.user_id, run.episode_id)
     for event in sessions.events_of_messages(connection, run.user_id, list(by_message)):
         line = by_message[event.message_id or ""]
         number, of_event = line.shown.number, relevances.setdefault(event.id, {})

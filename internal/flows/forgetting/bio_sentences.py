@@ -33,6 +33,7 @@ from internal.people import (
 )
 from internal.people.model import Person
 from internal.people.support import Part
+from internal.storage import evidence
 
 _STEM: Final = 3
 _ENDING: Final = 3
@@ -84,7 +85,7 @@ def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple
         return
     told = _told(connection, user_id, chain)
     at_ends = {fact_repository.person_of(connection, user_id, end) for end in told.names}
-    beside = support_repository.people_told_in(connection, user_id, told.lines)
+    beside = support_repository.people_cited(connection, user_id, told.lines)
     aside = suggestion_repository.surely_aside(connection, user_id, [one.fact.id for one in chain])
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
     for person in forget_repository.profiles(connection, user_id, ids):
@@ -116,11 +117,11 @@ def _told(connection: Connection, user_id: int, chain: Sequence[Version]) -> _To
     ids = [one.fact.id for one in chain]
     ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     claims = claim_repository.of_edges(connection, user_id, ids)
-    rows = claim_repository.support(connection, user_id, [claim.id for claim in claims])
+    places = evidence.places(connection, user_id, "claim", [claim.id for claim in claims])
     return _Told(
         facts=[one.fact.fact for one in chain],
         names={end: name_traces.names_by_id(connection, user_id, end) for end in ends},
-        lines=all_lines(connection, user_id, {(row.episode_id, row.segment) for row in rows}),
+        lines=all_lines(connection, user_id, places),
     )
 
 

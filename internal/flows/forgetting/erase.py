@@ -39,6 +39,7 @@ from internal.people.bio import sentences
 from internal.people.support_repository import Lost
 from internal.storage.erasure import forgettings, traces
 from internal.storage.erasure.forgettings import Kind
+from internal.storage.evidence import Lines
 from internal.tasks import service as task_service
 from internal.teams import repository as teams
 
@@ -109,7 +110,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     hidden_parts.bring_back(connection, user_id, [aside_for("message", message_id)], now=now)
     erased = Erasure(connection, user_id, now)
     erased.refuse_unanswered(messages)
-    erased.note_claims(claim_repository.supported_by(connection, user_id, message_ids=[message_id]))
+    erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=[message_id])))
     lost, cited = Lost(), set[str]()
     places = episodes.lines_of_messages(connection, user_id, [message_id])
     for episode_id, number in places:

@@ -22,7 +22,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.entities import name_repository
+from internal.knowledge.entities.names import names_cited
 from internal.knowledge.model import Claim
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
@@ -32,7 +32,9 @@ from internal.people.bio import sentences
 from internal.people.model import Person
 from internal.people.support_repository import Lost
 from internal.scheduling import repository as runs
+from internal.storage import evidence
 from internal.storage.erasure import traces
+from internal.storage.evidence import Lines
 from internal.tasks import repository as tasks
 from internal.tasks import service as task_service
 from internal.tasks.model import Task
@@ -69,18 +71,17 @@ class Erasure:
 
     def cited(self, episode_id: str, numbers: Collection[int]) -> set[str]:
         """The entities that these lines support."""
-        found = claim_repository.entities_cited(
-            self.connection, self.user_id, message_ids=(), episode_id=episode_id, segments={0, *numbers}
-        )
+        lines = Lines(episode_id=episode_id, segments={0, *numbers})
+        found = evidence.cited_ids(self.connection, self.user_id, "entity", lines)
         self._named |= fact_repository.names_of(self.connection, self.user_id, found)
-        for node_id, keys in name_repository.told_in(self.connection, self.user_id, episode_id, numbers).items():
+        for node_id, keys in names_cited(self.connection, self.user_id, episode_id, numbers).items():
             self._names.setdefault(node_id, set()).update(keys)
-        return set(found)
+        return found
 
     def take_back_mentions(self, lost: Lost, episode_id: str) -> None:
         """Whom no line of the episode tells of any more is not mentioned in it."""
         for person_id, where in lost.episodes.items():
-            if episode_id in where and not support_repository.told_of_in(
+            if episode_id in where and not support_repository.is_cited_in(
                 self.connection, self.user_id, person_id, episode_id
             ):
                 support_repository.drop_mentions(self.connection, self.user_id, episode_id, person_id)

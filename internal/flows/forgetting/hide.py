@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -27,7 +26,9 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.memory import service as memory
 from internal.people import forget_repository, hidden_parts
 from internal.people import service as people
+from internal.storage import evidence
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
+from internal.storage.evidence import Lines
 from internal.storage.owner_counters import record_change
 
 
@@ -186,11 +187,10 @@ def _number(ref_id: str) -> int:
 
 def _only_in_message(connection: Connection, user_id: int, message_id: str) -> list[str]:
     """The facts that nothing but this message supports."""
-    told = claim_repository.supported_by(connection, user_id, message_ids=[message_id])
+    told = claim_repository.supported_by(connection, user_id, Lines(message_ids=[message_id]))
     edges = {claim.edge_id for claim in told if claim.edge_id is not None}
     beneath = claim_repository.of_edges(connection, user_id, edges)
-    lines: dict[str, set[str | None]] = defaultdict(set)
-    for row in claim_repository.support(connection, user_id, [claim.id for claim in beneath]):
-        lines[row.target].add(row.message_id)
-    others = {claim.edge_id for claim in beneath if lines[claim_repository.evidence_target(claim.id)] != {message_id}}
+    support = evidence.rows(connection, user_id, "claim", [claim.id for claim in beneath])
+    messages = {claim_id: {row.message_id for row in rows} for claim_id, rows in support.items()}
+    others = {claim.edge_id for claim in beneath if messages.get(claim.id) != {message_id}}
     return sorted(edges - others)

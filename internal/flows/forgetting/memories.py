@@ -11,12 +11,12 @@ from internal.flows.forgetting.tombstones import bury_memories
 from internal.flows.visibility import name_traces
 from internal.graph.model import Node
 from internal.graph.store import owner_node_id
-from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.model import Claim, Fact
 from internal.knowledge.relations import materially_different
 from internal.memory import service as memory
 from internal.memory.model import NAMING
 from internal.memory.observations.changes import Removal
+from internal.storage import evidence
 
 _TELLING = 8
 """Characters from which a text of more than one word is looked for elsewhere; shorter ones are in every text."""
@@ -49,12 +49,12 @@ def with_facts(
 ) -> Removal:
     """Removes the memories that say once more what these facts say; `told` are the claims beneath them."""
     words = [fact.fact for fact in facts]
-    rows = claim_repository.support(connection, user_id, [claim.id for claim in told])
+    places = evidence.places(connection, user_id, "claim", [claim.id for claim in told])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
     removal = memory.remove_retelling(
         connection,
         user_id,
-        {(row.episode_id, row.segment) for row in rows},
+        places,
         ends,
         lambda text: any(not materially_different(text, one) for one in words),
         now=now,

@@ -12,9 +12,10 @@ from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound
 from internal.graph import store
-from internal.knowledge.claims import repository as claim_repository
 from internal.people import repository as people
 from internal.people.model import Person
+from internal.storage import evidence
+from internal.storage.evidence import Lines
 
 Erase = Callable[[], object]
 Places = Collection[tuple[str, int]]
@@ -59,11 +60,7 @@ def _cited(connection: Connection, user_id: int, places: Places) -> list[str]:
     found: set[str] = set()
     for episode_id in {episode_id for episode_id, _ in places}:
         numbers = {0, *(number for one, number in places if one == episode_id)}
-        found |= set(
-            claim_repository.entities_cited(
-                connection, user_id, message_ids=(), episode_id=episode_id, segments=numbers
-            )
-        )
+        found |= evidence.cited_ids(connection, user_id, "entity", Lines(episode_id=episode_id, segments=numbers))
     return sorted(node.id for node in store.nodes_by_ids(connection, user_id, found).values())
 
 

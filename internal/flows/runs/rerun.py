@@ -72,7 +72,7 @@ def known_people(connection: Connection, run: Run) -> list[Person]:
     if run.replaces is None:
         return known
     lines = {(run.episode_id, number) for number in (0, *range(run.first_n, run.last_n + 1))}
-    told = support_repository.people_told_in(connection, run.user_id, lines)
+    told = support_repository.people_cited(connection, run.user_id, lines)
     return [_without_own(connection, person, lines) if person.id in told else person for person in known]
 
 
@@ -92,7 +92,7 @@ def take_back_profiles(connection: Connection, run: Run) -> Lost:
 def settle_profiles(connection: Connection, run: Run, lost: Lost, mentioned: Collection[int], now: datetime) -> None:
     """After the new reply was applied: what it does not support again goes, with people whom nothing supports."""
     for person_id in lost.people - set(mentioned):
-        if not support_repository.told_of_in(connection, run.user_id, person_id, run.episode_id):
+        if not support_repository.is_cited_in(connection, run.user_id, person_id, run.episode_id):
             support_repository.drop_mentions(connection, run.user_id, run.episode_id, person_id)
     erase.settle_profiles(connection, run.user_id, lost, now=now)
 

@@ -14,7 +14,7 @@ from internal.knowledge.facts import citations
 from internal.knowledge.model import Citation, EvidenceLine
 from internal.memory import service as memory
 from internal.memory.model import NAMING
-from internal.memory.observations import repository as observations
+from internal.storage import evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def remembered(connection: Connection, user_id: int, node_id: str) -> Remembered
     if node is None or node.label not in NAMING:
         raise NotFound(f"there is no memory {node_id}")
     told = memory.observations_of(connection, user_id, node.id)
-    support = observations.support(connection, user_id, [one.id for one in told])
+    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
     rows = [row for one in told for row in support.get(one.id, ())]
     return RememberedNode(
         node=node,

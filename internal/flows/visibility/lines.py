@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection
 
 from internal.knowledge import episode_repository as episodes
-from internal.knowledge import evidence_repository
+from internal.knowledge import line_repository
 
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""
@@ -25,5 +25,5 @@ def all_lines(connection: Connection, user_id: int, places: Collection[Place]) -
 def texts_of(connection: Connection, user_id: int, places: Collection[Place]) -> list[str]:
     """What these lines say, those that are still there."""
     lines = all_lines(connection, user_id, places)
-    found = evidence_repository.places(connection, user_id, lines)
+    found = line_repository.stored_lines(connection, user_id, lines)
     return [found[place].text for place in sorted(found)]

@@ -23,7 +23,7 @@ from internal.language.facts.overlap import gives_away
 from internal.people import forget_repository, support
 from internal.people import repository as people
 from internal.people.model import Person
-from internal.storage import search_items
+from internal.storage import evidence, search_items
 from internal.storage.erasure import traces
 
 _SHORTEST = 3
@@ -152,10 +152,10 @@ def clear_names(
 
 
 def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    rows = claim_repository.node_support(connection, user_id, [f"entity:{node_id}"])
+    places = evidence.places(connection, user_id, "entity", [node_id])
     told = claim_repository.at_nodes(connection, user_id, [node_id])
     return [
-        *texts_of(connection, user_id, {(row.episode_id, row.segment) for row in rows}),
+        *texts_of(connection, user_id, places),
         *(one.fact for one in told),
     ]
 

@@ -18,6 +18,8 @@ from internal.knowledge.claims.projection import Reconciler
 from internal.knowledge.claims.time_rules import refuse_interval
 from internal.knowledge.model import CitationOperation, Claim
 from internal.knowledge.relations import group_of, relation_name, statement_key
+from internal.storage import evidence
+from internal.storage.evidence import Support
 from internal.storage.types import new_id
 
 MAX_FACT = 2000
@@ -82,7 +84,8 @@ def cite_node(
     run_id: str | None = None,
 ) -> None:
     """Records what supports an entity: segment number -> message id, or None; segment 0 is the whole episode."""
-    claim_repository.cite_node(connection, user_id, node_id, episode_id, segments, operation, run_id)
+    lines = evidence.of_segments(episode_id, segments)
+    evidence.add(connection, user_id, "entity", {node_id: lines}, operation=operation, run_id=run_id)
 
 
 def _store(
@@ -113,8 +116,10 @@ def _store(
     known = _same(connection, claim)
     if known is None:
         claim_repository.add(connection, claim)
-    claim_repository.add_lines(connection, known or claim, new.lines, "referenced")
-    return known or claim, known is None
+    stored = known or claim
+    lines = [Support(new.episode_id or "", line.segment, line.message_id, line.quote) for line in new.lines]
+    evidence.add(connection, user_id, "claim", {stored.id: lines}, operation="referenced", run_id=stored.run_id)
+    return stored, known is None
 
 
 def _check(new: NewClaim, source: Node, target: Node) -> None:
@@ -160,9 +165,9 @@ def _note_operations(
         edge_id = edges[claim.id]
         if edge_id in created:
             created.discard(edge_id)
-            claim_repository.set_operation(connection, user_id, claim.id, "created")
+            evidence.set_operation(connection, user_id, "claim", claim.id, "created")
         elif edge_id in changed:
-            claim_repository.set_operation(connection, user_id, claim.id, "updated")
+            evidence.set_operation(connection, user_id, "claim", claim.id, "updated")
         elif edge_id is not None and edge_id not in changes.created:
             referenced.append(edge_id)
     return list(dict.fromkeys(referenced))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -11,10 +13,10 @@ from sqlalchemy import Connection
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge.claims.record import reproject
-from internal.knowledge.entities import name_repository
-from internal.knowledge.entities import repository as entitie_repository
-from internal.knowledge.entities.name_repository import key_of
+from internal.knowledge.entities import repository as entity_repository
 from internal.language.text.spelling import name_key
+from internal.storage import evidence
+from internal.storage.evidence import Lines
 
 _RENAMED = frozenset({"Entity", "Topic"})
 """A preference is its words: it is not called anything."""
@@ -33,12 +35,37 @@ def note_names(
     A person's names know their lines by his profile, and the owner's are his own.
     """
     nodes = store.nodes_by_ids(connection, user_id, {node_id for node_id, _ in told})
-    people = entitie_repository.with_profile(connection, user_id, list(nodes)) | {store.owner_node_id(user_id)}
+    people = entity_repository.with_profile(connection, user_id, list(nodes)) | {store.owner_node_id(user_id)}
     names = {node.id: {name_key(name) for name in _names(node)} for node in nodes.values() if node.id not in people}
     known = {
         (node_id, name): lines for (node_id, name), lines in told.items() if name_key(name) in names.get(node_id, ())
     }
-    name_repository.add(connection, user_id, known, episode_id, run_id)
+    supported = {
+        f"{node_id}:{key_of(name)}": evidence.of_segments(episode_id, lines) for (node_id, name), lines in known.items()
+    }
+    evidence.add(connection, user_id, "name", supported, operation="part", run_id=run_id)
+
+
+def key_of(name: str) -> str:
+    """The key of a name among evidence, from which it cannot be read."""
+    return hashlib.sha256(name_key(name).encode()).hexdigest()[:24]
+
+
+def names_cited(
+    connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
+) -> dict[str, set[str]]:
+    """The names that these segments of an episode support: node id -> keys."""
+    lines = Lines(episode_id=episode_id, segments=segments)
+    return _by_node(evidence.cited_ids(connection, user_id, "name", lines))
+
+
+def drop_name_support(
+    connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
+) -> dict[str, set[str]]:
+    """Takes away what these segments of an episode support among names; returns it, node id -> keys."""
+    lines = Lines(episode_id=episode_id, segments=segments)
+    targets = evidence.remove_lines(connection, user_id, lines, ["name"])
+    return _by_node(evidence.ids_of_kind(targets, "name"))
 
 
 def drop_names(
@@ -56,7 +83,7 @@ def drop_names(
     its own name the thing is called by another one that is told still; if there is none it keeps it, to be called
     something.
     """
-    left = name_repository.left(connection, user_id, node.id)
+    left = {one.rsplit(":", 1)[1] for one in evidence.part_targets(connection, user_id, "name", node.id)}
 
     def falls(name: str) -> bool:
         key = key_of(name)
@@ -80,6 +107,13 @@ def drop_names(
     if "name" in changes:
         reproject(connection, user_id, [node.id], now=now)
     return True
+
+
+def _by_node(parts: Collection[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for node_id, key in (part.rsplit(":", 1) for part in parts):
+        found[node_id].add(key)
+    return dict(found)
 
 
 def _names(node: Node) -> tuple[str, ...]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from internal.knowledge import episode_repository as episodes
-from internal.knowledge import evidence_repository, fact_repository
+from internal.knowledge import fact_repository, line_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.facts.read import claims_of, fact
+from internal.knowledge.line_repository import StoredLine
 from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
+from internal.storage import evidence
+from internal.storage.evidence import Place
 
 _LAST_SEGMENT = 2**31 - 1
 _OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
@@ -25,18 +28,14 @@ def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collectio
     """The citations of each of these versions by its id, in the order in which they were told."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
     told = claims_of(connection, user_id, versions)
-    support = claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims])
-    operations = {row.target: row.operation for row in support}
+    support = evidence.rows(connection, user_id, "claim", [one.id for claims in told.values() for one in claims])
+    operations = {claim_id: rows[-1].operation for claim_id, rows in support.items()}
     known = episodes.by_ids(
         connection, user_id, {one.episode_id for claims in told.values() for one in claims if one.episode_id}
     )
     found: dict[str, list[Citation]] = {}
     for fact_id, claims in told.items():
-        rows = [
-            (one.episode_id, operations.get(claim_repository.evidence_target(one.id), "referenced"))
-            for one in claims
-            if one.episode_id is not None
-        ]
+        rows = [(one.episode_id, operations.get(one.id, "referenced")) for one in claims if one.episode_id is not None]
         found[fact_id] = _citations(rows, known)
     return found
 
@@ -49,11 +48,11 @@ def citations_of_episodes(connection: Connection, user_id: int, episode_ids: Col
 
 def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
     """The history of an entity: each episode once, with the strongest it did to it, in the order of their times."""
-    targets = [f"entity:{node_id}"]
+    targets = [evidence.target("entity", node_id)]
     person_id = fact_repository.person_of(connection, user_id, node_id)
     if person_id is not None:
-        targets.append(f"person:{person_id}")
-    support = claim_repository.node_support(connection, user_id, targets)
+        targets.append(evidence.target("person", person_id))
+    support = evidence.rows_of_targets(connection, user_id, targets)
     rows = [(row.episode_id, _OF_PROFILES.get(row.operation, row.operation)) for row in support]
     told = [one for one in claim_repository.at_nodes(connection, user_id, [node_id]) if one.retracted_at is None]
     rows += [(one.episode_id, "referenced") for one in told if one.episode_id is not None]
@@ -72,16 +71,12 @@ def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection
     """The lines that support each of these versions by its id, as `evidence_of_fact`."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
     told = claims_of(connection, user_id, versions)
-    by_claim: dict[str, list[Row[Any]]] = {}
-    for row in claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims]):
-        by_claim.setdefault(row.target, []).append(row)
-    places = evidence_repository.places(
+    by_claim = evidence.rows(connection, user_id, "claim", [one.id for claims in told.values() for one in claims])
+    lines = line_repository.stored_lines(
         connection, user_id, {(row.episode_id, row.segment) for rows in by_claim.values() for row in rows}
     )
     return {
-        fact_id: _lines(
-            (row for one in claims for row in by_claim.get(claim_repository.evidence_target(one.id), ())), places
-        )
+        fact_id: _lines((row for one in claims for row in by_claim.get(one.id, ())), lines)
         for fact_id, claims in told.items()
     }
 
@@ -89,9 +84,8 @@ def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection
 def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
     """Rows of evidence with what is known of their lines."""
     rows = list(support)
-    return _lines(
-        rows, evidence_repository.places(connection, user_id, {(row.episode_id, row.segment) for row in rows})
-    )
+    places = {(row.episode_id, row.segment) for row in rows}
+    return _lines(rows, line_repository.stored_lines(connection, user_id, places))
 
 
 def episode_content(connection: Connection, user_id: int, episode: Episode, *, without: Collection[str] = ()) -> str:
@@ -102,10 +96,10 @@ def episode_content(connection: Connection, user_id: int, episode: Episode, *, w
     if episode.source != "message" or episode.content:
         return episode.content
     parts = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
-    places = evidence_repository.places(connection, user_id, {(episode.id, part.n) for part in parts})
+    lines = line_repository.stored_lines(connection, user_id, {(episode.id, part.n) for part in parts})
     shown = [part.n for part in parts if part.message_id not in without]
-    told = [places[episode.id, number] for number in shown if (episode.id, number) in places]
-    return "\n".join(spoken(place.text, place.speaker or place.role, place.forwarded_from) for place in told)
+    kept = [lines[episode.id, number] for number in shown if (episode.id, number) in lines]
+    return "\n".join(spoken(line.text, line.speaker or line.role, line.forwarded_from) for line in kept)
 
 
 def spoken(text: str, speaker: str | None, forwarded_from: str | None) -> str:
@@ -133,26 +127,26 @@ def telegram_link(chat_id: int | None, tg_id: int | None, thread_id: int | None 
     return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{place}"
 
 
-def _lines(support: Iterable[Row[Any]], places: dict[tuple[str, int], evidence_repository.Place]) -> list[EvidenceLine]:
+def _lines(support: Iterable[Row[Any]], stored: Mapping[Place, StoredLine]) -> list[EvidenceLine]:
     quotes = {(row.episode_id, row.segment): row for row in support}
-    lines = [_line(row, places.get(key)) for key, row in quotes.items()]
+    lines = [_line(row, stored.get(key)) for key, row in quotes.items()]
     return sorted((line for line in lines if line is not None), key=_said)
 
 
-def _line(row: Row[Any], place: evidence_repository.Place | None) -> EvidenceLine | None:
-    if place is None:
+def _line(row: Row[Any], line: StoredLine | None) -> EvidenceLine | None:
+    if line is None:
         return None
     return EvidenceLine(
         episode_id=row.episode_id,
         segment=row.segment,
-        at=place.at,
-        quote=row.quote or place.text,
-        message_id=place.message_id,
-        speaker=place.speaker,
-        role="assistant" if place.role == "assistant" else "user",
-        forwarded_from=place.forwarded_from,
-        url=place.url,
-        telegram_link=telegram_link(place.chat_id, place.tg_id, place.thread_id),
+        at=line.at,
+        quote=row.quote or line.text,
+        message_id=line.message_id,
+        speaker=line.speaker,
+        role="assistant" if line.role == "assistant" else "user",
+        forwarded_from=line.forwarded_from,
+        url=line.url,
+        telegram_link=telegram_link(line.chat_id, line.tg_id, line.thread_id),
     )
 
 

@@ -6,7 +6,7 @@ What a removed claim had closed reopens, since facts follow from the claims that
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,13 +19,13 @@ from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Removal
 from internal.knowledge.claims.projection import Reconciler
-from internal.knowledge.claims.repository import evidence_target
 from internal.knowledge.claims.time_rules import wording
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import group_of
 from internal.language.facts.overlap import gives_away
-from internal.storage import search_items
+from internal.storage import evidence, search_items
+from internal.storage.evidence import Lines
 
 _SOURCE = "system:forgetting"
 _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
@@ -35,7 +35,8 @@ _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
 def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
     """Removes everything that was claimed in an episode, and its support of entities. The episode's row stays."""
     told = claim_repository.of_episode(connection, user_id, episode_id)
-    cited = claim_repository.drop_episode(connection, user_id, episode_id)
+    dropped = evidence.remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=None))
+    cited = evidence.ids_of_kind(dropped, "entity")
     return _Removing(connection, user_id, now).remove(told, cited)
 
 
@@ -46,16 +47,14 @@ def remove_claims_of_messages(
 
     A claim that other lines support too stays, unless its words hold one that only the removed lines said.
     """
-    told = claim_repository.supported_by(connection, user_id, message_ids=message_ids)
-    return _remove_lines(connection, user_id, told, message_ids, None, (), now)
+    return _remove_lines(connection, user_id, Lines(message_ids=message_ids), now)
 
 
 def remove_claims_of_segments(
     connection: Connection, user_id: int, episode_id: str, segments: Collection[int], *, now: datetime
 ) -> Removal:
     """Removes what only these segments of an episode support; as `remove_claims_of_messages`."""
-    told = claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
-    return _remove_lines(connection, user_id, told, (), episode_id, segments, now)
+    return _remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=segments), now)
 
 
 def remove_told(
@@ -103,49 +102,34 @@ def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> li
     return sorted(edge for edge in edges | words if beneath[edge] <= {episode_id})
 
 
-def _remove_lines(
-    connection: Connection,
-    user_id: int,
-    told: Sequence[Claim],
-    message_ids: Collection[str],
-    episode_id: str | None,
-    segments: Collection[int],
-    now: datetime,
-) -> Removal:
-    support: dict[str, list[Row[Any]]] = defaultdict(list)
-    for row in claim_repository.support(connection, user_id, [claim.id for claim in told]):
-        support[row.target].append(row)
-
-    def removed(row: Row[Any]) -> bool:
-        return row.message_id in message_ids or (row.episode_id == episode_id and row.segment in segments)
-
-    falling = [claim for claim in told if _falls(claim, support[evidence_target(claim.id)], removed)]
-    where: dict[str, Any] = {"message_ids": message_ids, "episode_id": episode_id, "segments": segments}
-    cited = claim_repository.entities_cited(connection, user_id, **where)
-    claim_repository.drop_lines(connection, user_id, **where)
+def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datetime) -> Removal:
+    claims = claim_repository.supported_by(connection, user_id, lines)
+    support = evidence.rows(connection, user_id, "claim", [claim.id for claim in claims])
+    falling = [claim for claim in claims if _falls(claim, support.get(claim.id, ()), lines)]
+    cited = evidence.cited_ids(connection, user_id, "entity", lines)
+    evidence.remove_lines(connection, user_id, lines)
     return _Removing(connection, user_id, now).remove(falling, cited)
 
 
 def _drop_namings(connection: Connection, user_id: int, told: Sequence[Claim]) -> None:
     """A thing that only these claims are about is not kept by the lines that tell them."""
     ids = {claim.id for claim in told}
-    support = claim_repository.support(connection, user_id, ids)
-    lines: dict[str, set[int]] = defaultdict(set)
-    for row in support:
-        lines[row.episode_id].add(row.segment)
+    segments: dict[str, set[int]] = defaultdict(set)
+    for episode_id, number in evidence.places(connection, user_id, "claim", ids):
+        segments[episode_id].add(number)
     ends = {end for claim in told for end in (claim.source, claim.target)}
     alone = [end for end in ends if {one.id for one in claim_repository.at_nodes(connection, user_id, [end])} <= ids]
-    for episode_id, segments in lines.items():
-        targets = [f"entity:{end}" for end in alone]
-        claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
+    targets = [evidence.target("entity", end) for end in alone]
+    for episode_id, numbers in segments.items():
+        evidence.remove_support(connection, user_id, targets, Lines(episode_id=episode_id, segments=numbers))
 
 
-def _falls(claim: Claim, support: Iterable[Row[Any]], removed: Any) -> bool:
-    rows = list(support)
-    left = [row for row in rows if not removed(row)]
+def _falls(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
+    left = [row for row in support if not removed.includes(row)]
     if not left:
         return True
-    return gives_away(claim.fact, [row.quote for row in rows if removed(row)], [row.quote for row in left])
+    gone = [row.quote for row in support if removed.includes(row)]
+    return gives_away(claim.fact, gone, [row.quote for row in left])
 
 
 class _Removing:
@@ -214,7 +198,7 @@ class _Removing:
             return True
         if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
             return True
-        if claim_repository.node_support(self._connection, self._user_id, [f"entity:{node.id}"]):
+        if evidence.rows(self._connection, self._user_id, "entity", [node.id]):
             return True
         if claim_repository.names_node(self._connection, self._user_id, node.id):
             return True

@@ -13,12 +13,12 @@ from internal.graph import store
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import NewClaim, Removal
-from internal.knowledge.claims.repository import evidence_target
-from internal.knowledge.entities import name_repository
-from internal.knowledge.entities.names import drop_names
+from internal.knowledge.entities.names import drop_name_support, drop_names
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import is_functional, materially_different, relation_name, statement_key
 from internal.knowledge.removal.removal import remove_told
+from internal.storage import evidence
+from internal.storage.evidence import Lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,17 @@ def take_back(connection: Connection, user_id: int, episode_id: str, segments: C
 
     What the owner said of a claim, and what he took back, stays as it is with its lines.
     """
+    lines = Lines(episode_id=episode_id, segments=segments)
     told = [
         claim
-        for claim in claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        for claim in claim_repository.supported_by(connection, user_id, lines)
         if claim.set_by != "owner" and claim.retracted_at is None
     ]
-    nodes = claim_repository.entities_cited(
-        connection, user_id, message_ids=(), episode_id=episode_id, segments=segments
-    )
-    targets = [evidence_target(claim.id) for claim in told] + [f"entity:{node_id}" for node_id in nodes]
-    claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
-    names = name_repository.take_back(connection, user_id, episode_id, segments)
+    nodes = evidence.cited_ids(connection, user_id, "entity", lines)
+    targets = [evidence.target("claim", claim.id) for claim in told]
+    targets += [evidence.target("entity", node_id) for node_id in nodes]
+    evidence.remove_support(connection, user_id, targets, lines)
+    names = drop_name_support(connection, user_id, episode_id, segments)
     return ToldBefore(episode_id, segments, told, nodes, names)
 
 
@@ -61,15 +61,12 @@ def drop_untold(
 
     What the new reply is about is cited already: it keeps its description.
     """
-    supported = {row.target for row in claim_repository.support(connection, user_id, [one.id for one in before.claims])}
+    supported = evidence.rows(connection, user_id, "claim", [one.id for one in before.claims])
     again = {_identity(one) for one in told}
-    falling = [
-        claim for claim in before.claims if evidence_target(claim.id) not in supported and _identity(claim) not in again
-    ]
-    cited = claim_repository.entities_cited(
-        connection, user_id, message_ids=(), episode_id=before.episode_id, segments=before.segments
-    )
-    removal = remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - set(cited), now=now)
+    falling = [claim for claim in before.claims if claim.id not in supported and _identity(claim) not in again]
+    lines = Lines(episode_id=before.episode_id, segments=before.segments)
+    cited = evidence.cited_ids(connection, user_id, "entity", lines)
+    removal = remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - cited, now=now)
     for node in store.nodes_by_ids(connection, user_id, before.names).values():
         drop_names(connection, user_id, node, before.names[node.id], now=now)
     return removal

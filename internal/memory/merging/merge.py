@@ -21,7 +21,7 @@ from internal.memory.merging import repository as joins
 from internal.memory.merging.repository import Join
 from internal.memory.model import MERGE, NAMING
 from internal.memory.observations.rebuild import project_nodes, reproject
-from internal.storage import search_items
+from internal.storage import evidence, search_items
 
 JOINED: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Preference", "Goal", "Question", "Decision")
 """Labels of what may be known twice. A memory is what was said at one time; a source is its reference."""
@@ -121,7 +121,7 @@ def _undo(connection: Connection, user_id: int, join: Join, now: datetime) -> No
     origins = {source.id, *joins.merged_into(connection, user_id, source.id)}
     store.restore_ends(connection, user_id, source.id, target.id, origins, join.moved)
     joins.return_observations(connection, user_id, join.observations, target.id, source.id)
-    joins.take_back_support(connection, user_id, join.evidence)
+    evidence.remove_rows(connection, user_id, join.evidence)
     _take_back_added(connection, target, join.added, now)
     joins.set_mark(connection, user_id, target.id, NAMING[target.label], join.mark)
     store.make_findable(connection, user_id, source.id)

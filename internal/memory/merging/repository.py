@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
 
 from internal.graph.model import Moved
-from internal.graph.store import NAME_EVIDENCE, supports_names
+from internal.storage import evidence
 from internal.storage.chunks import CHUNK, chunks
-from internal.storage.engine.upsert import upsert
+from internal.storage.evidence import Key
 from internal.storage.owner_counters import next_rev
-from internal.storage.tables import evidence, graph_nodes, node_merges, observations
+from internal.storage.tables import graph_nodes, node_merges, observations
 from internal.storage.types import new_id
-
-_CITED: Final = "entity:"
-
-Support = tuple[str, str, int]
-"""A row of evidence by its key: target, episode, segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class Join:
     at: datetime
     moved: Moved
     observations: Sequence[str]
-    evidence: Sequence[Support]
+    evidence: Sequence[Key]
     added: Mapping[str, Any]
     mark: Mapping[str, Any] | None
     undone: bool = False
@@ -121,22 +116,12 @@ def return_observations(connection: Connection, user_id: int, ids: Collection[st
         connection.execute(update(observations).where(observations.c.user_id == user_id, one).values(target=to_id))
 
 
-def copy_support(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[Support]:
-    """Gives one node the lines that support another and its names; what is new to it."""
-    theirs = or_(evidence.c.target == f"{_CITED}{from_id}", supports_names(from_id))
-    added: list[Support] = []
-    for row in connection.execute(select(evidence).where(evidence.c.user_id == user_id, theirs)).all():
-        target = _support_of(row.target, from_id, to_id)
-        copied = upsert(evidence).values({**row._asdict(), "target": target}).on_conflict_do_nothing()
-        if connection.execute(copied).rowcount:
-            added.append((target, row.episode_id, row.segment))
-    return added
-
-
-def take_back_support(connection: Connection, user_id: int, added: Collection[Support]) -> None:
-    for target, episode_id, segment in added:
-        place = and_(evidence.c.target == target, evidence.c.episode_id == episode_id, evidence.c.segment == segment)
-        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, place))
+def copy_support(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[Key]:
+    """Gives one node the lines that support another and its names; returns what is new to it."""
+    targets = {evidence.target("entity", from_id): evidence.target("entity", to_id)}
+    for name in evidence.part_targets(connection, user_id, "name", from_id):
+        targets[name] = evidence.target("name", f"{to_id}:{name.rsplit(':', 1)[1]}")
+    return evidence.copy(connection, user_id, targets)
 
 
 def set_mark(
@@ -149,12 +134,6 @@ def set_mark(
     changed = marks if mark is None else {**marks, name: dict(mark)}
     connection.execute(update(graph_nodes).where(one).values(field_meta=changed, rev=next_rev(connection, user_id)))
     return before
-
-
-def _support_of(target: str, from_id: str, to_id: str) -> str:
-    if target.startswith(NAME_EVIDENCE):
-        return f"{NAME_EVIDENCE}{to_id}:{target.rsplit(':', 1)[1]}"
-    return f"{_CITED}{to_id}"
 
 
 def _join(row: Row[Any]) -> Join:

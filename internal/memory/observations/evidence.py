@@ -12,6 +12,7 @@ from internal.memory.observations import repository as observations
 from internal.memory.observations import targets_repository as targets
 from internal.memory.observations.changes import ObservedLine
 from internal.memory.observations.fold import UNSEARCHED, in_order
+from internal.storage import evidence
 
 
 def observations_of(connection: Connection, user_id: int, target_id: str) -> list[Observation]:
@@ -26,7 +27,7 @@ def citations(connection: Connection, user_id: int, target_id: str) -> list[Obse
     """
     told = {one.id: one for one in observations_of(connection, user_id, target_id)}
     found: dict[tuple[str, int], ObservedLine] = {}
-    for observation_id, rows in observations.support(connection, user_id, list(told)).items():
+    for observation_id, rows in evidence.rows(connection, user_id, "observation", list(told)).items():
         for row in rows:
             line = ObservedLine(
                 row.episode_id, row.segment, told[observation_id].said_at, row.quote or "", row.message_id

@@ -19,6 +19,8 @@ from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded
 from internal.memory.observations.projection import Projector, texts_of
 from internal.memory.observations.resolve import Resolver, told_properties
 from internal.memory.observations.sessions import session_context
+from internal.storage import evidence
+from internal.storage.evidence import Support
 
 EXCERPT: Final = 300
 """Characters of a quote: what a reader needs to recognise the place."""
@@ -331,7 +333,17 @@ class Writer:
         if not observations.add(self._connection, one):
             observations.move(self._connection, self._user_id, [one.id], target)
         quoted = kind == "node" or bool(texts_of(told))
-        observations.add_lines(self._connection, one, lines, quoted=quoted, operation=operation)
+        support = [
+            Support(line.episode_id, line.segment, line.message_id, line.quote if quoted else None) for line in lines
+        ]
+        evidence.add(
+            self._connection,
+            self._user_id,
+            "observation",
+            {one.id: support},
+            operation=operation,
+            run_id=setting.run_id,
+        )
         self._touched[target] = kind
 
     def _refuse(self, error: Refused | NotFound) -> None:

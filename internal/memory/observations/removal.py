@@ -23,6 +23,8 @@ from internal.memory.observations import repository as observations
 from internal.memory.observations import targets_repository as targets
 from internal.memory.observations.changes import MemoryChanges, Removal
 from internal.memory.observations.projection import Projector, texts_of
+from internal.storage import evidence
+from internal.storage.evidence import Lines
 
 _SOURCE: Final = "system:forgetting"
 
@@ -41,11 +43,11 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
 
     What other lines tell too stays, unless its words hold one that only the removed lines said.
     """
-    told = observations.supported_by(connection, user_id, message_ids=message_ids)
-    support = observations.support(connection, user_id, [one.id for one in told])
-    going = set(message_ids)
-    falling = [one for one in told if _falls(one, support[one.id], lambda row: row.message_id in going)]
-    observations.drop_lines(connection, user_id, [one.id for one in told], message_ids)
+    lines = Lines(message_ids=set(message_ids))
+    told = observations.supported_by(connection, user_id, lines)
+    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
+    falling = [one for one in told if _falls(one, support[one.id], lines)]
+    evidence.remove_support(connection, user_id, [evidence.target("observation", one.id) for one in told], lines)
     return Removing(connection, user_id, now).remove(falling)
 
 
@@ -95,7 +97,7 @@ def remove_retelling(
     told = {
         one.target
         for episode_id, segments in by_episode.items()
-        for one in observations.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        for one in observations.supported_by(connection, user_id, Lines(episode_id=episode_id, segments=segments))
         if one.kind == "node"
     }
     nodes = [store.get_node(connection, user_id, one, hidden=True) for one in sorted(told)]
@@ -124,8 +126,8 @@ def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]
 
 def only_in_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[str]:
     """The nodes that would fall with these messages: what is hidden while that can be undone."""
-    told = observations.supported_by(connection, user_id, message_ids=message_ids)
-    support = observations.support(connection, user_id, [one.id for one in told])
+    told = observations.supported_by(connection, user_id, Lines(message_ids=message_ids))
+    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
     going = set(message_ids)
     return _standing_on(
         connection, user_id, [one for one in told if {row.message_id for row in support[one.id]} <= going]
@@ -216,11 +218,11 @@ class Removing:
         return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
 
 
-def _falls(one: Observation, support: Sequence[Row[Any]], removed: Callable[[Row[Any]], bool]) -> bool:
-    left = [row for row in support if not removed(row)]
+def _falls(one: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
+    left = [row for row in support if not removed.includes(row)]
     if not left:
         return True
-    gone = [row.quote for row in support if removed(row)]
+    gone = [row.quote for row in support if removed.includes(row)]
     return any(gives_away(text, gone, [row.quote for row in left]) for text in texts_of(one.properties))
 
 

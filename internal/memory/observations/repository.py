@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, select, update
 
 from internal.memory.model import Observation
-from internal.memory.observations.changes import ObservedLine
+from internal.storage import evidence
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
-from internal.storage.tables import evidence, graph_edges, observations
-
-PREFIX: Final = "observation:"
+from internal.storage.evidence import Lines
+from internal.storage.tables import graph_edges, observations
 
 _OBSERVATIONS: Final = UUID("6c61706c-6163-5564-b0b5-6f6273657276")
 """The namespace of observations' ids; if it changed, a second reading would know nothing again."""
-
-
-def evidence_target(observation_id: str) -> str:
-    """The key of an observation among evidence."""
-    return f"{PREFIX}{observation_id}"
 
 
 def observation_id(
@@ -39,27 +33,6 @@ def add(connection: Connection, one: Observation) -> bool:
     """Stores an observation; False if it is stored already."""
     row = {name: getattr(one, name) for name in _FIELDS} | {"props": dict(one.properties)}
     return connection.execute(_ADD, row).rowcount == 1
-
-
-def add_lines(
-    connection: Connection, one: Observation, lines: Iterable[ObservedLine], *, quoted: bool, operation: str
-) -> None:
-    """Records what supports an observation; a line that does so already stays as it is."""
-    rows = [
-        {
-            "user_id": one.user_id,
-            "target": evidence_target(one.id),
-            "episode_id": line.episode_id,
-            "segment": line.segment,
-            "message_id": line.message_id,
-            "quote": line.quote if quoted else None,
-            "operation": operation,
-            "run_id": one.run_id,
-        }
-        for line in lines
-    ]
-    if rows:
-        connection.execute(_SUPPORT, rows)
 
 
 def of_target(connection: Connection, user_id: int, target: str) -> list[Observation]:
@@ -84,59 +57,15 @@ def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Ob
     return _found(connection, user_id, observations.c.episode_id == episode_id)
 
 
-def supported_by(
-    connection: Connection,
-    user_id: int,
-    *,
-    message_ids: Collection[str] = (),
-    episode_id: str | None = None,
-    segments: Collection[int] = (),
-) -> list[Observation]:
-    """Every observation that cites one of these messages, or one of these segments of the episode."""
-    found: set[str] = set()
-    for one in _lines(message_ids, episode_id, segments):
-        ours = (evidence.c.user_id == user_id) & evidence.c.target.like(f"{PREFIX}%")
-        found |= set(connection.execute(select(evidence.c.target).where(ours, one)).scalars())
-    return by_ids(connection, user_id, sorted(target.removeprefix(PREFIX) for target in found))
-
-
-def support(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, list[Row[Any]]]:
-    """The evidence rows of these observations by their ids, in the order of episodes and lines."""
-    found: dict[str, list[Row[Any]]] = {}
-    for part in chunks(ids):
-        query = select(evidence).where(_support(user_id, part)).order_by(evidence.c.episode_id, evidence.c.segment)
-        for row in connection.execute(query):
-            found.setdefault(row.target.removeprefix(PREFIX), []).append(row)
-    return found
-
-
-def drop_support(
-    connection: Connection, user_id: int, ids: Collection[str], episode_id: str, segments: Collection[int]
-) -> None:
-    """Deletes what these segments of an episode support among these observations."""
-    for one in _lines((), episode_id, segments):
-        for part in chunks(ids):
-            connection.execute(delete(evidence).where(_support(user_id, part), one))
-
-
-def restore_lines(connection: Connection, rows: Iterable[Row[Any]]) -> None:
-    """Puts back rows of evidence that were read before they were dropped."""
-    values = [dict(row._mapping) for row in rows]
-    if values:
-        connection.execute(_SUPPORT, values)
-
-
-def drop_lines(connection: Connection, user_id: int, ids: Collection[str], message_ids: Collection[str]) -> None:
-    """Deletes what these messages support among these observations."""
-    for one in _lines(message_ids, None, ()):
-        for part in chunks(ids):
-            connection.execute(delete(evidence).where(_support(user_id, part), one))
+def supported_by(connection: Connection, user_id: int, lines: Lines) -> list[Observation]:
+    """Every observation that cites one of these lines."""
+    return by_ids(connection, user_id, sorted(evidence.cited_ids(connection, user_id, "observation", lines)))
 
 
 def remove(connection: Connection, user_id: int, ids: Collection[str]) -> None:
     """Deletes observations with their evidence."""
+    evidence.remove(connection, user_id, "observation", ids)
     for part in chunks(ids):
-        connection.execute(delete(evidence).where(_support(user_id, part)))
         connection.execute(delete(observations).where(observations.c.user_id == user_id, observations.c.id.in_(part)))
 
 
@@ -177,25 +106,11 @@ _FIELDS: Final = ("user_id", "id", "target", "kind", "said_at", "created_at", "e
 
 # Run several times for each memory: built once, for building a statement takes longer than running it.
 _ADD: Final = upsert(observations).on_conflict_do_nothing()
-_SUPPORT: Final = upsert(evidence).on_conflict_do_nothing()
 _OF_TARGET: Final = (
     select(observations)
     .where(observations.c.user_id == bindparam("owner"), observations.c.target == bindparam("target"))
     .order_by(observations.c.said_at, observations.c.id)
 )
-
-
-def _support(user_id: int, ids: Collection[str]) -> ColumnElement[bool]:
-    return (evidence.c.user_id == user_id) & evidence.c.target.in_([evidence_target(one) for one in ids])
-
-
-def _lines(
-    message_ids: Collection[str], episode_id: str | None, segments: Collection[int]
-) -> list[ColumnElement[bool]]:
-    """Conditions, any of which a row of evidence about one of these lines fulfils."""
-    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in chunks(message_ids)]
-    numbers = chunks(segments) if episode_id is not None else ()
-    return found + [and_(evidence.c.episode_id == episode_id, evidence.c.segment.in_(part)) for part in numbers]
 
 
 def _found(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Observation]:

@@ -12,6 +12,8 @@ from internal.memory.model import Observation
 from internal.memory.observations import repository as observations
 from internal.memory.observations.changes import Removal
 from internal.memory.observations.removal import Removing
+from internal.storage import evidence
+from internal.storage.evidence import Lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,11 @@ class ToldBefore:
 
 def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> ToldBefore:
     """Takes away the support of these segments; what then stands without any falls by `drop_untold`."""
-    told = observations.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
-    ids = [one.id for one in told]
-    rows = [row for listed in observations.support(connection, user_id, ids).values() for row in listed]
-    ours = [row for row in rows if row.episode_id == episode_id and row.segment in set(segments)]
-    observations.drop_support(connection, user_id, ids, episode_id, segments)
+    lines = Lines(episode_id=episode_id, segments=segments)
+    told = observations.supported_by(connection, user_id, lines)
+    targets = [evidence.target("observation", one.id) for one in told]
+    ours = [row for row in evidence.rows_of_targets(connection, user_id, targets) if lines.includes(row)]
+    evidence.remove_support(connection, user_id, targets, lines)
     return ToldBefore(episode_id, segments, told, ours)
 
 
@@ -40,7 +42,7 @@ def drop_untold(connection: Connection, user_id: int, before: ToldBefore, *, now
     A link that was made since two memories are alike stays while both are told: its strength is what was learnt of it.
     """
     _keep_likenesses(connection, user_id, before)
-    supported = observations.support(connection, user_id, [one.id for one in before.told])
+    supported = evidence.rows(connection, user_id, "observation", [one.id for one in before.told])
     falling = [one for one in before.told if one.id not in supported]
     return Removing(connection, user_id, now).remove(falling)
 
@@ -49,7 +51,9 @@ def _keep_likenesses(connection: Connection, user_id: int, before: ToldBefore) -
     links = [one for one in before.told if one.kind == "edge" and one.properties["type"] == "RELATES_TO"]
     alike = [one for one in links if one.properties["attributes"].get("relType") == "similar"]
     told = observations.of_targets(connection, user_id, {one.properties["source"] for one in alike})
-    supported = observations.support(connection, user_id, [one.id for listed in told.values() for one in listed])
+    supported = evidence.rows(
+        connection, user_id, "observation", [one.id for listed in told.values() for one in listed]
+    )
     again = {target for target, listed in told.items() if any(one.id in supported for one in listed)}
-    kept = {observations.evidence_target(one.id) for one in alike if one.properties["source"] in again}
-    observations.restore_lines(connection, [row for row in before.lines if row.target in kept])
+    kept = {evidence.target("observation", one.id) for one in alike if one.properties["source"] in again}
+    evidence.restore(connection, [row for row in before.lines if row.target in kept])

@@ -14,8 +14,9 @@ from internal.graph.edge_repository import edge_of, visible
 from internal.graph.model import Edge
 from internal.graph.node_repository import nodes_by_ids
 from internal.memory.observations.changes import MemorySuggestion
+from internal.storage import evidence
 from internal.storage.chunks import chunks
-from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, suggestions
+from internal.storage.tables import claims, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
 
 SUGGESTION: Final = "memory"
@@ -80,8 +81,7 @@ def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) 
 
 def citing_episodes(connection: Connection, user_id: int, node_id: str) -> set[str]:
     """The episodes that cite a node as a thing of the knowledge graph."""
-    ours = (evidence.c.user_id == user_id) & (evidence.c.target == f"entity:{node_id}")
-    return set(connection.execute(select(evidence.c.episode_id).where(ours)).scalars())
+    return {episode_id for episode_id, _ in evidence.places(connection, user_id, "entity", [node_id])}
 
 
 def is_told_of(connection: Connection, user_id: int, node_id: str) -> bool:

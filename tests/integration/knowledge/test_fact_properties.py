@@ -128,7 +128,7 @@ class LifeOfFacts(RuleBasedStateMachine):
         assert all(row["edge_id"] in edges for row in told.values() if row["edge_id"])
         assert all(row["supersedes"] in edges for row in words.values() if row["supersedes"])
         supported = {row["target"] for row in self.knowledge.rows(evidence)}
-        assert supported <= {claim_repository.evidence_target(one) for one in told}
+        assert supported <= {f"claim:{one}" for one in told}
         for edge_id, row in edges.items():
             assert row["props"]["fact"] == words[edge_id]["fact"]
 

@@ -35,7 +35,7 @@ async def names(stage: ErasingStage) -> dict[str, list[str]]:
 
 async def kept(stage: ErasingStage) -> list[str]:
     """What evidence there is of names."""
-    query = select(evidence.c.target).where(evidence.c.target.startswith(store.NAME_EVIDENCE))
+    query = select(evidence.c.target).where(evidence.c.target.startswith("name:"))
     return await stage.talk.read(lambda c: list(c.execute(query).scalars()))
 
 

@@ -1,4 +1,4 @@
-"""The lines that evidence points to: segments of episodes and the messages behind them."""
+"""Lines: the segments of episodes and the messages behind them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from sqlalchemy import Connection, Row, and_, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
+from internal.storage.evidence import Place
 from internal.storage.tables import evidence, messages, people, segments, users
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A stored line as it was said. `speaker` None: nobody in particular."""
+class StoredLine:
+    """A line as it was said; `speaker` None means nobody in particular."""
 
     at: datetime
     text: str
@@ -30,19 +31,19 @@ class Place:
     thread_id: int | None
 
 
-def places(connection: Connection, user_id: int, lines: Collection[tuple[str, int]]) -> dict[tuple[str, int], Place]:
-    """The lines that still exist among these (episode id, segment number)."""
+def stored_lines(connection: Connection, user_id: int, places: Collection[Place]) -> dict[Place, StoredLine]:
+    """The lines that still exist among these."""
     same = and_(messages.c.user_id == segments.c.user_id, messages.c.id == segments.c.message_id)
     columns = [segments.c[name] for name in _SEGMENT] + [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
     query = select(users.c.name.label("owner"), *columns).select_from(
         segments.outerjoin(messages, same).join(users, users.c.user_id == segments.c.user_id)
     )
-    episodes = sorted({episode_id for episode_id, _ in lines})
-    found: dict[tuple[str, int], Place] = {}
+    episodes = sorted({episode_id for episode_id, _ in places})
+    found: dict[Place, StoredLine] = {}
     for chunk in chunks(episodes):
         ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(chunk)
-        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in lines]
-        found |= {(row.episode_id, row.n): _place(row) for row in rows if row.message_id is None or row.m_role}
+        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in places]
+        found |= {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
     return found
 
 
@@ -77,9 +78,9 @@ _SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "fo
 _MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
 
 
-def _place(row: Row[Any]) -> Place:
+def _line(row: Row[Any]) -> StoredLine:
     forward = row.m_forward["name"] if row.m_forward else row.forwarded_from
-    return Place(
+    return StoredLine(
         at=row.m_timestamp or row.at,
         text=row.text if row.text is not None else row.m_content or "",
         message_id=row.message_id,
