@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from bot.simulation.stage import Stage
-from bot.simulator.scenarios.judge import Circumstances, Told, Verdict, judge, judge_answer
+from bot.simulator.scenarios.judge import ResolveContext, Told, Verdict, judge, judge_answer
 from bot.simulator.scenarios.known_state import read
 from bot.simulator.scenarios.model import Truth
 from bot.simulator.scenarios.plan import Act, Plan
@@ -42,9 +42,9 @@ async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
     )
 
 
-def circumstances(played: Plan, who: str, now: datetime) -> Circumstances:
+def circumstances(played: Plan, who: str, now: datetime) -> ResolveContext:
     user = played.scenario.users[who]
-    return Circumstances(who, user.language, played.scenario.zone(who), played.start, now)
+    return ResolveContext(who, user.language, played.scenario.zone(who), played.start, now)
 
 
 def _told(message: dict[str, object]) -> Told:

@@ -137,13 +137,13 @@ def text_of(label: str, properties: Mapping[str, Any]) -> str:
 
 def shown(node: Node) -> dict[str, Any]:
     """A node's properties as the specification lists them, those that the store keeps included."""
-    told: dict[str, Any] = {"id": node.id, **node.properties}
+    shown_properties: dict[str, Any] = {"id": node.id, **node.properties}
     if node.label == "Memory":
-        told["accessCount"] = node.access_count
-        told["lastAccessed"] = node.last_accessed.isoformat() if node.last_accessed else None
+        shown_properties["accessCount"] = node.access_count
+        shown_properties["lastAccessed"] = node.last_accessed.isoformat() if node.last_accessed else None
     if schema_of(node.label).created:
-        told["created"] = node.created_at.isoformat()
-    return told
+        shown_properties["created"] = node.created_at.isoformat()
+    return shown_properties
 
 
 def _checked(label: str, model: type[BaseModel], properties: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:

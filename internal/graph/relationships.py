@@ -148,6 +148,6 @@ _CHRONICLE: Final = (
 )
 
 RELATIONSHIPS: Final[Mapping[tuple[str, str, str], Relationship]] = {
-    one.key: one for one in (*_MEMORY, *_FACTS, *_CHRONICLE)
+    relationship.key: relationship for relationship in (*_MEMORY, *_FACTS, *_CHRONICLE)
 }
 """Every relationship by (name, from-label, to-label)."""

@@ -31,10 +31,10 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
     An edge that would double one of the target's, or lead from it to itself, is deleted and returned. Facts are spared
     that: they are a projection of their claims and are projected anew afterwards.
     """
-    told = _rows(connection, claims, user_id, [from_id, to_id])
-    shared = {row.name for row in told if from_id in (row.source, row.target)}
-    live = _live(connection, user_id, {row.edge_id for row in told if row.name in shared})
-    projected = tuple((row.id, row.edge_id) for row in told if row.name in shared and row.edge_id in live)
+    claim_rows = _rows(connection, claims, user_id, [from_id, to_id])
+    shared = {row.name for row in claim_rows if from_id in (row.source, row.target)}
+    live = _live(connection, user_id, {row.edge_id for row in claim_rows if row.name in shared})
+    projected = tuple((row.id, row.edge_id) for row in claim_rows if row.name in shared and row.edge_id in live)
     removed = _take_doubles(connection, user_id, from_id, to_id)
     for end in _ENDS:
         _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
@@ -80,12 +80,12 @@ def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
 def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:
     """Edges and claims at a node, with the evidence of those claims."""
     edges = _rows(connection, graph_edges, user_id, [node_id])
-    told = _rows(connection, claims, user_id, [node_id])
-    for chunk in chunks(told):
+    claim_rows = _rows(connection, claims, user_id, [node_id])
+    for chunk in chunks(claim_rows):
         ids = [row.id for row in chunk]
         evidence.remove(connection, user_id, "claim", ids)
         connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(ids)))
-    others = {end for row in (*edges, *told) for end in (row.source, row.target)} - {node_id}
+    others = {end for row in (*edges, *claim_rows) for end in (row.source, row.target)} - {node_id}
     return Deleted(tuple(delete_edges(connection, user_id, [row.id for row in edges])), tuple(sorted(others)))
 
 
@@ -162,7 +162,7 @@ def _live(connection: Connection, user_id: int, edge_ids: Collection[str]) -> se
 def _chosen(
     connection: Connection, query: Select[Any], column: ColumnElement[Any], wanted: Collection[str]
 ) -> Iterator[str]:
-    values = sorted(one for one in wanted if one is not None)
+    values = sorted(id for id in wanted if id is not None)
     for chunk in chunks(values):
         yield from connection.execute(query.where(column.in_(chunk))).scalars()
 

@@ -132,7 +132,7 @@ def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     return [_version(row) for row in connection.execute(_select(user_id).where(or_(*ends)))]
 
 
-def told_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
+def worded_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
     """The versions that are told in the words of one of these claims."""
     return [
         _version(row)
@@ -152,7 +152,9 @@ def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> d
     fresh = versions(connection, user_id, fact_ids)
     while fresh:
         found |= fresh
-        before = {one.fact.supersedes for one in fresh.values() if one.fact.supersedes is not None} - found.keys()
+        before = {
+            version.fact.supersedes for version in fresh.values() if version.fact.supersedes is not None
+        } - found.keys()
         beside = versions(connection, user_id, before) | successors(connection, user_id, fresh)
         fresh = {one: version for one, version in beside.items() if one not in found}
     whole: dict[str, list[Version]] = {}
@@ -189,7 +191,7 @@ def listing(
     `newest_first`: those that were learned last come first.
     """
     came = (graph_edges.c.created_at, graph_edges.c.id)
-    order = [one.desc() for one in came] if newest_first else [graph_edges.c.valid_at.nulls_first(), *came]
+    order = [column.desc() for column in came] if newest_first else [graph_edges.c.valid_at.nulls_first(), *came]
     query = _select(user_id).where(*visible(), *_fitting(user_id, wanted, now)).order_by(*order)
     return [_version(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
@@ -206,8 +208,8 @@ def every(connection: Connection, user_id: int) -> list[Fact]:
 
 def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
     """(id, words) of every version, and of every claim beneath one: all in which facts are or were told."""
-    told = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]
-    found = connection.execute(select(facts.c.edge_id, *told).where(facts.c.user_id == user_id)).all()
+    texts_of_fact = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]
+    found = connection.execute(select(facts.c.edge_id, *texts_of_fact).where(facts.c.user_id == user_id)).all()
     beneath = select(claims.c.edge_id, claims.c.fact).where(claims.c.user_id == user_id, claims.c.edge_id.is_not(None))
     rows = [*found, *connection.execute(beneath)]
     return [(fact_id, "\n".join(text for text in texts if text)) for fact_id, *texts in rows]
@@ -366,9 +368,9 @@ _OF_ROW: Final = (*_WORDS, "attributes", "claim_id", "id", "source", "target", "
 
 
 def _version(row: Row[Any]) -> Version:
-    told = dict(zip(_OF_ROW, row, strict=True))
-    claim_id = told.pop("claim_id")
-    return Version(Fact(**told), claim_id)
+    values = dict(zip(_OF_ROW, row, strict=True))
+    claim_id = values.pop("claim_id")
+    return Version(Fact(**values), claim_id)
 
 
 def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:
@@ -382,5 +384,5 @@ def _question(user_id: int, contradiction_id: str) -> Sequence[ColumnElement[boo
 
 def merged_attributes(claims: Sequence[Claim]) -> dict[str, Any]:
     """The attributes of a fact: those of its claims, later words over earlier ones, the owner's over all."""
-    told = sorted(claims, key=lambda claim: (claim.set_by == "owner", claim.said_at, claim.id))
-    return {name: value for claim in told for name, value in claim.attributes.items()}
+    ordered = sorted(claims, key=lambda claim: (claim.set_by == "owner", claim.said_at, claim.id))
+    return {name: value for claim in ordered for name, value in claim.attributes.items()}

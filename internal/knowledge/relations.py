@@ -105,7 +105,7 @@ def materially_different(one: str, other: str) -> bool:
     here, there = sorted((statement_key(one), statement_key(other)))
     if here == there:
         return False
-    return _told_apart(Counter(here.split()), Counter(there.split()))
+    return _differ(Counter(here.split()), Counter(there.split()))
 
 
 @lru_cache(maxsize=20_000)
@@ -114,7 +114,7 @@ def denies(one: str, other: str) -> bool:
     here, there = (Counter(statement_key(text).split()) for text in sorted((one, other)))
     if _negations(here) == _negations(there):
         return False
-    return not _told_apart(_plain(here), _plain(there))
+    return not _differ(_plain(here), _plain(there))
 
 
 def resemblance(one: str, other: str) -> float:
@@ -122,7 +122,7 @@ def resemblance(one: str, other: str) -> float:
     return float(fuzz.token_set_ratio(statement_key(one), statement_key(other)))
 
 
-def _told_apart(here: Counter[str], there: Counter[str]) -> bool:
+def _differ(here: Counter[str], there: Counter[str]) -> bool:
     left = sorted((there - here).elements())
     for word in sorted((here - there).elements()):
         likeness = [_likeness(word, other) for other in left]
@@ -158,5 +158,5 @@ Group = tuple[str, str, str | None]
 """(source, relation, target) of claims that are projected together; a functional relation has no target here."""
 
 
-def group_of(told: Claim | Fact) -> Group:
-    return told.source, told.name, None if is_functional(told.name) else told.target
+def group_of(claim: Claim | Fact) -> Group:
+    return claim.source, claim.name, None if is_functional(claim.name) else claim.target

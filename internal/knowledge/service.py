@@ -43,13 +43,13 @@ from internal.knowledge.removal.removal import (
     remove_claims_of_segments,
     remove_episode_claims,
 )
-from internal.knowledge.removal.rerun import drop_untold, take_back, without_corrected, without_denied
+from internal.knowledge.removal.rerun import remove_unsupported, withdraw_slice, without_corrected, without_denied
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
     """Takes facts with all their versions out of every listing and search; the ids of those hidden."""
     chains = fact_repository.chains(connection, user_id, fact_ids)
-    ids = sorted({one.fact.id for chain in chains.values() for one in chain})
+    ids = sorted({version.fact.id for chain in chains.values() for version in chain})
     fact_repository.hide(connection, user_id, ids, until)
     return ids
 
@@ -59,7 +59,7 @@ def show_facts(
 ) -> list[str]:
     """Brings back facts (None = all) that were hidden until exactly this moment; their ids."""
     hidden = fact_repository.hidden_until(connection, user_id, hidden_until)
-    ids = [one for one in hidden if fact_ids is None or one in fact_ids]
+    ids = [fact_id for fact_id in hidden if fact_ids is None or fact_id in fact_ids]
     fact_repository.hide(connection, user_id, ids, None)
     return ids
 
@@ -72,7 +72,6 @@ __all__ = [
     "cite_node",
     "count_facts",
     "drop_names",
-    "drop_untold",
     "episode_content",
     "erase_fact",
     "erase_node",
@@ -91,15 +90,16 @@ __all__ = [
     "remove_claims_of_messages",
     "remove_claims_of_segments",
     "remove_episode_claims",
+    "remove_unsupported",
     "reproject",
     "resolve_contradiction",
     "retract_fact",
     "show_facts",
     "spoken",
-    "take_back",
     "telegram_link",
     "update_fact",
     "wire_description",
+    "withdraw_slice",
     "without_corrected",
     "without_denied",
 ]

@@ -11,23 +11,23 @@ from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.model import NAMING
-from internal.memory.observations.owner_statement import ToldLink, ToldNode
+from internal.memory.observations.owner_statement import StatedLink, StatedNode
 
 
-def store_node(connection: Connection, user_id: int, told: ToldNode, *, now: datetime, zone: tzinfo = UTC) -> Node:
+def store_node(connection: Connection, user_id: int, linked: StatedNode, *, now: datetime, zone: tzinfo = UTC) -> Node:
     """Stores a new node and its links as the owner's own. Raises NotFound, and Refused as the registry."""
-    properties = dict(told.properties)
-    if told.label == "Question" and properties.get("status") is None:
+    properties = dict(linked.properties)
+    if linked.label == "Question" and properties.get("status") is None:
         # Said, so that it is his: a link to what may answer his question would else change its status by itself.
         properties["status"] = "open"
-    node = memory.put_node(connection, user_id, told.label, properties, now=now, zone=zone)
-    for link in told.links:
+    node = memory.put_node(connection, user_id, linked.label, properties, now=now, zone=zone)
+    for link in linked.links:
         target = _target(connection, user_id, link, now, zone)
         memory.put_edge(connection, user_id, link.type, node.id, target.id, link.properties, now=now, zone=zone)
     return node
 
 
-def _target(connection: Connection, user_id: int, link: ToldLink, now: datetime, zone: tzinfo) -> Node:
+def _target(connection: Connection, user_id: int, link: StatedLink, now: datetime, zone: tzinfo) -> Node:
     if link.node_id is not None:
         found = store.resolve_node(connection, user_id, link.node_id)
         if found is None:

@@ -124,7 +124,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryDigest:
+class MemoryLookup:
     """What is found out about a reply's memories before its transaction begins: plain values, no database.
 
     `memories` are the proposals with their times resolved to ISO 8601 against the cited lines. `same` are stored nodes

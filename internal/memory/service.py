@@ -30,9 +30,9 @@ from internal.memory.observations.removal import (
     remove_mentioning,
     remove_messages,
     remove_node,
-    remove_retelling,
+    remove_repeating,
 )
-from internal.memory.observations.rerun import drop_untold, take_back
+from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
 from internal.memory.observations.sessions import complete_session, reopen_session, session_context_id
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "complete_session",
     "contradiction_sides",
     "decline_suggestion",
-    "drop_untold",
     "is_found_by_words",
     "let_go",
     "mentioning",
@@ -58,7 +57,8 @@ __all__ = [
     "remove_mentioning",
     "remove_messages",
     "remove_node",
-    "remove_retelling",
+    "remove_repeating",
+    "remove_unsupported",
     "reopen_session",
     "reproject",
     "resolve_contradiction",
@@ -66,6 +66,6 @@ __all__ = [
     "set_status",
     "suggestions",
     "superseded",
-    "take_back",
+    "withdraw_slice",
     "write",
 ]

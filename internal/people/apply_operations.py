@@ -132,7 +132,7 @@ class _Reply:
         candidates = [
             person
             for person in repository.by_name_keys(self._connection, self._user_id, keys)
-            if person.id not in others and not _told_apart(person, names, keys, telegram_id, username)
+            if person.id not in others and not _is_different(person, names, keys, telegram_id, username)
         ]
         return candidates[0] if len(candidates) == 1 else None
 
@@ -180,7 +180,9 @@ class _Reply:
         if not bio or not suggestion_repository.any_buried(self._connection, self._user_id):
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
-        return without_sentences(bio, [one for one in sentences(bio) if self._buried_after(said_at, key, one)])
+        return without_sentences(
+            bio, [sentence for sentence in sentences(bio) if self._buried_after(said_at, key, sentence)]
+        )
 
     def _buried_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
         marks = tombstones.sentence_marks(key, self._user_id, sentence)
@@ -195,12 +197,12 @@ class _Reply:
         telegram_id = self._vouched(operation)
         if telegram_id is not None and person.telegram_id not in (None, telegram_id):
             raise Refused("different_telegram_id", f"Person:{person.id} has another Telegram id")
-        told = self._told(person, operation, rewritten=rewritten)
-        allowed = {name: value for name, value in told.items() if self._may_write(person, name)}
+        changes = self._told(person, operation, rewritten=rewritten)
+        allowed = {name: value for name, value in changes.items() if self._may_write(person, name)}
         after = self._with_names(replace(person, **allowed), person, operation)
         if telegram_id is not None:
             after = replace(after, telegram_id=telegram_id)
-        from_names = "bio" not in told and made_of_names(person)
+        from_names = "bio" not in changes and made_of_names(person)
         if from_names:
             after = replace(after, bio=bio_from_names(after.names))
         content = after != person
@@ -209,24 +211,24 @@ class _Reply:
         by = _setters(bio_given=not from_names)
         run_id = self._context.run_id
         saved = repository.save(self._connection, person, after, by=by, now=self._context.now, run_id=run_id)
-        asked = self._suggest_fields(person, {name: told[name] for name in told.keys() - allowed.keys()})
+        asked = self._suggest_fields(person, {name: changes[name] for name in changes.keys() - allowed.keys()})
         if content or not asked:
             self._note(saved, "Updated", operation.evidence, changed=content)
         self._note_parts(person, saved, (operation.display_name or "", *operation.aliases), operation)
 
     def _told(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
         """The single-valued fields the operation would change, with their new values."""
-        told: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         name = clean_name(operation.display_name or "")
         if name and name_key(name) not in self._rejected(person):
-            told["display_name"] = name
+            changes["display_name"] = name
         if operation.circle is not None:
-            told["circle"] = operation.circle
+            changes["circle"] = operation.circle
         if username := self._told_username(person, operation):
-            told["username"] = username
+            changes["username"] = username
         if bio := self._unburied(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
-            told["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
-        return {field: value for field, value in told.items() if value != getattr(person, field)}
+            changes["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
+        return {field: value for field, value in changes.items() if value != getattr(person, field)}
 
     def _told_username(self, person: Person, operation: Updated) -> str:
         """Another username than the known one; the same in other case is no news. Refused if it is somebody else's."""
@@ -266,11 +268,11 @@ class _Reply:
     def _rejected(self, person: Person) -> set[str]:
         return repository.rejected_keys(self._connection, self._user_id, person.entity_id)
 
-    def _suggest_fields(self, person: Person, told: dict[str, Any]) -> bool:
-        for field, value in told.items():
+    def _suggest_fields(self, person: Person, changes: dict[str, Any]) -> bool:
+        for field, value in changes.items():
             payload = {"field": field, "value": value, "current": getattr(person, field)}
             self._suggest("field", person.id, payload)
-        return bool(told)
+        return bool(changes)
 
     # Merged
 
@@ -279,7 +281,7 @@ class _Reply:
         if source.id == target.id and operation.source_id != operation.target_id:
             raise Refused("already_merged", f"Person:{operation.source_id} and {operation.target_id} are one already")
         merge.refuse(self._connection, self._user_id, source, target)
-        if merge.split_before(self._connection, self._user_id, source.id, target.id):
+        if merge.was_split(self._connection, self._user_id, source.id, target.id):
             raise Refused("split_by_owner", "the owner said that these are two people")
         marks = [mark for person in (source, target) for mark in person.field_meta.values()]
         if any(self._changed_since(mark) for mark in marks):
@@ -371,7 +373,7 @@ def _as_update(known: Person, operation: Added, name: str) -> Updated:
     )
 
 
-def _told_apart(
+def _is_different(
     person: Person, names: Sequence[str], keys: set[str], telegram_id: int | None, username: str | None
 ) -> bool:
     """Whether somebody of the same name is known to be another person: by username, Telegram id or surname."""

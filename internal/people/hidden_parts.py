@@ -49,7 +49,7 @@ def put_parts(connection: Connection, before: Person, after: Person, ref: str, *
     left = {folded_words(sentence) for sentence in sentences(saved.bio)}
     payload = {
         "fact": ref,
-        "sentences": [one for one in sentences(before.bio) if folded_words(one) not in left],
+        "sentences": [sentence for sentence in sentences(before.bio) if folded_words(sentence) not in left],
         "before": before.bio,
         "after": saved.bio,
         "by": by["bio"],
@@ -97,7 +97,7 @@ def _named_again(connection: Connection, person: Person, kept: Mapping[str, Any]
     before, after = kept.get("names_before", []), kept.get("names_after", [])
     names, now = list(before), [person.display_name, *person.aliases]
     if now != after:  # named otherwise meanwhile: what he is called now stays, and the others stand behind it
-        names = list(dict.fromkeys([*now, *(one for one in before if one not in after)]))
+        names = list(dict.fromkeys([*now, *(sentence for sentence in before if sentence not in after)]))
     username = kept.get("username")
     if username and person.username is None and not repository.by_username(connection, person.user_id, username):
         person = replace(person, username=username)

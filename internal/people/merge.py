@@ -32,7 +32,7 @@ def refuse(connection: Connection, user_id: int, source: Person, target: Person)
         raise Refused("different_usernames", "two usernames are two people")
 
 
-def split_before(connection: Connection, user_id: int, source_id: int, target_id: int) -> bool:
+def was_split(connection: Connection, user_id: int, source_id: int, target_id: int) -> bool:
     """Whether the owner undid a merge of these two, or of anybody in them: then no model merges them again."""
     ones = {source_id} | repository.sources_of(connection, user_id, source_id)
     others = {target_id} | repository.sources_of(connection, user_id, target_id)
@@ -111,7 +111,9 @@ def undo(connection: Connection, user_id: int, source_id: int, *, now: datetime)
         raise NotFound(f"person {source_id} was not merged")
     if not last.undone:
         return _undo(connection, user_id, last, now)
-    source, target = (repository.resolve(connection, user_id, one) for one in (last.source_id, last.target_id))
+    source, target = (
+        repository.resolve(connection, user_id, person_id) for person_id in (last.source_id, last.target_id)
+    )
     if source is None or target is None:
         raise NotFound("one of the two is gone")
     return source, target

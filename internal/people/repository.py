@@ -177,7 +177,7 @@ def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, 
     if username:
         held.append(people.c.username_key == name_key(username))
     hidden = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & people.c.hidden_until.is_not(None)
-    return any(connection.execute(select(people.c.id).where(hidden, one)).first() for one in held)
+    return any(connection.execute(select(people.c.id).where(hidden, claim)).first() for claim in held)
 
 
 def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> list[Person]:
@@ -237,8 +237,8 @@ def create(
     refuse_taken(connection, replace(person, id=0))
     row = insert(people).values(_row(person)).returning(people.c.id)
     stored = replace(person, id=int(connection.execute(row).scalar_one()))
-    told = [name for name in CONTENT if getattr(stored, name) is not None]
-    return _write(connection, stored, told, by, now, run_id)
+    stated = [name for name in CONTENT if getattr(stored, name) is not None]
+    return _write(connection, stored, stated, by, now, run_id)
 
 
 def save(

@@ -20,7 +20,7 @@ from internal.language.text.spelling import name_key
 from internal.people import forget_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
-from internal.people.support_repository import Lost
+from internal.people.support_repository import LostSupport
 from internal.storage.evidence import Place
 
 TextsOf = Callable[[Collection[Place]], Sequence[str]]
@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Settled:
+class RemovedParts:
     """What fell out of profiles: the words, and the ids of people whom nothing supports any more."""
 
     texts: list[str] = field(default_factory=list)
@@ -60,24 +60,24 @@ def note(
     connection: Connection,
     before: Person | None,
     after: Person,
-    told: Collection[str],
+    stated_keys: Collection[str],
     said: Sequence[str],
     *,
     episode_id: str,
     segments: Mapping[int, str | None],
     run_id: str | None,
 ) -> None:
-    """Notes which lines (segment number -> message id) support the parts that are new, or were told again.
+    """Records which lines (segment number -> message id) support the parts that are new or were stated again.
 
-    `told` are the keys of what the operation said, `said` the words of its lines: who writes a bio anew repeats what he
-    was shown, so a sentence that others support is told again only by lines that share a word with it.
+    `stated_keys` are the keys of what the operation states, `said` the texts of its lines. A model that rewrites a bio
+    repeats what it was shown, so lines support an existing sentence again only if they share a word with it.
     """
     now = parts(after)
     old = {} if before is None else parts(before)
     fresh = now.keys() - old.keys()
-    known = now.keys() & set(told) - fresh
+    known = now.keys() & set(stated_keys) - fresh
     others = support_repository.places(connection, after.user_id, after.id) if known else {}
-    again = {key for key in known if not others.get(key) or _told_by(now[key], said, after)}
+    again = {key for key in known if not others.get(key) or _said_in(now[key], said, after)}
     supported = fresh | again
     support_repository.add(connection, after.user_id, after.id, supported, episode_id, segments, run_id)
     gone = [old[key] for key in old.keys() - now.keys() if old[key].kind == "bio"]
@@ -88,30 +88,30 @@ def note(
                     support_repository.inherit(connection, after.user_id, after.id, replaced.key, key)
 
 
-def settle(
+def remove_unsupported_parts(
     connection: Connection,
     user_id: int,
-    lost: Lost,
+    lost: LostSupport,
     said: Sequence[str],
     texts_of: TextsOf,
     supported: Callable[[Person], bool],
     *,
     now: datetime,
-) -> Settled:
+) -> RemovedParts:
     """Takes out of profiles what lost its last line, or holds a word that only the lost lines `said` held.
 
     What the owner set or Telegram's own metadata told stays. `supported` says whether anything but lines and mentions
     keeps a person. Erasing those of `unsupported` is the caller's.
     """
-    settled = Settled()
+    removed = RemovedParts()
     for person in forget_repository.profiles(connection, user_id, sorted(lost.people)):
         places = support_repository.places(connection, user_id, person.id)
         if not places.get("") and not _kept(connection, person) and not supported(person):
-            settled.unsupported.append(person)
+            removed.unsupported.append(person)
             continue
-        fallen = _fallen(connection, person, lost.parts.get(person.id, set()), places, said, texts_of)
-        settled.texts += take_out(connection, person, fallen, now)
-    return settled
+        parts_gone = _parts_to_remove(connection, person, lost.parts.get(person.id, set()), places, said, texts_of)
+        removed.texts += take_out(connection, person, parts_gone, now)
+    return removed
 
 
 def _kept(connection: Connection, person: Person) -> bool:
@@ -120,7 +120,7 @@ def _kept(connection: Connection, person: Person) -> bool:
     return by_owner or support_repository.is_mentioned(connection, person.user_id, person.id)
 
 
-def _fallen(
+def _parts_to_remove(
     connection: Connection,
     person: Person,
     lost: Collection[str],
@@ -128,17 +128,17 @@ def _fallen(
     said: Sequence[str],
     texts_of: TextsOf,
 ) -> list[Part]:
-    fallen = []
+    parts_gone = []
     for key, part in loose_parts(connection, person).items():
         left = places.get(key)
         if key in lost and not left:
-            fallen.append(part)
+            parts_gone.append(part)
         elif key in lost or not left:
             # Told by others too, or of the time before lines were noted: then the whole person's lines count.
             others = texts_of(left if left else places.get("", set()))
             if gives_away(part.text, said, others):
-                fallen.append(part)
-    return fallen
+                parts_gone.append(part)
+    return parts_gone
 
 
 def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
@@ -153,27 +153,27 @@ def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
     return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
 
 
-def take_out(connection: Connection, person: Person, fallen: Sequence[Part], now: datetime) -> list[str]:
+def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part], now: datetime) -> list[str]:
     """Takes parts out of a profile, of the search and of what merges remember of it; the words that went."""
-    if not fallen:
+    if not parts_gone:
         return []
-    after = _without(person, fallen)
-    gone = [part.text for part in fallen if part.key not in parts(after)]
+    after = _without(person, parts_gone)
+    gone = [part.text for part in parts_gone if part.key not in parts(after)]
     forget_repository.rewrite(connection, person, after, gone, now=now)
     return gone
 
 
-def _without(person: Person, fallen: Sequence[Part]) -> Person:
+def _without(person: Person, parts_gone: Sequence[Part]) -> Person:
     """A profile without these parts. The last name stays: a person whom others tell of has to be called something."""
-    gone = {part.key for part in fallen}
+    gone = {part.key for part in parts_gone}
     aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)
     name = person.display_name
     if Part("name", name).key in gone and aliases:
         name, aliases = aliases[0], aliases[1:]
     bio = person.bio
     if not made_of_names(person):
-        bio = without_sentences(bio, [part.text for part in fallen if part.kind == "bio"])
-    username = None if any(part.kind == "username" for part in fallen) else person.username
+        bio = without_sentences(bio, [part.text for part in parts_gone if part.kind == "bio"])
+    username = None if any(part.kind == "username" for part in parts_gone) else person.username
     after = replace(person, display_name=name, aliases=aliases, username=username, bio=bio)
     return after if bio and not made_of_names(person) else replace(after, bio=bio_from_names(after.names))
 
@@ -183,7 +183,7 @@ def parts(person: Person) -> dict[str, Part]:
     return parts_of(person.names, person.username, "" if made_of_names(person) else person.bio)
 
 
-def _told_by(part: Part, said: Sequence[str], person: Person) -> bool:
+def _said_in(part: Part, said: Sequence[str], person: Person) -> bool:
     """Whether these lines can have told a part: they share a word with it, the person's names apart, by its sound."""
     if part.kind != "bio" or not any(said):
         return True

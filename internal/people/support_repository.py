@@ -14,13 +14,13 @@ from internal.storage.tables import mentions, people
 
 
 @dataclass(slots=True)
-class Lost:
+class LostSupport:
     """What lost support: for each person the keys of parts of the profile, and the episodes that cited the person."""
 
     parts: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     episodes: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, other: Lost) -> None:
+    def add(self, other: LostSupport) -> None:
         for mine, theirs in ((self.parts, other.parts), (self.episodes, other.episodes)):
             for person_id, values in theirs.items():
                 mine[person_id] |= values
@@ -80,14 +80,14 @@ def drop_lines(
     episode_id: str,
     segments: Collection[int] | None = None,
     run_id: str | None = None,
-) -> Lost:
+) -> LostSupport:
     """Takes away what these segments of an episode (None = all of it) support in profiles.
 
     With `segments`, support by the episode as a whole goes only if it came from the run `run_id`.
     """
     lines = Lines(episode_id=episode_id, segments=segments, run_id=run_id)
     targets = evidence.remove_lines(connection, user_id, lines, ["person", "profile"])
-    lost = Lost()
+    lost = LostSupport()
     for person_id in evidence.ids_of_kind(targets, "person"):
         lost.episodes[int(person_id)].add(episode_id)
     for person_id, key in (part.split(":") for part in evidence.ids_of_kind(targets, "profile")):

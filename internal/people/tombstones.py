@@ -86,7 +86,7 @@ def _forms(word: str) -> set[str]:
 
 def bury_sentences(connection: Connection, user_id: int, told: Iterable[str], key: bytes, at: datetime) -> None:
     """Lines up to `at` do not bring these sentences back into profiles, in these words or other forms of them."""
-    marks = {mark for one in told for mark in sentence_marks(key, user_id, one)}
+    marks = {mark for sentence in told for mark in sentence_marks(key, user_id, sentence)}
     suggestion_repository.bury(connection, user_id, marks, at)
 
 

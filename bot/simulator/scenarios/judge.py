@@ -33,7 +33,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class ResolveContext:
     """Whose truth it is, in which language and zone, on which day the scenario began, and what time it is."""
 
     who: str
@@ -65,7 +65,7 @@ class Told:
     text: str
 
 
-def judge(truth: Truth, held: Held, told: Sequence[Told], case: Circumstances) -> list[Verdict]:
+def judge(truth: Truth, held: Held, told: Sequence[Told], case: ResolveContext) -> list[Verdict]:
     """A verdict for each line of the truth, and one for each person who is known beside it."""
     verdicts = [_person(one, held.people, case) for one in truth.people]
     verdicts += _beside(truth, held.people, case)
@@ -75,7 +75,7 @@ def judge(truth: Truth, held: Held, told: Sequence[Told], case: Circumstances) -
     return verdicts + [_unknown(words, held, case) for words in truth.unknown]
 
 
-def judge_answer(question: Question, answer: str, case: Circumstances) -> Verdict:
+def judge_answer(question: Question, answer: str, case: ResolveContext) -> Verdict:
     """Wrong if it says what it never should, missed if it lacks something, else right."""
     if any(case.fits(words, answer) for words in question.never):
         outcome: Outcome = "wrong"
@@ -84,7 +84,7 @@ def judge_answer(question: Question, answer: str, case: Circumstances) -> Verdic
     return Verdict("answers", case.who, question.ask, outcome, _short(answer))
 
 
-def _person(wanted: KnownPerson, known: Sequence[Person], case: Circumstances) -> Verdict:
+def _person(wanted: KnownPerson, known: Sequence[Person], case: ResolveContext) -> Verdict:
     found = [person for person in known if case.fits(wanted.name, _names(person))]
     told = _short("; ".join(f"{person.display_name} ({person.circle}): {person.bio}" for person in found))
     if not found:
@@ -99,13 +99,13 @@ def _person(wanted: KnownPerson, known: Sequence[Person], case: Circumstances) -
     return Verdict("people", case.who, wanted.name, "right", told)
 
 
-def _beside(truth: Truth, known: Sequence[Person], case: Circumstances) -> Iterator[Verdict]:
+def _beside(truth: Truth, known: Sequence[Person], case: ResolveContext) -> Iterator[Verdict]:
     for person in known:
         if not any(case.fits(one.name, _names(person)) for one in truth.people):
             yield Verdict("people", case.who, "nobody of this name", "beside", f"{person.display_name}: {person.bio}")
 
 
-def _fact(wanted: KnownFact, held: Held, case: Circumstances) -> Verdict:
+def _fact(wanted: KnownFact, held: Held, case: ResolveContext) -> Verdict:
     def verdict(outcome: Outcome, found: str = "") -> Verdict:
         return Verdict("facts", case.who, _told_fact(wanted, case), outcome, found)
 
@@ -121,7 +121,7 @@ def _fact(wanted: KnownFact, held: Held, case: Circumstances) -> Verdict:
     return verdict("wrong", f"{faults[0]}: {_shown(fitting[0], case)}")
 
 
-def _fault(wanted: KnownFact, fact: Fact, case: Circumstances) -> str | None:
+def _fault(wanted: KnownFact, fact: Fact, case: ResolveContext) -> str | None:
     """What is wrong with the times of a fact, None if nothing."""
     holds = fact.holds(case.now)
     if wanted.until is None and not holds:
@@ -138,11 +138,11 @@ def _fault(wanted: KnownFact, fact: Fact, case: Circumstances) -> str | None:
     return None
 
 
-def _near(moment: datetime | None, day: int, slack: int, case: Circumstances) -> bool:
+def _near(moment: datetime | None, day: int, slack: int, case: ResolveContext) -> bool:
     return moment is not None and abs((case.date_of(moment) - case.day(day)).days) <= slack
 
 
-def _memory(wanted: KnownMemory, held: Held, case: Circumstances) -> Verdict:
+def _memory(wanted: KnownMemory, held: Held, case: ResolveContext) -> Verdict:
     named = f"{wanted.label or 'memory'}: {', '.join(wanted.says)}"
     fitting = [node for node in held.memories if case.all_fit(wanted.says, memory_words(node))]
     if not fitting:
@@ -153,7 +153,7 @@ def _memory(wanted: KnownMemory, held: Held, case: Circumstances) -> Verdict:
     return Verdict("memories", case.who, named, "right" if labelled else "wrong", told)
 
 
-def _task(wanted: KnownTask, known: Sequence[Task], told: Sequence[Told], case: Circumstances) -> Verdict:
+def _task(wanted: KnownTask, known: Sequence[Task], told: Sequence[Told], case: ResolveContext) -> Verdict:
     named = ", ".join(wanted.says) + (f", due on {case.day(wanted.due)}" if wanted.due is not None else "")
     fitting = [task for task in known if case.all_fit(wanted.says, f"{task.title} {task.details or ''}")]
     if not fitting:
@@ -168,7 +168,7 @@ def _task(wanted: KnownTask, known: Sequence[Task], told: Sequence[Told], case: 
     )  # fmt: skip
 
 
-def _task_fault(wanted: KnownTask, task: Task, told: Sequence[Told], case: Circumstances) -> str | None:
+def _task_fault(wanted: KnownTask, task: Task, told: Sequence[Told], case: ResolveContext) -> str | None:
     if wanted.state is not None and task.state != wanted.state:
         return f"it is {task.state}, not {wanted.state}"
     if wanted.due is not None and (task.due_at is None or case.date_of(task.due_at) != case.day(wanted.due)):
@@ -179,18 +179,18 @@ def _task_fault(wanted: KnownTask, task: Task, told: Sequence[Told], case: Circu
     return None
 
 
-def _unknown(words: str, held: Held, case: Circumstances) -> Verdict:
+def _unknown(words: str, held: Held, case: ResolveContext) -> Verdict:
     leaks = [text for text in held.derived() if case.fits(words, text)]
     return Verdict("forgotten", case.who, words, "wrong" if leaks else "right", _short(leaks[0]) if leaks else "")
 
 
-def _told_fact(wanted: KnownFact, case: Circumstances) -> str:
+def _told_fact(wanted: KnownFact, case: ResolveContext) -> str:
     since = f", since {case.day(wanted.since)}" if wanted.since is not None else ""
     until = f", until {case.day(wanted.until)}" if wanted.until is not None else ""
     return f"{wanted.about}: {', '.join(wanted.says)}{since}{until}"
 
 
-def _shown(fact: Fact, case: Circumstances) -> str:
+def _shown(fact: Fact, case: ResolveContext) -> str:
     since = "?" if fact.valid_at is None else str(case.date_of(fact.valid_at))
     until = "" if fact.invalid_at is None else str(case.date_of(fact.invalid_at))
     return f"{_short(fact.fact)} [{since}..{until}]"

@@ -37,7 +37,7 @@ from internal.flows.merging import entities
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
-from internal.knowledge import fact_repository as knowledge
+from internal.knowledge import fact_repository
 from internal.memory import linked_node
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
@@ -279,7 +279,7 @@ def _node(connection: Connection, uuid: str, *asked: int | None) -> Node:
 
 def _refuse_person(connection: Connection, node: Node) -> None:
     """A profile is edited as a whole: name, aliases and bio of its entity follow it."""
-    person_id = knowledge.person_of(connection, node.user_id, node.id) if node.label == "Entity" else None
+    person_id = fact_repository.person_of(connection, node.user_id, node.id) if node.label == "Entity" else None
     if person_id is not None:
         raise Refused("person", f"id: {node.id} is a person; PATCH /people/{person_id} changes the profile")
 

@@ -12,7 +12,7 @@ from bot.web.graph.schemas import Request
 from bot.web.http.fields import NodeId, Owner, Properties, Share, Short, Statement
 from internal.graph import registry
 from internal.graph.model import Edge, Node
-from internal.memory.observations.owner_statement import ToldLink, ToldNode
+from internal.memory.observations.owner_statement import StatedLink, StatedNode
 
 
 class LinkEnd(Request):
@@ -36,8 +36,8 @@ class NodeLink(Request):
     to: LinkEnd
     properties: Properties = Field(default_factory=dict)
 
-    def told(self) -> ToldLink:
-        return ToldLink(self.type, self.properties, self.to.id, self.to.label or "", self.to.properties)
+    def told(self) -> StatedLink:
+        return StatedLink(self.type, self.properties, self.to.id, self.to.label or "", self.to.properties)
 
 
 class NodeCreateRequest(Request):
@@ -46,8 +46,8 @@ class NodeCreateRequest(Request):
     properties: Properties
     links: list[NodeLink] = Field([], max_length=50)
 
-    def told(self) -> ToldNode:
-        return ToldNode(self.label, self.properties, [one.told() for one in self.links])
+    def told(self) -> StatedNode:
+        return StatedNode(self.label, self.properties, [one.told() for one in self.links])
 
 
 class NodeChangeRequest(Request):

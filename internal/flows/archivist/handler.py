@@ -26,11 +26,11 @@ from internal.flows.runs.handler import AgentHandler, Applied, Count, Prepared, 
 from internal.flows.runs.rerun import known_people, settle_profiles, take_back_profiles
 from internal.flows.runs.slices import SliceLine, read_slice, revs
 from internal.knowledge import service as knowledge
-from internal.knowledge.entities.resolve import Circumstances
-from internal.knowledge.entities.resolved_names import Digest
+from internal.knowledge.entities.resolve import ResolveContext
+from internal.knowledge.entities.resolved_names import FactLookup
 from internal.knowledge.entities.types import EntityTypes
 from internal.memory import service as memory
-from internal.memory.model import KnownMemory, MemoryDigest
+from internal.memory.model import KnownMemory, MemoryLookup
 from internal.people import apply_operations
 from internal.people import repository as people
 from internal.people import service as people_service
@@ -96,8 +96,8 @@ class ResolvedReply:
     """A reply as typed proposals, with what its names, dates and memories mean, and what the lines mention."""
 
     proposal: ArchivistReply
-    names: Digest
-    memories: MemoryDigest
+    names: FactLookup
+    memories: MemoryLookup
     mentions: SliceMentions
 
 
@@ -265,9 +265,9 @@ class ArchivistHandler(AgentHandler[ArchivistInput, ResolvedReply]):
         return Applied(payload, refused, counts, outcome.refused)
 
 
-def _circumstances(run: Run, slice_: ArchivistInput, snapshot_rev: int, now: datetime) -> Circumstances:
+def _circumstances(run: Run, slice_: ArchivistInput, snapshot_rev: int, now: datetime) -> ResolveContext:
     owner = slice_.request.owner
-    return Circumstances(
+    return ResolveContext(
         now=now,
         owner_name=owner.name,
         owner_username=owner.username,

@@ -9,8 +9,8 @@ from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import Language, TranscriptLine
 from internal.flows.archivist.resolve_memories import MemoryReplyResolver
 from internal.knowledge.entities import repository as entities
-from internal.knowledge.entities.resolved_names import Digest
-from internal.memory.model import MemoryDigest
+from internal.knowledge.entities.resolved_names import FactLookup
+from internal.memory.model import MemoryLookup
 from internal.storage.database import Database
 
 
@@ -23,10 +23,10 @@ class ReplyResolver:
 
     async def names(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
-    ) -> Digest:
+    ) -> FactLookup:
         """The names and dates of a reply; `transcript` are the lines it was read against."""
         if not reply.entities and not reply.facts and not reply.mentioned:
-            return Digest()
+            return FactLookup()
         known = await self._database.read(lambda c: entities.known_names(c, user_id))
         resolved = await self._names.resolve(reply, transcript, known, language, user_id=user_id)
         if not resolved.vectors:
@@ -40,6 +40,6 @@ class ReplyResolver:
 
     async def memories(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
-    ) -> MemoryDigest:
+    ) -> MemoryLookup:
         """The reply's memories with their times, and what is known already in other words."""
         return await self._memories.resolve(user_id, reply, transcript, language)

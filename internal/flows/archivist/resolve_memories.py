@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.archivist.reply.resolve_memories import MemoryResolver, NearNode, proposed_keys, text_of
 from internal.agents.model import Language, TranscriptLine
-from internal.memory.model import Likeness, MemoryDigest, RefKey
+from internal.memory.model import Likeness, MemoryLookup, RefKey
 from internal.memory.observations import known_repository
 from internal.memory.observations.known_repository import KnownNode
 from internal.storage.database import Database
@@ -29,10 +29,10 @@ class MemoryReplyResolver:
 
     async def resolve(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
-    ) -> MemoryDigest:
+    ) -> MemoryLookup:
         """What `memory.write` takes; `transcript` are the lines the reply was read against."""
         if not reply.memories:
-            return MemoryDigest()
+            return MemoryLookup()
         memories = await self._memories.dated(reply.memories, transcript, language)
         proposed = proposed_keys(memories)
         known = await self._database.read(lambda c: _known(c, user_id, {key.label for key in proposed}))
@@ -43,7 +43,7 @@ class MemoryReplyResolver:
         near = await self._near(user_id, {key: text_of(proposed[key]) for key in strange}, known)
         same |= await self._memories.same_in_meaning(near, user_id)
         related = await self._memories.related(_without(near, same), user_id)
-        return MemoryDigest(memories, same, forms, related)
+        return MemoryLookup(memories, same, forms, related)
 
     async def _near(
         self, user_id: int, texts: Mapping[RefKey, str], known: Mapping[str, Sequence[KnownNode]]

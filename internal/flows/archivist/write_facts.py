@@ -13,8 +13,8 @@ from internal.flows.forgetting.tombstones import without_buried
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import service
 from internal.knowledge.entities import resolve
-from internal.knowledge.entities.resolve import Circumstances
-from internal.knowledge.entities.resolved_names import Digest, Resolution
+from internal.knowledge.entities.resolve import ResolveContext
+from internal.knowledge.entities.resolved_names import FactLookup, Resolution
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import CitationOperation
 from internal.people.operations import RefusedOperation
@@ -40,8 +40,8 @@ def write_facts(
     run: Run,
     lines: Sequence[SliceLine],
     proposal: ArchivistReply,
-    digest: Digest,
-    circumstances: Circumstances,
+    lookup: FactLookup,
+    circumstances: ResolveContext,
     types: EntityTypes,
     *,
     tombstone_key: bytes,
@@ -50,8 +50,8 @@ def write_facts(
 
     A run that replaces another one replaces its claims. What was forgotten since is not brought back.
     """
-    resolved = resolve.resolve(connection, run.user_id, proposal.entities, proposal.facts, digest, circumstances, types)
-    undated = replace(digest, dates=())
+    resolved = resolve.resolve(connection, run.user_id, proposal.entities, proposal.facts, lookup, circumstances, types)
+    undated = replace(lookup, dates=())
     mentioned = resolve.resolve(connection, run.user_id, proposal.mentioned, [], undated, circumstances, types)
     resolved = _together(resolved, mentioned)
     numbered = {line.shown.number: line for line in lines}
@@ -64,10 +64,10 @@ def write_facts(
     if run.replaces is None:
         _cite_nodes(connection, run, resolved, numbered)
     else:
-        before = service.take_back(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+        before = service.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
         _cite_nodes(connection, run, resolved, numbered)
         claims = service.without_corrected(connection, run.user_id, run.episode_id, claims)
-        service.drop_untold(connection, run.user_id, before, claims, now=circumstances.now)
+        service.remove_unsupported(connection, run.user_id, before, claims, now=circumstances.now)
     recorded = service.record_claims(connection, run.user_id, claims, now=circumstances.now, run_id=run.id)
     counts = recorded.changes.counts()
     if resolved.created:

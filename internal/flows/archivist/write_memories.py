@@ -19,7 +19,7 @@ from internal.flows.runs.slices import SliceLine
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
-from internal.memory.model import MemoryDigest, NodeRef
+from internal.memory.model import MemoryLookup, NodeRef
 from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting
 from internal.people.operations import RefusedOperation
 from internal.scheduling.model import Run
@@ -47,7 +47,7 @@ def write_memories(
     connection: Connection,
     run: Run,
     lines: Sequence[SliceLine],
-    digest: MemoryDigest,
+    lookup: MemoryLookup,
     nodes: Mapping[str, str],
     *,
     tombstone_key: bytes,
@@ -59,10 +59,10 @@ def write_memories(
     replaces its observations. What was forgotten since is not brought back.
     """
     said_at = {line.shown.number: line.said_at for line in lines}
-    digest, buried = without_buried_memories(connection, run.user_id, digest, said_at, tombstone_key)
+    lookup, buried = without_buried_memories(connection, run.user_id, lookup, said_at, tombstone_key)
     before = None
     if run.replaces is not None:
-        before = memory.take_back(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+        before = memory.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
     setting = Setting(
         episode_id=run.episode_id,
         lines={line.shown.number: observed(run.episode_id, line) for line in lines},
@@ -72,10 +72,10 @@ def write_memories(
         source=_source(connection, run),
         session=_session(connection, run, lines),
     )
-    written = memory.write(connection, run.user_id, digest, setting)
+    written = memory.write(connection, run.user_id, lookup, setting)
     counts = Counter(written.changes.counts())
     if before is not None:
-        removal = memory.drop_untold(connection, run.user_id, before, now=now)
+        removal = memory.remove_unsupported(connection, run.user_id, before, now=now)
         counts.update(deleted=len(removal.nodes), unlinked=removal.edges)
     if setting.session is not None and setting.session.closed:
         memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)

@@ -36,7 +36,7 @@ from internal.memory.merging import merge as merges
 from internal.people import forget_repository, hidden_parts, suggestion_repository, support_repository, tombstones
 from internal.people import repository as people
 from internal.people.bio import sentences
-from internal.people.support_repository import Lost
+from internal.people.support_repository import LostSupport
 from internal.storage.erasure import forgettings, traces
 from internal.storage.erasure.forgettings import Kind
 from internal.storage.evidence import Lines
@@ -111,7 +111,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     erased = Erasure(connection, user_id, now)
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=[message_id])))
-    lost, cited = Lost(), set[str]()
+    lost, cited = LostSupport(), set[str]()
     places = episodes.lines_of_messages(connection, user_id, [message_id])
     for episode_id, number in places:
         cited |= erased.cited(episode_id, [number])
@@ -275,7 +275,7 @@ def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: by
     return erased.fallen
 
 
-def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: datetime) -> ErasureReport:
+def settle_profiles(connection: Connection, user_id: int, lost: LostSupport, *, now: datetime) -> ErasureReport:
     """Takes out of profiles what lost its last line, and erases people whom nothing supports any more."""
     erased = Erasure(connection, user_id, now)
     erased.settle_people(lost, ())

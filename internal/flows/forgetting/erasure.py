@@ -30,7 +30,7 @@ from internal.people import forget_repository, hidden_parts, suggestion_reposito
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.model import Person
-from internal.people.support_repository import Lost
+from internal.people.support_repository import LostSupport
 from internal.scheduling import repository as runs
 from internal.storage import evidence
 from internal.storage.erasure import traces
@@ -78,7 +78,7 @@ class Erasure:
             self._names.setdefault(node_id, set()).update(keys)
         return found
 
-    def take_back_mentions(self, lost: Lost, episode_id: str) -> None:
+    def take_back_mentions(self, lost: LostSupport, episode_id: str) -> None:
         """Whom no line of the episode tells of any more is not mentioned in it."""
         for person_id, where in lost.episodes.items():
             if episode_id in where and not support_repository.is_cited_in(
@@ -119,7 +119,7 @@ class Erasure:
         dialogue_erasing.drop(self.connection, self.user_id, ids)
         self.fallen.messages += len(ids)
 
-    def settle(self, lost: Lost, messages: Sequence[Message], cited: Collection[str]) -> None:
+    def settle(self, lost: LostSupport, messages: Sequence[Message], cited: Collection[str]) -> None:
         """After everything of its own is gone: profiles, things that stay, traces in other texts."""
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
@@ -129,8 +129,8 @@ class Erasure:
         memory.project_nodes(self.connection, self.user_id, cited, now=self.now)
         self.finish()
 
-    def settle_people(self, lost: Lost, said: Sequence[str]) -> None:
-        settled = support.settle(
+    def settle_people(self, lost: LostSupport, said: Sequence[str]) -> None:
+        settled = support.remove_unsupported_parts(
             self.connection, self.user_id, lost, said, self._texts_of, self._otherwise_known, now=self.now
         )
         self.fallen.parts += len(settled.texts)
@@ -221,7 +221,7 @@ class Erasure:
         lines = traces.Lines(self.said)
         return lines if also is None else lambda text: lines(text) or also(text)
 
-    def _add_accounts(self, lost: Lost, messages: Sequence[Message]) -> None:
+    def _add_accounts(self, lost: LostSupport, messages: Sequence[Message]) -> None:
         """Whoever these messages' own metadata told of may be known from nothing else."""
         for telegram_id in {one for message in messages for one in _accounts(message)}:
             person = people.by_telegram_id(self.connection, self.user_id, telegram_id)

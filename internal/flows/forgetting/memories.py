@@ -51,7 +51,7 @@ def with_facts(
     words = [fact.fact for fact in facts]
     places = evidence.places(connection, user_id, "claim", [claim.id for claim in told])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
-    removal = memory.remove_retelling(
+    removal = memory.remove_repeating(
         connection,
         user_id,
         places,

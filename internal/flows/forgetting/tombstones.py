@@ -16,8 +16,8 @@ from internal.knowledge.entities.resolved_names import DatedFact, NamedEntity, R
 from internal.knowledge.model import Fact
 from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key
-from internal.memory.model import MemoryDigest, NodeRef, ProposedMemory
-from internal.people import suggestion_repository as tombstones
+from internal.memory.model import MemoryLookup, NodeRef, ProposedMemory
+from internal.people import suggestion_repository
 
 _OWNER = "owner"
 
@@ -31,12 +31,12 @@ def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key:
             key, user_id, _keys(connection, user_id, fact.source), fact.name, _keys(connection, user_id, fact.target)
         )
     }
-    tombstones.bury(connection, user_id, marks, at)
+    suggestion_repository.bury(connection, user_id, marks, at)
 
 
 def bury_entity(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
     """Lines up to `at` do not bring back a thing of one of these names."""
-    tombstones.bury(connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at)
+    suggestion_repository.bury(connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at)
 
 
 def without_buried(
@@ -46,7 +46,7 @@ def without_buried(
 
     `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
     """
-    if not tombstones.any_buried(connection, user_id):
+    if not suggestion_repository.any_buried(connection, user_id):
         return resolved
     sieve = _Sieve(connection, user_id, key, said_at)
     facts = [fact for fact in resolved.facts if not sieve.holds_fact(fact)]
@@ -69,29 +69,29 @@ def bury_memories(
     connection: Connection, user_id: int, told: Iterable[tuple[str, str]], key: bytes, at: datetime
 ) -> None:
     """Lines up to `at` do not bring back nodes of memory, told by their labels and the words they are known by."""
-    tombstones.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
+    suggestion_repository.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
 
 
 def without_buried_memories(
-    connection: Connection, user_id: int, digest: MemoryDigest, said_at: Mapping[int, datetime], key: bytes
-) -> tuple[MemoryDigest, list[Refusal]]:
+    connection: Connection, user_id: int, lookup: MemoryLookup, said_at: Mapping[int, datetime], key: bytes
+) -> tuple[MemoryLookup, list[Refusal]]:
     """A reply's memories without what was forgotten after their lines were said, and what was refused of them.
 
     What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out,
     and what else was told with it stays without it.
     """
-    if not tombstones.any_buried(connection, user_id):
-        return digest, []
+    if not suggestion_repository.any_buried(connection, user_id):
+        return lookup, []
     sieve = _Sieve(connection, user_id, key, said_at)
     kept: list[ProposedMemory] = []
-    for memory in digest.memories:
+    for memory in lookup.memories:
         links = tuple(link for link in memory.links if not sieve.holds_node(link.other, memory))
         if sieve.holds_memory(memory):
             others = (link.other for link in links if link.other.label != "Entity" and link.other.node_id is None)
             kept += [ProposedMemory(other, (), memory.evidence) for other in others]
         else:
             kept.append(replace(memory, links=links))
-    return replace(digest, memories=kept), sieve.refused
+    return replace(lookup, memories=kept), sieve.refused
 
 
 class _Sieve:
@@ -127,7 +127,7 @@ class _Sieve:
         return store.get_node(self._connection, self._user_id, node_id) is not None
 
     def _buried(self, marks: Collection[str], said_at: datetime) -> bool:
-        buried = tombstones.buried_at(self._connection, self._user_id, marks)
+        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
         if buried is None or said_at > buried:
             return False
         self.refused.append(Refusal("forgotten", "the owner had this forgotten after it was said"))

@@ -19,7 +19,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.memory.merging import merge as merging_merge
 from internal.memory.merging.merge import By
-from internal.memory.merging.repository import Join
+from internal.memory.merging.repository import NodeMerge
 
 
 def merge(
@@ -40,7 +40,7 @@ def merge(
 def is_thing(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether a node can be merged with another as it is: no person, whose profiles are merged, and not the owner."""
     node = store.resolve_node(connection, user_id, node_id)
-    if node is None or node.id == store.owner_node_id(user_id) or node.label not in merging_merge.JOINED:
+    if node is None or node.id == store.owner_node_id(user_id) or node.label not in merging_merge.MERGEABLE:
         return False
     return node.subtype not in ("person", "session")
 
@@ -69,16 +69,16 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
 @contextmanager
 def apart(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
     """Within it every node stands for itself, so that what is erased falls where it was told; then all is as before."""
-    stands = merging_merge.take_apart(connection, user_id, now=now)
+    stands = merging_merge.undo_merges(connection, user_id, now=now)
     if stands:
         knowledge.reproject(connection, user_id, _ends(stands), now=now)
     yield
     if stands:
-        merging_merge.together(connection, user_id, stands, now=now)
+        merging_merge.redo_merges(connection, user_id, stands, now=now)
         knowledge.reproject(connection, user_id, _ends(stands), now=now)
 
 
-def _ends(stands: list[Join]) -> list[str]:
+def _ends(stands: list[NodeMerge]) -> list[str]:
     return sorted({end for one in stands for end in (one.source_id, one.target_id)})
 
 

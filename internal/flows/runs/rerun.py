@@ -21,7 +21,7 @@ from internal.people import repository as people
 from internal.people import support, support_repository
 from internal.people.bio import without_sentences
 from internal.people.model import Person
-from internal.people.support_repository import Lost
+from internal.people.support_repository import LostSupport
 from internal.scheduling import repository as runs
 from internal.scheduling.model import BEHIND, EDITING, Run, RunState
 from internal.storage.owner_counters import next_rev
@@ -83,13 +83,15 @@ def _without_own(connection: Connection, person: Person, lines: set[tuple[str, i
     return replace(person, bio=without_sentences(person.bio, own)) if own else person
 
 
-def take_back_profiles(connection: Connection, run: Run) -> Lost:
+def take_back_profiles(connection: Connection, run: Run) -> LostSupport:
     """Takes away what the slice supported in profiles; its agent's new reply is about to support some of it again."""
     numbers = range(run.first_n, run.last_n + 1)
     return support_repository.drop_lines(connection, run.user_id, run.episode_id, list(numbers), run_id=run.replaces)
 
 
-def settle_profiles(connection: Connection, run: Run, lost: Lost, mentioned: Collection[int], now: datetime) -> None:
+def settle_profiles(
+    connection: Connection, run: Run, lost: LostSupport, mentioned: Collection[int], now: datetime
+) -> None:
     """After the new reply was applied: what it does not support again goes, with people whom nothing supports."""
     for person_id in lost.people - set(mentioned):
         if not support_repository.is_cited_in(connection, run.user_id, person_id, run.episode_id):

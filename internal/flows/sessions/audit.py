@@ -161,7 +161,7 @@ def _of_one_type(one: Name, other: Name) -> bool:
 def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
     """Not people whom their accounts, or their owner, keep apart, nor things that were split."""
     if pair.first.person_id is None or pair.second.person_id is None:
-        return not nodes.split_before(connection, user_id, pair.first.node_id, pair.second.node_id)
+        return not nodes.was_split(connection, user_id, pair.first.node_id, pair.second.node_id)
     source = people.get(connection, user_id, pair.second.person_id)
     target = people.get(connection, user_id, pair.first.person_id)
     if source is None or target is None:
@@ -170,7 +170,7 @@ def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
         merge.refuse(connection, user_id, source, target)
     except Refused:
         return False
-    return not merge.split_before(connection, user_id, source.id, target.id)
+    return not merge.was_split(connection, user_id, source.id, target.id)
 
 
 def _merge(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:

@@ -41,8 +41,8 @@ def _check_value(name: str, value: Any) -> None:
         case str() if "\0" in value:
             raise Refused("params", f"params.{name}: NUL cannot be in a text")
         case list():
-            for one in value:
-                _check_value(name, one)
+            for item in value:
+                _check_value(name, item)
         case dict():
             for key, one in value.items():
                 if not key or "`" in key or "\0" in key:
@@ -64,7 +64,7 @@ def json_of(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): json_of(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [json_of(one) for one in value]
+        return [json_of(item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return value.isoformat() if isinstance(value, datetime | date | time) else _thing(value)

@@ -210,7 +210,7 @@ async def _put_edges(graph: AsyncGraph, key: tuple[str, str, str], edges: Sequen
     stored = [edge for edge in edges if edge.id is not None]
     derived = [edge for edge in edges if edge.id is None]
     for how, some in (("CREATE", stored), ("MERGE", derived)):
-        rows = [{"source": one.source, "target": one.target, "told": dict(one.properties)} for one in some]
+        rows = [{"source": edge.source, "target": edge.target, "told": dict(edge.properties)} for edge in some]
         await _put(graph, f"{ends} {how} (a)-[r:{type}]->(b) SET r = row.told", rows)
 
 

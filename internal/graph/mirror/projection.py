@@ -127,11 +127,11 @@ def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str,
 
     A fact has all that the graph metadata gives it, `created_at` too; of another edge only what ended it is told.
     """
-    told: dict[str, Any] = {**edge.properties, **(more or {}), "id": edge.id}
-    told |= {name: getattr(edge, name) for name in _TIMES}
+    properties: dict[str, Any] = {**edge.properties, **(more or {}), "id": edge.id}
+    properties |= {name: getattr(edge, name) for name in _TIMES}
     if edge.type == FACT:
-        told["created_at"] = edge.created_at
-    return MirrorEdge(edge.type, edge.source, edge.target, source_label, target_label, plain(told))
+        properties["created_at"] = edge.created_at
+    return MirrorEdge(edge.type, edge.source, edge.target, source_label, target_label, plain(properties))
 
 
 def plain(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,4 +147,4 @@ def _value(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Mapping):
         return _value(json.dumps(value, ensure_ascii=False))
-    return [_value(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_value(item) for item in value] if isinstance(value, list | tuple) else value

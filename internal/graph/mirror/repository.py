@@ -106,19 +106,19 @@ def edges_behind(connection: Connection, user_id: int, after: str, limit: int) -
 def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[LabelledEdge]:
     """The visible ones among these edges."""
     return [
-        one
+        edge
         for part in chunks(sorted(set(ids)))
-        for one in _found(connection, _edges(user_id).where(graph_edges.c.id.in_(part)))
+        for edge in _found(connection, _edges(user_id).where(graph_edges.c.id.in_(part)))
     ]
 
 
 def edges_at(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[LabelledEdge]:
     """The visible edges at these nodes, each once."""
     found = {
-        one.edge.id: one
+        edge.edge.id: edge
         for part in chunks(sorted(set(node_ids)))
         for end in _ENDS  # one search an end: asked with OR, SQLite reads every edge of the owner
-        for one in _found(connection, _edges(user_id).where(graph_edges.c[end].in_(part)))
+        for edge in _found(connection, _edges(user_id).where(graph_edges.c[end].in_(part)))
     }
     return list(found.values())
 

@@ -33,7 +33,7 @@ class Period:
         return any(map(owned, (*self.claims, *self.undated, *self.ends)))
 
     @property
-    def told(self) -> list[Claim]:
+    def all_claims(self) -> list[Claim]:
         return [*self.claims, *self.undated]
 
     def runs_until(self, moment: datetime) -> bool:
@@ -44,15 +44,15 @@ class Period:
         return [claim for claim in self.claims if claim.valid_at == moment]
 
 
-def starts(told: Period | Claim) -> datetime:
+def starts(interval: Period | Claim) -> datetime:
     """The beginning, an unknown one being long ago."""
-    at = told.start if isinstance(told, Period) else told.valid_at
+    at = interval.start if isinstance(interval, Period) else interval.valid_at
     return _LONG_AGO if at is None else at
 
 
-def stops(told: Period | Claim) -> datetime:
+def stops(interval: Period | Claim) -> datetime:
     """The end, an open one being never."""
-    at = told.end if isinstance(told, Period) else told.invalid_at
+    at = interval.end if isinstance(interval, Period) else interval.invalid_at
     return _NEVER if at is None else at
 
 
@@ -112,8 +112,8 @@ class Track:
             home.undated.append(claim)
         if ended is not None:
             against = [period for _, period in self._loose if period is not None]
-            against += [one for one in self.vague if one.owned and not ended.owned]
-            self.contested += [(period, ended) for period in {id(one): one for one in against}.values()]
+            against += [period for period in self.vague if period.owned and not ended.owned]
+            self.contested += [(period, ended) for period in {id(period): period for period in against}.values()]
 
     def _vague_home(self, claim: Claim, ended: Period | None) -> Period:
         """What was said after the end was told speaks of another time; the owner's word is not ended by another's."""
@@ -134,13 +134,13 @@ class Track:
         self.dated.append(fresh)
         self.contested += [(period, fresh) for period in running if stops(period) > moment]
 
-    def _end(self, claim: Claim, moment: datetime) -> _Loose | None:
+    def _end(self, claim: Claim, moment: datetime) -> _LooseEnd | None:
         """Ends the period that runs; what is returned ends nothing here and stands by itself."""
         running = [period for period in self.dated if period.runs_until(moment)]
         if running:
             period = max(running, key=lambda one: (one.owned == owned(claim), starts(one)))
             if period.owned and not owned(claim) and period.end != moment:
-                return _Loose(period)
+                return _LooseEnd(period)
             if period.end is None or (owned(claim) and not period.owned):
                 period.end, period.said_end = moment, False
             period.ends.append(claim)
@@ -149,7 +149,7 @@ class Track:
         if earlier and not earlier[-1].said_end:
             earlier[-1].ends.append(claim)
             return None
-        return _Loose(None)
+        return _LooseEnd(None)
 
     def _vague_end(self, ends: Sequence[Claim]) -> Period | None:
         if not ends:
@@ -168,7 +168,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loose:
+class _LooseEnd:
     """An end that ended nothing, and the period of the owner's that it may not end."""
 
     against: Period | None

@@ -37,7 +37,7 @@ _EVENTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _WantedSpan:
     """A span with its claims (ends included), and the one in whose words it is told."""
 
     span: Span
@@ -126,24 +126,26 @@ class Reconciler:
     def _project(self, group: Group) -> None:
         claims = {claim.id: claim for claim in claim_repository.of_group(self._connection, self._user_id, group)}
         projection = project(list(claims.values()), functional=group[2] is None)
-        told = [_told(span, claims) for span in projection.spans if span.target != group[0]]
+        wanted = [_with_claims(span, claims) for span in projection.spans if span.target != group[0]]
         stored = fact_repository.current_of_group(self._connection, self._user_id, group)
-        homes = _homes(told, stored)
+        homes = _homes(wanted, stored)
         edges: dict[Span, str] = {}
         kept: set[str] = set()
-        for one in told:
-            version = _chosen(one, [version for version in stored if homes.get(version.fact.id) == one.span])
+        for wanted_span in wanted:
+            version = _chosen(
+                wanted_span, [version for version in stored if homes.get(version.fact.id) == wanted_span.span]
+            )
             if version is not None:
                 kept.add(version.fact.id)
-            written = self._write(one, version)
-            claim_repository.set_edge(self._connection, self._user_id, one.ids, written)
+            written = self._write(wanted_span, version)
+            claim_repository.set_edge(self._connection, self._user_id, wanted_span.ids, written)
             if written is not None:
-                edges[one.span] = written
+                edges[wanted_span.span] = written
         self._put_away([version for version in stored if version.fact.id not in kept])
         group_edges = {version.fact.id for version in stored} | set(edges.values())
         self.contradictions.compare(group, projection.conflicts, edges, group_edges)
 
-    def _write(self, one: _Told, version: Version | None) -> str | None:
+    def _write(self, one: _WantedSpan, version: Version | None) -> str | None:
         if version is None:
             return self._create(one)
         version = self._set_times(version, one)
@@ -164,13 +166,13 @@ class Reconciler:
             fact_repository.set_words(self._connection, version, self._now, claim_id, **changed)
         return version.fact.id
 
-    def _restated(self, one: _Told, version: Version) -> bool:
+    def _restated(self, one: _WantedSpan, version: Version) -> bool:
         """Whether the words of a version are not those that count any more; like words are no reason for a new one."""
-        told = {claim.id: claim for claim in one.claims}
-        before = told.get(version.claim_id)
+        by_id = {claim.id: claim for claim in one.claims}
+        before = by_id.get(version.claim_id)
         return before is None or one.span.by_owner or one.text.said_at >= before.said_at
 
-    def _create(self, one: _Told) -> str | None:
+    def _create(self, one: _WantedSpan) -> str | None:
         fact = Fact(
             user_id=self._user_id,
             id="",
@@ -193,7 +195,7 @@ class Reconciler:
             self.changes.closed.append(added.fact.id)
         return added.fact.id
 
-    def _set_times(self, version: Version, one: _Told) -> Version:
+    def _set_times(self, version: Version, one: _WantedSpan) -> Version:
         fact = version.fact
         if (fact.valid_at, fact.invalid_at) == (one.span.valid_at, one.span.invalid_at):
             return version
@@ -220,15 +222,16 @@ class Reconciler:
                 self.changes.merged.append(version.fact.id)
 
 
-def _told(span: Span, claims: Mapping[str, Claim]) -> _Told:
-    return _Told(span, [claims[one] for one in (*span.claims, *span.ends)], claims[span.text])
+def _with_claims(span: Span, claims: Mapping[str, Claim]) -> _WantedSpan:
+    return _WantedSpan(span, [claims[claim_id] for claim_id in (*span.claims, *span.ends)], claims[span.text])
 
 
-def _homes(told: Sequence[_Told], stored: Sequence[Version]) -> dict[str, Span]:
+def _homes(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str, Span]:
     """For each version the span that holds the earliest of its claims; a fact stays what it was first told as."""
     homes: dict[str, Span] = {}
     claims = sorted(
-        ((claim, one.span) for one in told for claim in one.claims), key=lambda pair: (pair[0].created_at, pair[0].id)
+        ((claim, wanted_span.span) for wanted_span in wanted for claim in wanted_span.claims),
+        key=lambda pair: (pair[0].created_at, pair[0].id),
     )
     targets = {version.fact.id: version.fact.target for version in stored}
     for claim, span in claims:
@@ -237,7 +240,7 @@ def _homes(told: Sequence[_Told], stored: Sequence[Version]) -> dict[str, Span]:
     return homes
 
 
-def _chosen(one: _Told, versions: Sequence[Version]) -> Version | None:
+def _chosen(one: _WantedSpan, versions: Sequence[Version]) -> Version | None:
     """The version that goes on as this span: that of the owner's words, else the one that was there first."""
     if not versions:
         return None

@@ -57,7 +57,7 @@ def record_claims(
     referenced = _note_operations(
         connection, user_id, [claim for claim, fresh in stored if fresh], edges, reconciler.changes
     )
-    return RecordOutcome(ids, [edges[one] for one in ids], referenced, refused, reconciler.changes)
+    return RecordOutcome(ids, [edges[claim_id] for claim_id in ids], referenced, refused, reconciler.changes)
 
 
 def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes:
@@ -140,10 +140,12 @@ def _same(connection: Connection, claim: Claim) -> Claim | None:
     if claim.episode_id is None:
         return None
     known = claim_repository.of_group(connection, claim.user_id, group_of(claim))
-    return next((one for one in known if all(getattr(one, name) == getattr(claim, name) for name in _TOLD)), None)
+    return next(
+        (stored for stored in known if all(getattr(stored, name) == getattr(claim, name) for name in _SAME)), None
+    )
 
 
-_TOLD = ("episode_id", "target", "statement", "valid_at", "invalid_at", "set_by")
+_SAME = ("episode_id", "target", "statement", "valid_at", "invalid_at", "set_by")
 """What two claims of one group have in common when they are one."""
 
 

@@ -71,18 +71,20 @@ def known_at_nodes(
     held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
     if node_ids is None:
         return _found(connection, user_id, held)
-    return [one for part in chunks(node_ids) for one in _found(connection, user_id, and_(held, _at(user_id, part)))]
+    return [claim for part in chunks(node_ids) for claim in _found(connection, user_id, and_(held, _at(user_id, part)))]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
     """Every claim with one of these nodes at an end, retracted ones too."""
-    return [one for part in chunks(node_ids) for one in _found(connection, user_id, _at(user_id, part))]
+    return [claim for part in chunks(node_ids) for claim in _found(connection, user_id, _at(user_id, part))]
 
 
 def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
     """The claims from these nodes that were taken back."""
     gone = claims.c.retracted_at.is_not(None)
-    return [one for part in chunks(sources) for one in _found(connection, user_id, gone & claims.c.source.in_(part))]
+    return [
+        claim for part in chunks(sources) for claim in _found(connection, user_id, gone & claims.c.source.in_(part))
+    ]
 
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
@@ -98,7 +100,7 @@ def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) 
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
-    return [one for part in chunks(ids) for one in _found(connection, user_id, claims.c.id.in_(part))]
+    return [claim for part in chunks(ids) for claim in _found(connection, user_id, claims.c.id.in_(part))]
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Claim]:

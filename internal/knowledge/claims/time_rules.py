@@ -122,12 +122,12 @@ def refuse_interval(valid_at: datetime | None, invalid_at: datetime | None) -> N
 
 def wording(claims: Sequence[Claim]) -> Claim:
     """The claim in whose words a span is told: the owner's last, else the last that says it materially differently."""
-    told = sorted(claims, key=lambda claim: (claim.said_at, order(claim)))
-    owners = [claim for claim in told if owned(claim)]
+    ordered = sorted(claims, key=lambda claim: (claim.said_at, order(claim)))
+    owners = [claim for claim in ordered if owned(claim)]
     if owners:
         return owners[-1]
-    chosen = told[0]
-    for claim in told[1:]:
+    chosen = ordered[0]
+    for claim in ordered[1:]:
         if materially_different(chosen.fact, claim.fact):
             chosen = claim
     return chosen
@@ -194,14 +194,14 @@ class _Timeline:
 
     def _compare_unknown(self, vague: Sequence[Period], dated: Sequence[Period]) -> None:
         """Rule 7 for functional relations."""
-        for one in vague:
+        for period in vague:
             for other in (*dated, *vague):
-                if one.track == other.track or not _met(one, other):
+                if period.track == other.track or not _meets(period, other):
                     continue
-                if _told_beside(one) or _told_beside(other):
-                    self._parallel.append((one, other))
+                if _only_parallel(period) or _only_parallel(other):
+                    self._parallel.append((period, other))
                 else:
-                    self._clashes.append(("unknown_date", one, other))
+                    self._clashes.append(("unknown_date", period, other))
 
     def _compare_unsaid(self, dated: Sequence[Period]) -> None:
         """Rule 9."""
@@ -236,25 +236,25 @@ class _Timeline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sorted:
+class _Tracks:
     """Claims by track. `unclear` are ends by id, each with the number of a track that it may mean."""
 
     tracks: list[list[Claim]]
     unclear: list[tuple[str, int]]
 
 
-def _by_target(claims: Sequence[Claim]) -> _Sorted:
+def _by_target(claims: Sequence[Claim]) -> _Tracks:
     targets: dict[str, list[Claim]] = {}
     for claim in claims:
         targets.setdefault(claim.target, []).append(claim)
-    return _Sorted(list(targets.values()), [])
+    return _Tracks(list(targets.values()), [])
 
 
-def _by_statement(claims: Sequence[Claim]) -> _Sorted:
+def _by_statement(claims: Sequence[Claim]) -> _Tracks:
     """Tracks of claims that say the same in like words; an end joins the one it means."""
     ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
     tracks = _alike([claim for claim in claims if claim not in ends])
-    found = _Sorted(tracks, [])
+    found = _Tracks(tracks, [])
     homes = [_meant(end, tracks) for end in ends]
     for end, home in zip(ends, homes, strict=True):
         if len(home) == 1:
@@ -270,46 +270,52 @@ def _alike(claims: Sequence[Claim]) -> list[list[Claim]]:
     """Claims joined with all that say the same, directly or through others."""
     groups: list[list[Claim]] = []
     for claim in claims:
-        same = [group for group in groups if any(not materially_different(claim.fact, one.fact) for one in group)]
+        same = [
+            group
+            for group in groups
+            if any(not materially_different(claim.fact, same_claim.fact) for same_claim in group)
+        ]
         groups = [group for group in groups if group not in same]
-        groups.append([*(one for group in same for one in group), claim])
+        groups.append([*(same_claim for group in same for same_claim in group), claim])
     return groups
 
 
 def _meant(end: Claim, tracks: Sequence[Sequence[Claim]]) -> list[int]:
     """The numbers of the tracks that an end may mean: one, if it says which or if there is only one that runs."""
-    running = [n for n, track in enumerate(tracks) if any(starts(one) < stops(end) <= stops(one) for one in track)]
-    same = [n for n in running if any(not materially_different(end.fact, one.fact) for one in tracks[n])]
+    running = [
+        n for n, track in enumerate(tracks) if any(starts(claim) < stops(end) <= stops(claim) for claim in track)
+    ]
+    same = [n for n in running if any(not materially_different(end.fact, track.fact) for track in tracks[n])]
     if same or len(running) < 2:
         return (same or running)[:1]
-    likeness = {n: max(resemblance(end.fact, one.fact) for one in tracks[n]) for n in running}
+    likeness = {n: max(resemblance(end.fact, track.fact) for track in tracks[n]) for n in running}
     first, second = sorted(likeness.values(), reverse=True)[:2]
     return [max(running, key=lambda n: likeness[n])] if first - second >= _CLEARLY else running
 
 
 def _span(period: Period) -> Span:
-    text = wording(period.told or period.ends)
+    text = wording(period.all_claims or period.ends)
     return Span(
         target=text.target,
         valid_at=period.start,
         invalid_at=period.end,
-        claims=tuple(claim.id for claim in sorted(period.told, key=order)),
+        claims=tuple(claim.id for claim in sorted(period.all_claims, key=order)),
         ends=tuple(claim.id for claim in sorted(period.ends, key=order)),
         text=text.id,
         by_owner=period.owned,
     )
 
 
-def _met(vague: Period, other: Period) -> bool:
+def _meets(vague: Period, other: Period) -> bool:
     """Whether a span of unknown beginning stands against another one."""
     if vague.end is None:
         return other.end is None
     return other.start is not None and other.runs_until(vague.end)
 
 
-def _told_beside(period: Period) -> bool:
+def _only_parallel(period: Period) -> bool:
     """Whether every claim of a period was told as one among several."""
-    return bool(period.told) and all(map(also, period.told))
+    return bool(period.all_claims) and all(map(also, period.all_claims))
 
 
 def _doubted(closed: Period, running: Period) -> bool:
@@ -319,12 +325,12 @@ def _doubted(closed: Period, running: Period) -> bool:
         return False
     if closed.said_end or closed.ends:
         return False
-    last = max(claim.created_at if owned(claim) else claim.said_at for claim in running.told)
+    last = max(claim.created_at if owned(claim) else claim.said_at for claim in running.all_claims)
     return any(claim.valid_stated and not also(claim) and claim.said_at > last for claim in closed.claims)
 
 
 def _denied(one: Period, other: Period) -> bool:
-    return any(denies(here.fact, there.fact) for here in one.told for there in other.told)
+    return any(denies(here.fact, there.fact) for here in one.all_claims for there in other.all_claims)
 
 
 def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[Conflict]:

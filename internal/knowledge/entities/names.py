@@ -25,7 +25,7 @@ _RENAMED = frozenset({"Entity", "Topic"})
 def note_names(
     connection: Connection,
     user_id: int,
-    told: Mapping[tuple[str, str], Mapping[int, str | None]],
+    said_names: Mapping[tuple[str, str], Mapping[int, str | None]],
     *,
     episode_id: str,
     run_id: str | None,
@@ -34,11 +34,13 @@ def note_names(
 
     A person's names know their lines by his profile, and the owner's are his own.
     """
-    nodes = store.nodes_by_ids(connection, user_id, {node_id for node_id, _ in told})
+    nodes = store.nodes_by_ids(connection, user_id, {node_id for node_id, _ in said_names})
     people = entity_repository.with_profile(connection, user_id, list(nodes)) | {store.owner_node_id(user_id)}
     names = {node.id: {name_key(name) for name in _names(node)} for node in nodes.values() if node.id not in people}
     known = {
-        (node_id, name): lines for (node_id, name), lines in told.items() if name_key(name) in names.get(node_id, ())
+        (node_id, name): lines
+        for (node_id, name), lines in said_names.items()
+        if name_key(name) in names.get(node_id, ())
     }
     supported = {
         f"{node_id}:{key_of(name)}": evidence.of_segments(episode_id, lines) for (node_id, name), lines in known.items()
@@ -83,7 +85,7 @@ def drop_names(
     its own name the thing is called by another one that is told still; if there is none it keeps it, to be called
     something.
     """
-    left = {one.rsplit(":", 1)[1] for one in evidence.part_targets(connection, user_id, "name", node.id)}
+    left = {target.rsplit(":", 1)[1] for target in evidence.part_targets(connection, user_id, "name", node.id)}
 
     def falls(name: str) -> bool:
         key = key_of(name)
@@ -94,11 +96,11 @@ def drop_names(
     changes: dict[str, Any] = {}
     aliases = list(node.properties.get("aliases", ()))
     kept = aliases if node.owner_set("aliases") else [alias for alias in aliases if not falls(alias)]
-    told = [alias for alias in kept if key_of(alias) in left]
+    supported = [alias for alias in kept if key_of(alias) in left]
     own = key_of(node.name)
-    if own in lost and own not in left and told and node.label in _RENAMED and not node.owner_set("name"):
-        changes["name"] = told[0]
-        kept = [alias for alias in kept if alias != told[0]]
+    if own in lost and own not in left and supported and node.label in _RENAMED and not node.owner_set("name"):
+        changes["name"] = supported[0]
+        kept = [alias for alias in kept if alias != supported[0]]
     if kept != aliases:
         changes["aliases"] = kept
     if not changes:

@@ -16,7 +16,7 @@ from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
 from internal.storage.vectors import from_blob
 
-CALLED = ("Entity", "Preference", "Topic")
+NAMED_LABELS = ("Entity", "Preference", "Topic")
 """Labels between whose nodes facts run."""
 
 _ROWS = 2_000
@@ -29,7 +29,7 @@ def known_names(connection: Connection, user_id: int) -> list[KnownName]:
     """Everything a name may mean but the owner himself, in the order in which it came. 10,000 nodes take 0.2 s."""
     query = (
         select(graph_nodes.c.id, graph_nodes.c.label, graph_nodes.c.subtype, graph_nodes.c.name, graph_nodes.c.props)
-        .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(CALLED), _VISIBLE)
+        .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(NAMED_LABELS), _VISIBLE)
         .where(graph_nodes.c.id != owner_node_id(user_id))
         .order_by(graph_nodes.c.created_at, graph_nodes.c.id)
     )

@@ -21,11 +21,11 @@ from internal.graph.model import Node
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.entities import repository
 from internal.knowledge.entities.resolved_names import (
-    Alike,
     DatedFact,
-    Digest,
     FactDates,
+    FactLookup,
     NamedEntity,
+    NameMatch,
     Refusal,
     Resolution,
 )
@@ -45,7 +45,7 @@ _OTHER_NAMES: Final[Collection[Likeness]] = ("place", "transliteration", "vector
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class ResolveContext:
     """What a reply is resolved in: the owner's own names, which lines are his own words, and what he was shown.
 
     `snapshot_rev` is the owner's counter of changes when the model was asked: what changed later is not overwritten.
@@ -64,8 +64,8 @@ def resolve(
     user_id: int,
     entities: Sequence[ProposedEntity],
     facts: Sequence[ProposedFact],
-    digest: Digest,
-    circumstances: Circumstances,
+    lookup: FactLookup,
+    context: ResolveContext,
     types: EntityTypes,
 ) -> Resolution:
     """Finds or makes the nodes that a reply names; call it after its people were applied.
@@ -73,10 +73,10 @@ def resolve(
     Reasons of refusals: ambiguous, unknown_person, being_forgotten, not_own_words, self_fact, and those of the graph's
     registry. An entity or fact that is refused costs nothing else.
     """
-    resolver = _Resolver(connection, user_id, digest, circumstances, types)
+    resolver = _Resolver(connection, user_id, lookup, context, types)
     for entity in entities:
         resolver.entity(entity)
-    for fact, dates in zip(facts, digest.dates, strict=True):
+    for fact, dates in zip(facts, lookup.dates, strict=True):
         resolver.fact(fact, dates)
     return resolver.outcome()
 
@@ -102,7 +102,7 @@ def new_claims(facts: Sequence[DatedFact], lines: Mapping[int, ClaimLine], episo
 
 
 @dataclass(slots=True)
-class _Found:
+class _ReplyNodes:
     """Nodes of this reply by folded name: people and things apart, for Washington may be both."""
 
     people: dict[str, Node] = field(default_factory=dict)
@@ -111,11 +111,11 @@ class _Found:
 
 class _Resolver:
     def __init__(
-        self, connection: Connection, user_id: int, digest: Digest, circumstances: Circumstances, types: EntityTypes
+        self, connection: Connection, user_id: int, lookup: FactLookup, context: ResolveContext, types: EntityTypes
     ) -> None:
-        self._connection, self._user_id, self._digest = connection, user_id, digest
-        self._circumstances, self._types = circumstances, types
-        self._found = _Found()
+        self._connection, self._user_id, self._lookup = connection, user_id, lookup
+        self._context, self._types = context, types
+        self._found = _ReplyNodes()
         self._labels: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, str] = {}
         self._entities: list[NamedEntity] = []
@@ -157,7 +157,7 @@ class _Resolver:
             raise Refused("self_fact", f"{proposed.source!r} and {proposed.target!r} are one")
         about_owner = store.owner_node_id(self._user_id) in (source, target)
         # The model may have called the owner by his name, which nobody could know when the evidence was read.
-        if about_owner and not set(proposed.evidence) & set(self._circumstances.own_lines):
+        if about_owner and not set(proposed.evidence) & set(self._context.own_lines):
             raise Refused("not_own_words", "nothing the owner said himself is cited for what it says of him")
 
     def _end(self, name: str, proposed: ProposedFact, implied: str) -> str:
@@ -182,16 +182,14 @@ class _Resolver:
             node_id = repository.node_of_person(self._connection, self._user_id, int(match[1]))
             return self._required(node_id, name)
         if name.startswith("@"):
-            if name_key(name) == name_key(self._circumstances.owner_username or ""):
+            if name_key(name) == name_key(self._context.owner_username or ""):
                 return self._owner()
             node_id = repository.node_of_username(self._connection, self._user_id, name)
             return self._required(node_id, name) if node_id else None
         return None
 
     def _owner(self) -> Node:
-        return store.ensure_owner_node(
-            self._connection, self._user_id, self._circumstances.owner_name, self._circumstances.now
-        )
+        return store.ensure_owner_node(self._connection, self._user_id, self._context.owner_name, self._context.now)
 
     def _required(self, node_id: str | None, name: str) -> Node:
         node = store.resolve_node(self._connection, self._user_id, node_id) if node_id else None
@@ -224,7 +222,7 @@ class _Resolver:
             someone = self._one_person(name, [node for node in called if node.subtype == "person"])
             if someone is not None:
                 return someone
-            if name_key(name) == name_key(self._circumstances.owner_name):
+            if name_key(name) == name_key(self._context.owner_name):
                 return self._owner()
         if wanted is not None and wanted.subtype == "person":
             return None
@@ -253,7 +251,7 @@ class _Resolver:
     def _alike(self, name: str, wanted: EntityType | None) -> Node | None:
         """The one node whose name is like this one, by the closest likeness at which there is any."""
         found: dict[Likeness, dict[str, Node]] = {}
-        for alike in self._digest.alike.get(name, ()):
+        for alike in self._lookup.alike.get(name, ()):
             for node in self._still_called(alike):
                 if _compatible(alike, name, node, wanted):
                     found.setdefault(alike.reason, {})[node.id] = node
@@ -266,7 +264,7 @@ class _Resolver:
                 return self._fresh(nodes[0])
         return None
 
-    def _still_called(self, alike: Alike) -> list[Node]:
+    def _still_called(self, alike: NameMatch) -> list[Node]:
         """What was known when the names were compared may have been renamed, merged or forgotten since."""
         if alike.node_id is None:
             return store.nodes_called(self._connection, self._user_id, {alike.name})
@@ -289,8 +287,10 @@ class _Resolver:
             properties["description"] = proposed.summary
         if kind.label == "Entity":
             properties |= {"type": kind.subtype, "labels": [label for label in labels if label != PERSON]}
-        at = self._circumstances
-        node = store.add_node(self._connection, self._user_id, kind.label, properties, now=at.now, run_id=at.run_id)
+        context = self._context
+        node = store.add_node(
+            self._connection, self._user_id, kind.label, properties, now=context.now, run_id=context.run_id
+        )
         self._own_revs.add(node.rev)
         self._created.append(node.id)
         return node
@@ -302,16 +302,16 @@ class _Resolver:
         if node.id == store.owner_node_id(self._user_id):
             return
         node = self._fresh(node)
-        told: dict[str, Any] = {"aliases": self._joined_names(node, proposed.aliases)}
+        changes: dict[str, Any] = {"aliases": self._joined_names(node, proposed.aliases)}
         if proposed.summary:
-            told["description"] = proposed.summary
+            changes["description"] = proposed.summary
         if proposed.attributes:
-            told["attributes"] = {**node.properties.get("attributes", {}), **proposed.attributes}
+            changes["attributes"] = {**node.properties.get("attributes", {}), **proposed.attributes}
         if node.label == "Entity":
-            told |= self._type_told(node, proposed)
-        self._update(node, told)
+            changes |= self._type_changes(node, proposed)
+        self._update(node, changes)
 
-    def _type_told(self, node: Node, proposed: ProposedEntity) -> dict[str, Any]:
+    def _type_changes(self, node: Node, proposed: ProposedEntity) -> dict[str, Any]:
         """A thing of which nothing was known gets its type; another type than the known one changes nothing."""
         known = tuple(node.properties.get("labels", ()))
         kind = self._types.of(proposed.labels)
@@ -333,18 +333,20 @@ class _Resolver:
                 known.append(name)
         return known[:MAX_ALIASES]
 
-    def _update(self, node: Node, told: Mapping[str, Any]) -> None:
+    def _update(self, node: Node, changes: Mapping[str, Any]) -> None:
         """Writes what is new and neither the owner's own nor changed since the model was asked."""
         fresh = {
             name: value
-            for name, value in told.items()
+            for name, value in changes.items()
             if node.properties.get(name) != value
             and (value or name not in ("aliases",))
             and self._may_write(node, name)
         }
         if fresh:
-            at = self._circumstances
-            stored = store.update_node(self._connection, self._user_id, node.id, fresh, now=at.now, run_id=at.run_id)
+            context = self._context
+            stored = store.update_node(
+                self._connection, self._user_id, node.id, fresh, now=context.now, run_id=context.run_id
+            )
             self._own_revs.add(stored.rev)
             self._changed[node.id] = None
 
@@ -352,7 +354,7 @@ class _Resolver:
         rev = node.field_meta.get(name, {}).get("rev", 0)
         if name == "aliases":  # added to, never replaced
             return True
-        return not node.owner_set(name) and (rev <= self._circumstances.snapshot_rev or rev in self._own_revs)
+        return not node.owner_set(name) and (rev <= self._context.snapshot_rev or rev in self._own_revs)
 
 
 def _names(node: Node) -> tuple[str, ...]:
@@ -366,7 +368,7 @@ def _same_type(node: Node, wanted: EntityType) -> bool:
     return wanted.name in labels if labels else node.subtype == wanted.subtype
 
 
-def _compatible(alike: Alike, name: str, node: Node, wanted: EntityType | None) -> bool:
+def _compatible(alike: NameMatch, name: str, node: Node, wanted: EntityType | None) -> bool:
     """Whether a likeness is enough: of people only another case form, of places only places, never other numbers."""
     if node.subtype == "person" or (wanted is not None and wanted.subtype == "person"):
         return alike.reason == "declension" and node.subtype == "person" and (wanted is None or wanted.name == PERSON)

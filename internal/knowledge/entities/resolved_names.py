@@ -28,7 +28,7 @@ class KnownName:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class NameMatch:
     """A node that a name may mean because its `name` is like it; `node_id` None = another name of the same reply."""
 
     node_id: str | None
@@ -50,7 +50,7 @@ class FactDates:
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
+class FactLookup:
     """What the names of a reply may mean, by the name as it was written, and the dates of its facts in their order.
 
     `vectors` are those of the texts by which the things would be found, of length 1, by the embedding model `model`;
@@ -58,7 +58,7 @@ class Digest:
     """
 
     dates: Sequence[FactDates] = ()
-    alike: Mapping[str, Sequence[Alike]] = field(default_factory=dict)
+    alike: Mapping[str, Sequence[NameMatch]] = field(default_factory=dict)
     model: str = ""
     threshold: float = 1.0
     vectors: Mapping[str, Vector] = field(default_factory=dict)

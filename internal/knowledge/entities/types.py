@@ -115,7 +115,7 @@ class EntityTypes:
 
     def __init__(self, custom: Iterable[tuple[str, str]] = ()) -> None:
         """`custom` are pairs of name and description; one named like a built-in type takes over its description."""
-        builtin = {_folded(one.name): one for one in (*DEFAULT_TYPES, *_UNDERSTOOD)}
+        builtin = {_folded(entity_type.name): entity_type for entity_type in (*DEFAULT_TYPES, *_UNDERSTOOD)}
         self._own = {_folded(name): _own(name, description, builtin) for name, description in custom}
         self._known = {**_synonyms(), **builtin, **self._own}
 
@@ -127,7 +127,7 @@ class EntityTypes:
     @property
     def names(self) -> Sequence[str]:
         """What a model may answer: the default ones in the order of their priority, then the owner's own."""
-        return list(dict.fromkeys(one.name for one in (*DEFAULT_TYPES, *self._own.values())))
+        return list(dict.fromkeys(entity_type.name for entity_type in (*DEFAULT_TYPES, *self._own.values())))
 
     def find(self, name: str) -> EntityType | None:
         """The type a word means, in any case and by its common synonyms; None for an unknown one."""
@@ -194,7 +194,7 @@ def _own(name: str, description: str, builtin: Mapping[str, EntityType]) -> Enti
 
 
 def _synonyms() -> dict[str, EntityType]:
-    known = {one.name: one for one in (*DEFAULT_TYPES, *_UNDERSTOOD)}
+    known = {entity_type.name: entity_type for entity_type in (*DEFAULT_TYPES, *_UNDERSTOOD)}
     return {word: known[name] for name, listed in _SYNONYMS.items() for word in listed.split()}
 
 

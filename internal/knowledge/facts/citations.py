@@ -27,15 +27,23 @@ _STRENGTH: dict[str, int] = {"created": 0, "updated": 1, "referenced": 2}
 def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Citation]]:
     """The citations of each of these versions by its id, in the order in which they were told."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
-    told = claims_of(connection, user_id, versions)
-    support = evidence.rows(connection, user_id, "claim", [one.id for claims in told.values() for one in claims])
+    claims_of_facts = claims_of(connection, user_id, versions)
+    support = evidence.rows(
+        connection, user_id, "claim", [claim.id for claims in claims_of_facts.values() for claim in claims]
+    )
     operations = {claim_id: rows[-1].operation for claim_id, rows in support.items()}
     known = episodes.by_ids(
-        connection, user_id, {one.episode_id for claims in told.values() for one in claims if one.episode_id}
+        connection,
+        user_id,
+        {claim.episode_id for claims in claims_of_facts.values() for claim in claims if claim.episode_id},
     )
     found: dict[str, list[Citation]] = {}
-    for fact_id, claims in told.items():
-        rows = [(one.episode_id, operations.get(one.id, "referenced")) for one in claims if one.episode_id is not None]
+    for fact_id, claims in claims_of_facts.items():
+        rows = [
+            (claim.episode_id, operations.get(claim.id, "referenced"))
+            for claim in claims
+            if claim.episode_id is not None
+        ]
         found[fact_id] = _citations(rows, known)
     return found
 
@@ -43,7 +51,7 @@ def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collectio
 def citations_of_episodes(connection: Connection, user_id: int, episode_ids: Collection[str]) -> list[Citation]:
     """One citation for each of these episodes that is stored, in their order."""
     known = episodes.by_ids(connection, user_id, episode_ids)
-    return _citations([(one, "referenced") for one in episode_ids], known)
+    return _citations([(episode_id, "referenced") for episode_id in episode_ids], known)
 
 
 def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
@@ -54,8 +62,10 @@ def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[C
         targets.append(evidence.target("person", person_id))
     support = evidence.rows_of_targets(connection, user_id, targets)
     rows = [(row.episode_id, _OF_PROFILES.get(row.operation, row.operation)) for row in support]
-    told = [one for one in claim_repository.at_nodes(connection, user_id, [node_id]) if one.retracted_at is None]
-    rows += [(one.episode_id, "referenced") for one in told if one.episode_id is not None]
+    claims = [
+        claim for claim in claim_repository.at_nodes(connection, user_id, [node_id]) if claim.retracted_at is None
+    ]
+    rows += [(claim.episode_id, "referenced") for claim in claims if claim.episode_id is not None]
     known = episodes.by_ids(connection, user_id, {episode_id for episode_id, _ in rows})
     chain = _citations(rows, known)
     return sorted(chain, key=lambda one: (known[one.episode_uuid].reference_time, known[one.episode_uuid].created_at))
@@ -70,14 +80,16 @@ def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list
 def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[EvidenceLine]]:
     """The lines that support each of these versions by its id, as `evidence_of_fact`."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
-    told = claims_of(connection, user_id, versions)
-    by_claim = evidence.rows(connection, user_id, "claim", [one.id for claims in told.values() for one in claims])
+    claims_of_facts = claims_of(connection, user_id, versions)
+    by_claim = evidence.rows(
+        connection, user_id, "claim", [claim.id for claims in claims_of_facts.values() for claim in claims]
+    )
     lines = line_repository.stored_lines(
         connection, user_id, {(row.episode_id, row.segment) for rows in by_claim.values() for row in rows}
     )
     return {
-        fact_id: _lines((row for one in claims for row in by_claim.get(one.id, ())), lines)
-        for fact_id, claims in told.items()
+        fact_id: _lines((row for claim in claims for row in by_claim.get(claim.id, ())), lines)
+        for fact_id, claims in claims_of_facts.items()
     }
 
 

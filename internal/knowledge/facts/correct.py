@@ -201,7 +201,7 @@ def _dates(fact: Fact, begins: datetime | None, over: datetime | None) -> dict[s
 
 
 def _held(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[Claim]:
-    return [one for one in claim_repository.of_edges(connection, user_id, fact_ids) if one.retracted_at is None]
+    return [claim for claim in claim_repository.of_edges(connection, user_id, fact_ids) if claim.retracted_at is None]
 
 
 def _retell(connection: Connection, held: Sequence[Claim], now: datetime, **changes: Any) -> list[Claim]:
@@ -222,7 +222,7 @@ def _words(text: str) -> str:
 
 
 def _ends(connection: Connection, user_id: int, source_id: str, target_id: str) -> tuple[Node, Node]:
-    found = [store.resolve_node(connection, user_id, one) for one in (source_id, target_id)]
+    found = [store.resolve_node(connection, user_id, node_id) for node_id in (source_id, target_id)]
     for node_id, node in zip((source_id, target_id), found, strict=True):
         if node is None:
             raise NotFound(f"there is no node {node_id}")

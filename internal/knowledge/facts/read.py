@@ -62,14 +62,14 @@ def facts(
     if wanted is None or wanted == _ANYTHING:
         return {fact.id: fact for fact in filled(connection, user_id, found.values())}
     if wanted.known_at is None:
-        fitting = [one for one in found.values() if _fits(one.fact, wanted, now)]
-        typed = _of_types(connection, user_id, [one.fact for one in fitting], wanted)
-        return {fact.id: fact for fact in filled(connection, user_id, [one for one in fitting if one.fact in typed])}
-    nodes = {one.fact.source for one in found.values()}
-    known_then = {one.id: one for one in _known_facts(connection, user_id, wanted, wanted.known_at, nodes)}
+        fitting = [version for version in found.values() if _fits(version.fact, wanted, now)]
+        typed = _of_types(connection, user_id, [fact.fact for fact in fitting], wanted)
+        return {fact.id: fact for fact in filled(connection, user_id, [fact for fact in fitting if fact.fact in typed])}
+    nodes = {version.fact.source for version in found.values()}
+    known_then = {fact.id: fact for fact in _known_facts(connection, user_id, wanted, wanted.known_at, nodes)}
     chains = fact_repository.chains(connection, user_id, found)
     then = {
-        fact_id: next((known_then[one.fact.id] for one in versions if one.fact.id in known_then), None)
+        fact_id: next((known_then[version.fact.id] for version in versions if version.fact.id in known_then), None)
         for fact_id, versions in chains.items()
     }
     return {fact_id: fact for fact_id, fact in then.items() if fact is not None}
@@ -115,18 +115,18 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
     """Facts with the names of their ends and the ids of the episodes that support them."""
     listed = list(versions)
     names = fact_repository.names_of(
-        connection, user_id, {end for one in listed for end in (one.fact.source, one.fact.target)}
+        connection, user_id, {end for version in listed for end in (version.fact.source, version.fact.target)}
     )
-    told = _support_of(connection, user_id, listed)
+    support = _support_of(connection, user_id, listed)
     return [
         replace(
-            one.fact,
-            source_name=names.get(one.fact.source, ""),
-            target_name=names.get(one.fact.target, ""),
-            episodes=tuple(dict.fromkeys(claim.episode_id for claim in told[one.fact.id] if claim.episode_id)),
-            valid_stated=_stated(one.fact.valid_at, told[one.fact.id]),
+            version.fact,
+            source_name=names.get(version.fact.source, ""),
+            target_name=names.get(version.fact.target, ""),
+            episodes=tuple(dict.fromkeys(claim.episode_id for claim in support[version.fact.id] if claim.episode_id)),
+            valid_stated=_stated(version.fact.valid_at, support[version.fact.id]),
         )
-        for one in listed
+        for version in listed
     ]
 
 
@@ -134,18 +134,18 @@ def _support_of(
     connection: Connection, user_id: int, versions: Sequence[Version]
 ) -> Mapping[str, Sequence[Claim | Support]]:
     """What supports each version, as `claims_of`, with no more of it than `filled` shows."""
-    found: dict[str, list[Claim | Support]] = {one.fact.id: [] for one in versions}
-    current = [one.fact.id for one in versions if one.fact.expired_at is None]
-    for told in claim_repository.supporting(connection, user_id, current):
-        found[told.edge_id].append(told)
-    for one in versions:
-        if one.fact.expired_at is not None:
-            found[one.fact.id] += _supported_then(connection, user_id, one)
+    found: dict[str, list[Claim | Support]] = {version.fact.id: [] for version in versions}
+    current = [version.fact.id for version in versions if version.fact.expired_at is None]
+    for support in claim_repository.supporting(connection, user_id, current):
+        found[support.edge_id].append(support)
+    for version in versions:
+        if version.fact.expired_at is not None:
+            found[version.fact.id] += _supported_then(connection, user_id, version)
     return found
 
 
-def _stated(valid_at: datetime | None, told: Iterable[Claim | Support]) -> bool:
-    return any(claim.valid_stated and claim.valid_at == valid_at for claim in told)
+def _stated(valid_at: datetime | None, support: Iterable[Claim | Support]) -> bool:
+    return any(claim.valid_stated and claim.valid_at == valid_at for claim in support)
 
 
 def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
@@ -153,14 +153,14 @@ def claims_of(connection: Connection, user_id: int, versions: Sequence[Version])
 
     Those of an expired version are what supported it until then, wherever they were taken since.
     """
-    current = {one.fact.id for one in versions if one.fact.expired_at is None}
-    found: dict[str, list[Claim]] = {one.fact.id: [] for one in versions}
+    current = {version.fact.id for version in versions if version.fact.expired_at is None}
+    found: dict[str, list[Claim]] = {version.fact.id: [] for version in versions}
     for claim in claim_repository.of_edges(connection, user_id, current):
         if claim.edge_id is not None and claim.retracted_at is None:
             found[claim.edge_id].append(claim)
-    for one in versions:
-        if one.fact.id not in current:
-            found[one.fact.id] = _supported_then(connection, user_id, one)
+    for version in versions:
+        if version.fact.id not in current:
+            found[version.fact.id] = _supported_then(connection, user_id, version)
     return found
 
 
@@ -169,9 +169,11 @@ def _supported_then(connection: Connection, user_id: int, version: Version) -> l
     assert expired is not None  # only expired versions are asked about
     chain = fact_repository.chain(connection, user_id, version.fact.id)
     later = [one.fact.id for one in chain if one.fact.created_at >= version.fact.created_at]
-    told = claim_repository.of_edges(connection, user_id, later)
+    claims = claim_repository.of_edges(connection, user_id, later)
     held = [
-        one for one in told if one.created_at < expired and (one.retracted_at is None or one.retracted_at >= expired)
+        claim
+        for claim in claims
+        if claim.created_at < expired and (claim.retracted_at is None or claim.retracted_at >= expired)
     ]
     return held or claim_repository.by_ids(connection, user_id, [version.claim_id])
 
@@ -181,31 +183,31 @@ def _known_facts(
 ) -> list[Fact]:
     """The timeline over the claims that were known then, each span as the version in which it was told."""
     ends = nodes if wanted.node_id is None else [wanted.node_id]
-    told = claim_repository.known_at_nodes(connection, user_id, ends, known_at)
+    claims = claim_repository.known_at_nodes(connection, user_id, ends, known_at)
     if ends is not None:  # what closed a fact may be told of another target
-        sources = {claim.source for claim in told}
-        told = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
-    found = _as_known(connection, user_id, _spans(known(told, known_at)), known_at)
-    at_end = [one for one in found if wanted.node_id is None or wanted.node_id in (one.source, one.target)]
-    fitting = [one for one in at_end if _fits(one, wanted, known_at)]
-    visible = store.nodes_by_ids(connection, user_id, {end for one in fitting for end in (one.source, one.target)})
-    kept = [one for one in fitting if one.source in visible and one.target in visible]
+        sources = {claim.source for claim in claims}
+        claims = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
+    found = _as_known(connection, user_id, _spans(known(claims, known_at)), known_at)
+    at_end = [fact for fact in found if wanted.node_id is None or wanted.node_id in (fact.source, fact.target)]
+    fitting = [fact for fact in at_end if _fits(fact, wanted, known_at)]
+    visible = store.nodes_by_ids(connection, user_id, {end for fact in fitting for end in (fact.source, fact.target)})
+    kept = [fact for fact in fitting if fact.source in visible and fact.target in visible]
     named = [
-        replace(one, source_name=visible[one.source].name, target_name=visible[one.target].name)
-        for one in _of_types(connection, user_id, kept, wanted)
+        replace(fact, source_name=visible[fact.source].name, target_name=visible[fact.target].name)
+        for fact in _of_types(connection, user_id, kept, wanted)
     ]
     return sorted(named, key=lambda one: (one.valid_at is not None, one.valid_at or known_at, one.created_at, one.id))
 
 
-def _spans(told: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
+def _spans(claims: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
     """What these claims come to, each span with the claims of its group by id."""
     groups: dict[Group, dict[str, Claim]] = {}
-    for claim in told:
+    for claim in claims:
         groups.setdefault(group_of(claim), {})[claim.id] = claim
     return [
-        (span, claims)
-        for group, claims in groups.items()
-        for span in project(list(claims.values()), functional=group[2] is None).spans
+        (span, by_id)
+        for group, by_id in groups.items()
+        for span in project(list(by_id.values()), functional=group[2] is None).spans
         if span.target != group[0]
     ]
 
@@ -229,27 +231,28 @@ def _standing(
     span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
 ) -> Version | None:
     """The version that was told at that moment for a span, best in the same words."""
-    edges = {claims[one].edge_id for one in (*span.claims, *span.ends)}
+    edges = {claims[claim_id].edge_id for claim_id in (*span.claims, *span.ends)}
     then = [
-        one
+        version
         for edge in edges
-        for one in chains.get(edge or "", ())
-        if one.fact.created_at <= known_at and (one.fact.expired_at is None or one.fact.expired_at > known_at)
+        for version in chains.get(edge or "", ())
+        if version.fact.created_at <= known_at
+        and (version.fact.expired_at is None or version.fact.expired_at > known_at)
     ]
     words = claims[span.text].id
     return min(then, key=lambda one: (one.claim_id != words, one.fact.created_at, one.fact.id), default=None)
 
 
 def _then(span: Span, claims: Mapping[str, Claim], fact: Fact) -> Fact:
-    told = sorted((claims[one] for one in (*span.claims, *span.ends)), key=_when)
+    support = sorted((claims[claim_id] for claim_id in (*span.claims, *span.ends)), key=_when)
     return replace(
         fact,
         fact=claims[span.text].fact,
-        episodes=tuple(dict.fromkeys(claim.episode_id for claim in told if claim.episode_id)),
+        episodes=tuple(dict.fromkeys(claim.episode_id for claim in support if claim.episode_id)),
         expired_at=None,
         valid_at=span.valid_at,
         invalid_at=span.invalid_at,
-        valid_stated=_stated(span.valid_at, told),
+        valid_stated=_stated(span.valid_at, support),
     )
 
 
@@ -275,4 +278,4 @@ def _of_types(connection: Connection, user_id: int, found: Sequence[Fact], wante
     if not wanted.entity_types:
         return list(found)
     typed = fact_repository.fitting_nodes(connection, user_id, wanted.entity_types)
-    return [one for one in found if one.source in typed or one.target in typed]
+    return [fact for fact in found if fact.source in typed or fact.target in typed]

@@ -34,10 +34,10 @@ _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
 
 def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
     """Removes everything that was claimed in an episode, and its support of entities. The episode's row stays."""
-    told = claim_repository.of_episode(connection, user_id, episode_id)
+    claims = claim_repository.of_episode(connection, user_id, episode_id)
     dropped = evidence.remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=None))
     cited = evidence.ids_of_kind(dropped, "entity")
-    return _Removing(connection, user_id, now).remove(told, cited)
+    return _Removing(connection, user_id, now).remove(claims, cited)
 
 
 def remove_claims_of_messages(
@@ -57,17 +57,17 @@ def remove_claims_of_segments(
     return _remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=segments), now)
 
 
-def remove_told(
+def remove_claims(
     connection: Connection,
     user_id: int,
-    told: Sequence[Claim],
+    claims: Sequence[Claim],
     cited: Collection[str],
     described: Collection[str],
     *,
     now: datetime,
 ) -> Removal:
     """Removes these claims, the entities among `cited` that nothing supports, and the words about those `described`."""
-    return _Removing(connection, user_id, now, described=described).remove(told, cited)
+    return _Removing(connection, user_id, now, described=described).remove(claims, cited)
 
 
 def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
@@ -75,30 +75,32 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datet
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         raise NotFound(f"there is no fact {fact_id}")
-    told = claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain])
-    _drop_namings(connection, user_id, told)
-    return _Removing(connection, user_id, now).remove(told, (), chain)
+    claims = claim_repository.of_edges(connection, user_id, [version.fact.id for version in chain])
+    _drop_namings(connection, user_id, claims)
+    return _Removing(connection, user_id, now).remove(claims, (), chain)
 
 
 def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
     """Removes an entity with every fact about it. Raises NotFound."""
     if store.get_node(connection, user_id, node_id, hidden=True) is None:
         raise NotFound(f"there is no node {node_id}")
-    told = claim_repository.at_nodes(connection, user_id, [node_id])
+    claims = claim_repository.at_nodes(connection, user_id, [node_id])
     versions = fact_repository.at_nodes(connection, user_id, [node_id])
-    removal = _Removing(connection, user_id, now, erased=node_id).remove(told, (), versions)
+    removal = _Removing(connection, user_id, now, erased=node_id).remove(claims, (), versions)
     store.delete_node(connection, user_id, node_id)
     return Removal(removal.claims, (node_id, *removal.nodes), removal.episodes, removal.changes)
 
 
 def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """The facts, in any version, that would fall with an episode: what is hidden while that can be undone."""
-    told = claim_repository.of_episode(connection, user_id, episode_id)
-    edges = {claim.edge_id for claim in told if claim.edge_id}
+    claims = claim_repository.of_episode(connection, user_id, episode_id)
+    edges = {claim.edge_id for claim in claims if claim.edge_id}
     beneath: dict[str, set[str | None]] = defaultdict(set)
     for claim in claim_repository.of_edges(connection, user_id, edges):
         beneath[claim.edge_id or ""].add(claim.episode_id)
-    words = {one.fact.id for one in fact_repository.told_by(connection, user_id, [claim.id for claim in told])}
+    words = {
+        version.fact.id for version in fact_repository.worded_by(connection, user_id, [claim.id for claim in claims])
+    }
     return sorted(edge for edge in edges | words if beneath[edge] <= {episode_id})
 
 
@@ -111,14 +113,16 @@ def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datet
     return _Removing(connection, user_id, now).remove(falling, cited)
 
 
-def _drop_namings(connection: Connection, user_id: int, told: Sequence[Claim]) -> None:
+def _drop_namings(connection: Connection, user_id: int, claims: Sequence[Claim]) -> None:
     """A thing that only these claims are about is not kept by the lines that tell them."""
-    ids = {claim.id for claim in told}
+    ids = {claim.id for claim in claims}
     segments: dict[str, set[int]] = defaultdict(set)
     for episode_id, number in evidence.places(connection, user_id, "claim", ids):
         segments[episode_id].add(number)
-    ends = {end for claim in told for end in (claim.source, claim.target)}
-    alone = [end for end in ends if {one.id for one in claim_repository.at_nodes(connection, user_id, [end])} <= ids]
+    ends = {end for claim in claims for end in (claim.source, claim.target)}
+    alone = [
+        end for end in ends if {claim.id for claim in claim_repository.at_nodes(connection, user_id, [end])} <= ids
+    ]
     targets = [evidence.target("entity", end) for end in alone]
     for episode_id, numbers in segments.items():
         evidence.remove_support(connection, user_id, targets, Lines(episode_id=episode_id, segments=numbers))
@@ -152,26 +156,30 @@ class _Removing:
         self._reconciler = Reconciler(connection, user_id, now=now, forgetting=True)
         self._now = now
 
-    def remove(self, told: Sequence[Claim], cited: Collection[str], versions: Sequence[Version] = ()) -> Removal:
+    def remove(self, claims: Sequence[Claim], cited: Collection[str], versions: Sequence[Version] = ()) -> Removal:
         """Removes claims, these versions, every other wording of the claims, and what nothing supports any more."""
-        ids = [claim.id for claim in told]
-        worded = [one for one in fact_repository.told_by(self._connection, self._user_id, ids) if one not in versions]
+        ids = [claim.id for claim in claims]
+        worded = [
+            version
+            for version in fact_repository.worded_by(self._connection, self._user_id, ids)
+            if version not in versions
+        ]
         claim_repository.remove(self._connection, self._user_id, ids)
         self._reconciler.delete(versions)
-        self._reword([one for one in worded if one.fact.expired_at is not None])
-        self._reconciler.project(group_of(claim) for claim in told)
-        ends = {end for claim in told for end in (claim.source, claim.target)}
-        ends |= {end for one in versions for end in (one.fact.source, one.fact.target)}
+        self._reword([version for version in worded if version.fact.expired_at is not None])
+        self._reconciler.project(group_of(claim) for claim in claims)
+        ends = {end for claim in claims for end in (claim.source, claim.target)}
+        ends |= {end for version in versions for end in (version.fact.source, version.fact.target)}
         nodes = self._drop_unsupported(ends | set(cited), set(cited))
         self._reconciler.record(_SOURCE)
-        episodes = dict.fromkeys(claim.episode_id for claim in told if claim.episode_id)
+        episodes = dict.fromkeys(claim.episode_id for claim in claims if claim.episode_id)
         return Removal(len(ids), nodes, tuple(episodes), self._reconciler.changes)
 
     def _reword(self, versions: Sequence[Version]) -> None:
         """Old versions whose words were a removed claim's are told in those of one that is left, or go."""
-        for one in versions:
-            left = claim_repository.of_edges(self._connection, self._user_id, [one.fact.id])
-            stored = fact_repository.versions(self._connection, self._user_id, [one.fact.id]).get(one.fact.id)
+        for version in versions:
+            left = claim_repository.of_edges(self._connection, self._user_id, [version.fact.id])
+            stored = fact_repository.versions(self._connection, self._user_id, [version.fact.id]).get(version.fact.id)
             if stored is None:
                 continue
             if left:

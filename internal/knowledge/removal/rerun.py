@@ -16,13 +16,13 @@ from internal.knowledge.claims.changes import NewClaim, Removal
 from internal.knowledge.entities.names import drop_name_support, drop_names
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import is_functional, materially_different, relation_name, statement_key
-from internal.knowledge.removal.removal import remove_told
+from internal.knowledge.removal.removal import remove_claims
 from internal.storage import evidence
 from internal.storage.evidence import Lines
 
 
 @dataclass(frozen=True, slots=True)
-class ToldBefore:
+class SliceClaims:
     """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities.
 
     `names` are the keys of what it called things, by their ids.
@@ -35,45 +35,45 @@ class ToldBefore:
     names: Mapping[str, Collection[str]]
 
 
-def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> ToldBefore:
-    """Takes away the support of these segments; what then stands without any falls by `drop_untold`.
+def withdraw_slice(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> SliceClaims:
+    """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`.
 
     What the owner said of a claim, and what he took back, stays as it is with its lines.
     """
     lines = Lines(episode_id=episode_id, segments=segments)
-    told = [
+    claims = [
         claim
         for claim in claim_repository.supported_by(connection, user_id, lines)
         if claim.set_by != "owner" and claim.retracted_at is None
     ]
     nodes = evidence.cited_ids(connection, user_id, "entity", lines)
-    targets = [evidence.target("claim", claim.id) for claim in told]
+    targets = [evidence.target("claim", claim.id) for claim in claims]
     targets += [evidence.target("entity", node_id) for node_id in nodes]
     evidence.remove_support(connection, user_id, targets, lines)
     names = drop_name_support(connection, user_id, episode_id, segments)
-    return ToldBefore(episode_id, segments, told, nodes, names)
+    return SliceClaims(episode_id, segments, claims, nodes, names)
 
 
-def drop_untold(
-    connection: Connection, user_id: int, before: ToldBefore, told: Sequence[NewClaim], *, now: datetime
+def remove_unsupported(
+    connection: Connection, user_id: int, before: SliceClaims, new_claims: Sequence[NewClaim], *, now: datetime
 ) -> Removal:
     """Removes what was taken back and is not about to be told again in the same words with the same dates.
 
     What the new reply is about is cited already: it keeps its description.
     """
-    supported = evidence.rows(connection, user_id, "claim", [one.id for one in before.claims])
-    again = {_identity(one) for one in told}
+    supported = evidence.rows(connection, user_id, "claim", [claim.id for claim in before.claims])
+    again = {_identity(new_claim) for new_claim in new_claims}
     falling = [claim for claim in before.claims if claim.id not in supported and _identity(claim) not in again]
     lines = Lines(episode_id=before.episode_id, segments=before.segments)
     cited = evidence.cited_ids(connection, user_id, "entity", lines)
-    removal = remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - cited, now=now)
+    removal = remove_claims(connection, user_id, falling, before.nodes, set(before.nodes) - cited, now=now)
     for node in store.nodes_by_ids(connection, user_id, before.names).values():
         drop_names(connection, user_id, node, before.names[node.id], now=now)
     return removal
 
 
 def without_corrected(
-    connection: Connection, user_id: int, episode_id: str, told: Sequence[NewClaim]
+    connection: Connection, user_id: int, episode_id: str, new_claims: Sequence[NewClaim]
 ) -> list[NewClaim]:
     """Without what the owner has corrected or taken back of this very episode: he is not asked again."""
     retracted = [
@@ -81,48 +81,50 @@ def without_corrected(
         for claim in claim_repository.of_episode(connection, user_id, episode_id)
         if claim.retracted_at is not None and claim.set_by != "owner"
     ]
-    return [one for one in told if not any(_same_statement(one, claim) for claim in retracted)]
+    return [new_claim for new_claim in new_claims if not any(_same_statement(new_claim, claim) for claim in retracted)]
 
 
 def without_denied(
-    connection: Connection, user_id: int, told: Sequence[NewClaim]
+    connection: Connection, user_id: int, new_claims: Sequence[NewClaim]
 ) -> tuple[list[NewClaim], list[NewClaim]]:
     """Without what the owner denied after it was said, whichever episode tells it; and what that is.
 
     What a later line tells is told anew, and so is another time of the same that ended before, or began after it.
     """
-    denied = _denied(connection, user_id, {one.source for one in told})
+    denied = _denied(connection, user_id, {new_claim.source for new_claim in new_claims})
     kept, refused = list[NewClaim](), list[NewClaim]()
-    for one in told:
-        (refused if any(_told_before_denial(one, claim) for claim in denied) else kept).append(one)
+    for new_claim in new_claims:
+        (refused if any(_denied_since(new_claim, claim) for claim in denied) else kept).append(new_claim)
     return kept, refused
 
 
 def _denied(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
     """The claims that were taken back with their facts, nothing put in their place."""
-    gone = {one.edge_id for one in claim_repository.retracted(connection, user_id, sources) if one.edge_id is not None}
+    gone = {
+        claim.edge_id for claim in claim_repository.retracted(connection, user_id, sources) if claim.edge_id is not None
+    }
     versions = {**fact_repository.versions(connection, user_id, gone)}
     versions |= fact_repository.successors(connection, user_id, gone)
-    told = claim_repository.of_edges(connection, user_id, gone)
-    stands = {one.fact.supersedes for one in versions.values()}
-    stands |= {one.edge_id for one in told if one.retracted_at is None}
-    return [one for one in told if one.edge_id not in stands]
+    claims = claim_repository.of_edges(connection, user_id, gone)
+    stands = {version.fact.supersedes for version in versions.values()}
+    stands |= {claim.edge_id for claim in claims if claim.retracted_at is None}
+    return [claim for claim in claims if claim.edge_id not in stands]
 
 
-def _told_before_denial(one: NewClaim, claim: Claim) -> bool:
-    if claim.retracted_at is None or one.said_at > claim.retracted_at:
+def _denied_since(new_claim: NewClaim, claim: Claim) -> bool:
+    if claim.retracted_at is None or new_claim.said_at > claim.retracted_at:
         return False
-    if (one.source, one.target) != (claim.source, claim.target) or _apart(one, claim):
+    if (new_claim.source, new_claim.target) != (claim.source, claim.target) or _apart(new_claim, claim):
         return False
-    same_relation = _name(one.relation) == claim.name and is_functional(claim.name)
-    return same_relation or not materially_different(one.fact, claim.fact)
+    same_relation = _name(new_claim.relation) == claim.name and is_functional(claim.name)
+    return same_relation or not materially_different(new_claim.fact, claim.fact)
 
 
-def _apart(one: NewClaim, claim: Claim) -> bool:
+def _apart(new_claim: NewClaim, claim: Claim) -> bool:
     """Whether both are known to have held at different times."""
     return any(
         first.invalid_at is not None and then.valid_at is not None and first.invalid_at <= then.valid_at
-        for first, then in ((one, claim), (claim, one))
+        for first, then in ((new_claim, claim), (claim, new_claim))
     )
 
 
@@ -131,11 +133,11 @@ def _identity(claim: Claim | NewClaim) -> tuple[object, ...]:
     return claim.source, name, claim.target, statement_key(claim.fact), claim.valid_at, claim.invalid_at
 
 
-def _same_statement(one: NewClaim, claim: Claim) -> bool:
-    name = _name(one.relation)
-    if (one.source, name, one.target) != (claim.source, claim.name, claim.target):
+def _same_statement(new_claim: NewClaim, claim: Claim) -> bool:
+    name = _name(new_claim.relation)
+    if (new_claim.source, name, new_claim.target) != (claim.source, claim.name, claim.target):
         return False
-    return is_functional(name) or not materially_different(one.fact, claim.fact)
+    return is_functional(name) or not materially_different(new_claim.fact, claim.fact)
 
 
 def _name(relation: str) -> str:

@@ -17,13 +17,13 @@ from internal.errors import NotFound, Refused
 from internal.graph import name_repository, registry, store
 from internal.graph.model import Moved, Node
 from internal.language.text.spelling import name_key
-from internal.memory.merging import repository as joins
-from internal.memory.merging.repository import Join
+from internal.memory.merging import repository as merge_repository
+from internal.memory.merging.repository import NodeMerge
 from internal.memory.model import MERGE, NAMING
 from internal.memory.observations.rebuild import project_nodes, reproject
 from internal.storage import evidence, search_items
 
-JOINED: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Preference", "Goal", "Question", "Decision")
+MERGEABLE: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Preference", "Goal", "Question", "Decision")
 """Labels of what may be known twice. A memory is what was said at one time; a source is its reference."""
 
 By = Literal["owner", "audit"]
@@ -43,7 +43,7 @@ def merge(
     if source.id != source_id:
         raise Refused("already_merged", f"{source_id} is {source.id} already")
     _refuse(source, target)
-    _join(connection, source, target, Join("", source.id, target.id, by, now, _NOTHING, (), (), {}, None), now)
+    _merge(connection, source, target, NodeMerge("", source.id, target.id, by, now, _NOTHING, (), (), {}, None), now)
     return _node(connection, user_id, target.id)
 
 
@@ -53,77 +53,79 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
     What the target learned since stays with it. Raises NotFound where there is nothing to undo, and
     Refused("merged_further") while the target is itself merged into another.
     """
-    last = joins.latest(connection, user_id, node_id)
+    last = merge_repository.latest(connection, user_id, node_id)
     if last is None:
         raise NotFound(f"node {node_id} was not merged")
     target = store.get_node(connection, user_id, last.target_id, hidden=True)
     if target is not None and target.merged_into is not None:
         raise Refused("merged_further", "the merge that came after it must be undone first")
     _undo(connection, user_id, last, now)
-    joins.mark_undone(connection, user_id, last.id, now)
+    merge_repository.mark_undone(connection, user_id, last.id, now)
     return last.source_id, last.target_id
 
 
-def take_apart(connection: Connection, user_id: int, *, now: datetime) -> list[Join]:
-    """Undoes every merge, newest first, so that each side has what is its own; `together` does them again."""
-    stands = joins.standing(connection, user_id)
-    for one in stands:
-        _undo(connection, user_id, one, now)
-        joins.drop(connection, user_id, one.id)
+def undo_merges(connection: Connection, user_id: int, *, now: datetime) -> list[NodeMerge]:
+    """Undoes every merge, newest first, so that each side has what is its own; `redo_merges` does them again."""
+    stands = merge_repository.standing(connection, user_id)
+    for merged in stands:
+        _undo(connection, user_id, merged, now)
+        merge_repository.drop(connection, user_id, merged.id)
     return stands
 
 
-def together(connection: Connection, user_id: int, apart: Sequence[Join], *, now: datetime) -> None:
+def redo_merges(connection: Connection, user_id: int, apart: Sequence[NodeMerge], *, now: datetime) -> None:
     """Does merges again, those of which both sides are still there."""
     for one in reversed(apart):
         source, target = (
             store.get_node(connection, user_id, end, hidden=True) for end in (one.source_id, one.target_id)
         )
         if source is not None and target is not None:
-            _join(connection, source, target, one, now)
+            _merge(connection, source, target, one, now)
 
 
 def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]:
     """The nodes that lead to this one, also by way of others."""
-    return joins.merged_into(connection, user_id, node_id)
+    return merge_repository.merged_into(connection, user_id, node_id)
 
 
-def split_before(connection: Connection, user_id: int, one: str, other: str) -> bool:
+def was_split(connection: Connection, user_id: int, one: str, other: str) -> bool:
     """Whether a merge of these two was undone: then only their owner merges them again."""
-    return joins.split_between(connection, user_id, one, other)
+    return merge_repository.split_between(connection, user_id, one, other)
 
 
-def _join(connection: Connection, source: Node, target: Node, wanted: Join, now: datetime) -> None:
+def _merge(connection: Connection, source: Node, target: Node, wanted: NodeMerge, now: datetime) -> None:
     user_id, naming = target.user_id, NAMING[target.label]
     moved = store.repoint(connection, user_id, source.id, target.id)
     store.redirect_node(connection, user_id, source.id, target.id)
     search_items.remove(connection, user_id, store.item_kind(source.label), [source.id])
-    told = joins.move_observations(connection, user_id, source.id, target.id)
-    support = joins.copy_support(connection, user_id, source.id, target.id)
+    observations = merge_repository.move_observations(connection, user_id, source.id, target.id)
+    support = merge_repository.copy_support(connection, user_id, source.id, target.id)
     added = _added(source, target)
     if added:
         _keep_setters(connection, target, added, now)
     # The owner's own word goes on being his.
     merged = {"by": MERGE, "rev": target.rev, "at": now.isoformat()}
     chosen = target.field_meta[naming] if target.owner_set(naming) else merged
-    mark = joins.set_mark(connection, user_id, target.id, naming, chosen)
-    joins.record(
-        connection, user_id, replace(wanted, moved=moved, observations=told, evidence=support, added=added, mark=mark)
+    mark = merge_repository.set_mark(connection, user_id, target.id, naming, chosen)
+    merge_repository.record(
+        connection,
+        user_id,
+        replace(wanted, moved=moved, observations=observations, evidence=support, added=added, mark=mark),
     )
     _in_step(connection, user_id, [target.id], now)
 
 
-def _undo(connection: Connection, user_id: int, join: Join, now: datetime) -> None:
+def _undo(connection: Connection, user_id: int, join: NodeMerge, now: datetime) -> None:
     source, target = (store.get_node(connection, user_id, end, hidden=True) for end in (join.source_id, join.target_id))
     if source is None or target is None:
         return
     store.redirect_node(connection, user_id, source.id, None)
-    origins = {source.id, *joins.merged_into(connection, user_id, source.id)}
+    origins = {source.id, *merge_repository.merged_into(connection, user_id, source.id)}
     store.restore_ends(connection, user_id, source.id, target.id, origins, join.moved)
-    joins.return_observations(connection, user_id, join.observations, target.id, source.id)
+    merge_repository.return_observations(connection, user_id, join.observations, target.id, source.id)
     evidence.remove_rows(connection, user_id, join.evidence)
     _take_back_added(connection, target, join.added, now)
-    joins.set_mark(connection, user_id, target.id, NAMING[target.label], join.mark)
+    merge_repository.set_mark(connection, user_id, target.id, NAMING[target.label], join.mark)
     store.make_findable(connection, user_id, source.id)
     _in_step(connection, user_id, [source.id, target.id], now)
 
@@ -158,7 +160,9 @@ def _take_back_added(connection: Connection, target: Node, added: Mapping[str, A
     if "aliases" in added:
         aliases = target.properties.get("aliases", ())
         changes["aliases"] = [alias for alias in aliases if alias not in added["aliases"]]
-        name_repository.drop_keys(connection, target.user_id, target.id, {name_key(one) for one in added["aliases"]})
+        name_repository.drop_keys(
+            connection, target.user_id, target.id, {name_key(alias) for alias in added["aliases"]}
+        )
     if "description" in added and target.properties.get("description") == added["description"]:
         changes["description"] = None
     for name, value in changes.items():
@@ -173,8 +177,8 @@ def _refuse(source: Node, target: Node) -> None:
         raise Refused("owner", "the owner himself is nobody else")
     if source.label != target.label:
         raise Refused("different_labels", f"a {source.label} cannot be merged into a {target.label}")
-    if source.label not in JOINED or "session" in (source.subtype, target.subtype):
-        raise Refused("not_merged", f"expected one of {', '.join(JOINED)}, and no session")
+    if source.label not in MERGEABLE or "session" in (source.subtype, target.subtype):
+        raise Refused("not_merged", f"expected one of {', '.join(MERGEABLE)}, and no session")
     if (source.subtype == "person") != (target.subtype == "person"):
         raise Refused("different_types", "a person is no thing")
 

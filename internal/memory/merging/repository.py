@@ -19,7 +19,7 @@ from internal.storage.types import new_id
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class NodeMerge:
     """One merge of a node into another. `observations` and `evidence` are what the target got of the source's.
 
     `added` are properties of the target that came from the source: aliases by themselves, any other with its value.
@@ -39,7 +39,7 @@ class Join:
     undone: bool = False
 
 
-def record(connection: Connection, user_id: int, join: Join) -> Join:
+def record(connection: Connection, user_id: int, join: NodeMerge) -> NodeMerge:
     """Stores a merge, under an id of its own if it has none; as it is stored."""
     stored = replace(join, id=join.id or new_id())
     before = {
@@ -55,18 +55,18 @@ def record(connection: Connection, user_id: int, join: Join) -> Join:
     return stored
 
 
-def standing(connection: Connection, user_id: int) -> list[Join]:
+def standing(connection: Connection, user_id: int) -> list[NodeMerge]:
     """The merges that were not undone, newest first."""
     query = select(node_merges).where(node_merges.c.user_id == user_id, node_merges.c.undone_at.is_(None))
     rows = connection.execute(query.order_by(node_merges.c.at.desc(), node_merges.c.id.desc()))
-    return [_join(row) for row in rows]
+    return [_merge(row) for row in rows]
 
 
-def latest(connection: Connection, user_id: int, node_id: str) -> Join | None:
+def latest(connection: Connection, user_id: int, node_id: str) -> NodeMerge | None:
     """The merge a split of this node undoes: the one that made it a redirect, else the last one into it."""
     stands = standing(connection, user_id)
-    away = (one for one in stands if one.source_id == node_id)
-    into = (one for one in stands if one.target_id == node_id)
+    away = (merge for merge in stands if merge.source_id == node_id)
+    into = (merge for merge in stands if merge.target_id == node_id)
     return next(away, None) or next(into, None)
 
 
@@ -97,7 +97,7 @@ def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]
     while looking:
         leading = graph_nodes.c.merged_into.in_(looking[:CHUNK])
         query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, leading).order_by(graph_nodes.c.id)
-        looking = [one for one in connection.execute(query).scalars() if one not in found]
+        looking = [id for id in connection.execute(query).scalars() if id not in found]
         found += looking
     return found
 
@@ -136,9 +136,9 @@ def set_mark(
     return before
 
 
-def _join(row: Row[Any]) -> Join:
+def _merge(row: Row[Any]) -> NodeMerge:
     before = row.before
-    return Join(
+    return NodeMerge(
         id=row.id,
         source_id=row.source,
         target_id=row.target,

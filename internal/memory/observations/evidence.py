@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from internal.graph.model import Node
 from internal.memory.model import Observation
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import ObservedLine
 from internal.memory.observations.fold import UNSEARCHED, in_order
 from internal.storage import evidence
@@ -17,7 +17,7 @@ from internal.storage import evidence
 
 def observations_of(connection: Connection, user_id: int, target_id: str) -> list[Observation]:
     """What was told of a node or edge, from the earliest to the latest."""
-    return in_order(observations.of_target(connection, user_id, target_id))
+    return in_order(observation_repository.of_target(connection, user_id, target_id))
 
 
 def citations(connection: Connection, user_id: int, target_id: str) -> list[ObservedLine]:
@@ -25,12 +25,12 @@ def citations(connection: Connection, user_id: int, target_id: str) -> list[Obse
 
     `said_at` is when the observation they support was said; the quote is empty where only the link was told.
     """
-    told = {one.id: one for one in observations_of(connection, user_id, target_id)}
+    observations = {one.id: one for one in observations_of(connection, user_id, target_id)}
     found: dict[tuple[str, int], ObservedLine] = {}
-    for observation_id, rows in evidence.rows(connection, user_id, "observation", list(told)).items():
+    for observation_id, rows in evidence.rows(connection, user_id, "observation", list(observations)).items():
         for row in rows:
             line = ObservedLine(
-                row.episode_id, row.segment, told[observation_id].said_at, row.quote or "", row.message_id
+                row.episode_id, row.segment, observations[observation_id].said_at, row.quote or "", row.message_id
             )
             known = found.get((row.episode_id, row.segment))
             if known is None or not known.quote:
@@ -45,4 +45,4 @@ def is_found_by_words(node: Node) -> bool:
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
     """Those of these memories that lost a contradiction by the owner's word: they are not held any more."""
-    return targets.superseded(connection, user_id, node_ids)
+    return targets_repository.superseded(connection, user_id, node_ids)

@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class FoldContext:
     """What else decides about a node: answers to a question, how large a share of what a source told was superseded
     (0..1), and the episodes that cite a preference as a thing, with its `words`.
     """
@@ -61,41 +61,43 @@ class Beside:
     words: str = ""
 
 
-NOTHING: Final = Beside()
+NO_CONTEXT: Final = FoldContext()
 
 
-def in_order(told: Iterable[Observation]) -> list[Observation]:
+def in_order(observations: Iterable[Observation]) -> list[Observation]:
     """Observations from the earliest to the latest."""
-    return sorted(told, key=lambda one: (one.said_at, _content(one), one.id))
+    return sorted(observations, key=lambda one: (one.said_at, _content(one), one.id))
 
 
-def folded(label: str, told: Iterable[Observation], beside: Beside = NOTHING) -> dict[str, Any]:
+def folded(label: str, observations: Iterable[Observation], context: FoldContext = NO_CONTEXT) -> dict[str, Any]:
     """The properties of a node that follow from its observations; those that nobody tells are left out."""
-    ordered = in_order(told)
+    ordered = in_order(observations)
     found: dict[str, Any] = {}
     for name in NODES[label].model.model_fields:
-        values = [one.properties[name] for one in ordered if one.properties.get(name) is not None]
+        values = [
+            observation.properties[name] for observation in ordered if observation.properties.get(name) is not None
+        ]
         if not values or name in COUNTED:
             continue
         first = name == NAMING[label] or (label, name) in _FIRST
         found[name] = _joined(values) if name == "aliases" else values[0] if first else values[-1]
-    return found | _RULES.get(label, _no_rule)(ordered, beside)
+    return found | _RULES.get(label, _no_rule)(ordered, context)
 
 
-def managed(label: str, told: Iterable[Observation]) -> frozenset[str]:
+def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
     """The properties about which the observations decide, so that what none of them tells is taken away."""
     if label in SHARED:
         own = {"observations", "strength"} if label == "Preference" else set()
-        return frozenset({name for one in told for name in one.properties} | own) - COUNTED
+        return frozenset({name for observation in observations for name in observation.properties} | own) - COUNTED
     every = frozenset(NODES[label].model.model_fields) - COUNTED
     return every - {"facts"} if label == "Contradiction" else every
 
 
-def folded_edge(type: str, told: Iterable[Observation]) -> dict[str, Any]:
+def folded_edge(type: str, observations: Iterable[Observation]) -> dict[str, Any]:
     """The attributes of an edge: the latest that is told of each. The strength of RELATES_TO lives and is left out."""
     found: dict[str, Any] = {}
-    for one in in_order(told):
-        found |= {name: value for name, value in one.properties["attributes"].items() if value is not None}
+    for observation in in_order(observations):
+        found |= {name: value for name, value in observation.properties["attributes"].items() if value is not None}
     if type == "RELATES_TO":
         found.pop("strength", None)
     if type == "PARTIALLY_ANSWERS":
@@ -103,55 +105,58 @@ def folded_edge(type: str, told: Iterable[Observation]) -> dict[str, Any]:
     return found
 
 
-def _decision(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _decision(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     """Nobody said when: it was decided by the time it was first told of."""
-    stated = any(one.properties.get("date") is not None for one in ordered)
+    stated = any(observation.properties.get("date") is not None for observation in ordered)
     return {} if stated or not ordered else {"date": ordered[0].said_at.isoformat()}
 
 
-def _question(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     """It is answered when somebody says so or its partial answers make up a whole, until it is said to be open.
 
     Less than a half leaves it open: these are the memories of which the specification says that they might answer.
     """
-    moments: list[tuple[datetime, int, Any]] = [(one.said_at, 0, one) for one in ordered]
-    moments += [(answer.said_at, 1, answer) for answer in beside.answers]
+    moments: list[tuple[datetime, int, Any]] = [(observation.said_at, 0, observation) for observation in ordered]
+    moments += [(answer.said_at, 1, answer) for answer in context.answers]
     status, share, answered = "open", 0.0, None
     for at, _, one in sorted(moments, key=lambda moment: moment[:2]):
         if isinstance(one, Answer):
             share += one.completeness
-            told = "answered" if share >= _WHOLE else "partial" if share >= PART else status
+            stated = "answered" if share >= _WHOLE else "partial" if share >= PART else status
         else:
-            told = one.properties.get("status")
-            if told is None or (told == "partial" and status == "answered"):
+            stated = one.properties.get("status")
+            if stated is None or (stated == "partial" and status == "answered"):
                 continue
-            share = 0.0 if told == "open" else share
-        if told == "answered" and status != "answered":
+            share = 0.0 if stated == "open" else share
+        if stated == "answered" and status != "answered":
             given = None if isinstance(one, Answer) else one.properties.get("answeredDate")
             answered = given or at.isoformat()
-        if status != "answered" or told != "partial":
-            status = told
+        if status != "answered" or stated != "partial":
+            status = stated
     return {"status": status, "answeredDate": answered if status == "answered" else None}
 
 
-def _preference(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     """How often it was observed, once an episode, and the mean of how strong it was each time."""
     strengths: dict[str, float] = {}
-    for one in ordered:
-        place = one.episode_id or one.id
-        stated = one.properties.get("strength")
+    for observation in ordered:
+        place = observation.episode_id or observation.id
+        stated = observation.properties.get("strength")
         if stated is not None or place not in strengths:
             strengths[place] = _strength(ordered) if stated is None else float(stated)
-    count = len(strengths.keys() | set(beside.episodes))
+    count = len(strengths.keys() | set(context.episodes))
     if not strengths:
-        return {"observations": max(count, 1), "strength": _by_wording(beside.words)}
+        return {"observations": max(count, 1), "strength": _by_wording(context.words)}
     mean = fsum(sorted(strengths.values())) / len(strengths)
     return {"observations": count, "strength": min(max(mean, -1.0), 1.0)}
 
 
 def _strength(ordered: Sequence[Observation]) -> float:
     """What a preference is worth by its wording alone."""
-    words = next((one.properties["preference"] for one in ordered if one.properties.get("preference")), "")
+    words = next(
+        (observation.properties["preference"] for observation in ordered if observation.properties.get("preference")),
+        "",
+    )
     return _by_wording(str(words))
 
 
@@ -159,24 +164,32 @@ def _by_wording(words: str) -> float:
     return -ORDINARY_STRENGTH if is_dislike(words) else ORDINARY_STRENGTH
 
 
-def _source(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _source(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     """How far it may be believed: as its speakers on the average, less what it told and has to take back."""
-    stated = sorted(float(one.properties["reliability"]) for one in ordered if "reliability" in one.properties)
+    stated = sorted(
+        float(observation.properties["reliability"])
+        for observation in ordered
+        if "reliability" in observation.properties
+    )
     if not stated:
         return {}
     mean = fsum(stated) / len(stated)
-    return {"reliability": round(mean * (1 - _LOST_TRUST * beside.superseded), 6)}
+    return {"reliability": round(mean * (1 - _LOST_TRUST * context.superseded), 6)}
 
 
-def _marker(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _marker(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     """Both ends as they were told together last: the end of one time and the beginning of another make none."""
-    stated = [one.properties for one in ordered if one.properties.get("startDate") or one.properties.get("endDate")]
+    stated = [
+        observation.properties
+        for observation in ordered
+        if observation.properties.get("startDate") or observation.properties.get("endDate")
+    ]
     if not stated:
         return {}
     return {name: stated[-1].get(name) for name in ("startDate", "endDate")}
 
 
-def _no_rule(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
+def _no_rule(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
     return {}
 
 
@@ -194,5 +207,5 @@ def _joined(values: Iterable[Collection[str]]) -> list[str]:
 
 
 def _content(one: Observation) -> str:
-    told: Mapping[str, Any] = one.properties.get("attributes", {}) if one.kind == "edge" else one.properties
-    return json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
+    content: Mapping[str, Any] = one.properties.get("attributes", {}) if one.kind == "edge" else one.properties
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)

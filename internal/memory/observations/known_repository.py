@@ -71,9 +71,9 @@ def told_only_by(connection: Connection, user_id: int, episode_id: str) -> set[s
     """The ids of the nodes of which nobody told but this episode."""
     one = observations.c
     ours = (one.user_id == user_id) & (one.kind == "node")
-    told = select(one.target).where(ours, one.episode_id == episode_id)
+    supported_here = select(one.target).where(ours, one.episode_id == episode_id)
     others = select(one.target).where(ours, one.episode_id.is_(None) | (one.episode_id != episode_id))
-    return set(connection.execute(told.where(one.target.not_in(others))).scalars())
+    return set(connection.execute(supported_here.where(one.target.not_in(others))).scalars())
 
 
 def conflicting(connection: Connection, user_id: int, contradictions: Collection[str]) -> set[str]:

@@ -13,8 +13,8 @@ from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.graph.relationships import FACT
 from internal.memory.model import NAMING, Observation, TargetKind
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemorySuggestion
 from internal.memory.observations.fold import UNSEARCHED, in_order
 from internal.memory.observations.projection import Projector
@@ -56,9 +56,9 @@ def put_node(
         findable=label not in UNSEARCHED,
         zone=zone,
     )
-    told = {name: value for name, value in node.properties.items() if name in properties}
+    stated = {name: value for name, value in node.properties.items() if name in properties}
     if label != "Entity":
-        _observe(connection, node.user_id, node.id, "node", told, now)
+        _observe(connection, node.user_id, node.id, "node", stated, now)
     return _in_step(connection, user_id, node.id, now)
 
 
@@ -97,13 +97,13 @@ def put_edge(
         raise Refused("fact", "FACT: facts are told in words, they are not written as edges")
     ends = [_node(connection, user_id, one) for one in (source_id, target_id)]
     checked = registry.check_edge(type, ends[0].label, ends[1].label, properties, zone=zone)
-    edge = targets.edge_between(connection, user_id, type, ends[0].id, ends[1].id)
+    edge = targets_repository.edge_between(connection, user_id, type, ends[0].id, ends[1].id)
     if edge is None:
         edge = store.add_edge(connection, user_id, type, ends[0].id, ends[1].id, properties, now=now, zone=zone)
     else:
         edge = store.update_edge(connection, user_id, edge.id, now=now, properties=dict(properties), zone=zone)
-    told = {name: value for name, value in checked.items() if name in properties}
-    attributes = {"type": type, "source": edge.source, "target": edge.target, "attributes": told}
+    stated = {name: value for name, value in checked.items() if name in properties}
+    attributes = {"type": type, "source": edge.source, "target": edge.target, "attributes": stated}
     _observe(connection, user_id, edge.id, "edge", attributes, now)
     return _edge_in_step(connection, user_id, edge.id, now)
 
@@ -125,7 +125,7 @@ def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: date
     edge = store.get_edge(connection, user_id, edge_id)
     if edge is None or edge.type == FACT:
         raise NotFound(f"there is no edge {edge_id}")
-    observations.remove_of_targets(connection, user_id, [edge_id])
+    observation_repository.remove_of_targets(connection, user_id, [edge_id])
     projector = Projector(connection, user_id, now=now)
     projector.edge(edge_id)
     projector.record(_SOURCE)
@@ -151,10 +151,13 @@ def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> l
     node = _node(connection, user_id, node_id)
     if node.label != "Contradiction" or node.properties.get("facts"):
         raise NotFound(f"there is no contradiction of memories {node_id}")
-    edges = targets.edges_at(connection, user_id, node_id, "source", "CONFLICTS_WITH")
+    edges = targets_repository.edges_at(connection, user_id, node_id, "source", "CONFLICTS_WITH")
     sides = list(store.nodes_by_ids(connection, user_id, [edge.target for edge in edges]).values())
-    told = observations.of_targets(connection, user_id, [side.id for side in sides])
-    said = {side.id: min((one.said_at for one in told.get(side.id, ())), default=side.created_at) for side in sides}
+    observations = observation_repository.of_targets(connection, user_id, [side.id for side in sides])
+    said = {
+        side.id: min((observation.said_at for observation in observations.get(side.id, ())), default=side.created_at)
+        for side in sides
+    }
     return sorted(sides, key=lambda side: (said[side.id], side.created_at, side.id))
 
 
@@ -168,7 +171,7 @@ def resolve_contradiction(connection: Connection, user_id: int, node_id: str, ch
     if len(sides) < 2:
         raise Refused("one_sided", "there is only one side left")
     lost = {"newer": sides[:-1], "older": sides[1:], "both": []}[choice]
-    for edge in targets.edges_at(connection, user_id, node_id, "source", "SUPERSEDES"):
+    for edge in targets_repository.edges_at(connection, user_id, node_id, "source", "SUPERSEDES"):
         if edge.target not in {side.id for side in lost}:
             remove_edge(connection, user_id, edge.id, now=now)
     for side in lost:
@@ -179,9 +182,9 @@ def resolve_contradiction(connection: Connection, user_id: int, node_id: str, ch
 
 def suggestions(connection: Connection, user_id: int, *, limit: int = 100) -> list[MemorySuggestion]:
     """What was told of properties that the owner had set himself and waits for his decision, oldest first."""
-    pending = targets.pending_suggestions(connection, user_id, limit=limit)
-    there = store.nodes_by_ids(connection, user_id, [one.node_id for one in pending])
-    return [one for one in pending if one.node_id in there]
+    pending = targets_repository.pending_suggestions(connection, user_id, limit=limit)
+    there = store.nodes_by_ids(connection, user_id, [suggestion.node_id for suggestion in pending])
+    return [suggestion for suggestion in pending if suggestion.node_id in there]
 
 
 def accept_suggestion(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Node:
@@ -196,13 +199,13 @@ def decline_suggestion(connection: Connection, user_id: int, suggestion_id: str,
 
 
 def _open(connection: Connection, user_id: int, suggestion_id: str, state: str, now: datetime) -> MemorySuggestion:
-    found = targets.suggestion(connection, user_id, suggestion_id)
+    found = targets_repository.suggestion(connection, user_id, suggestion_id)
     if found is None:
         raise NotFound(f"there is no suggestion {suggestion_id}")
     suggestion, before = found
     if before not in ("pending", state):
         raise Conflict("this was decided otherwise already")
-    targets.decide(connection, user_id, suggestion_id, state, now)
+    targets_repository.decide(connection, user_id, suggestion_id, state, now)
     return suggestion
 
 
@@ -215,17 +218,21 @@ def _node(connection: Connection, user_id: int, node_id: str) -> Node:
 
 
 def _observe(
-    connection: Connection, user_id: int, target: str, kind: TargetKind, told: Mapping[str, Any], now: datetime
+    connection: Connection, user_id: int, target: str, kind: TargetKind, stated: Mapping[str, Any], now: datetime
 ) -> None:
     """The owner's own observation. One a node or edge: what he says now takes the place of what he said before."""
-    before = [one for one in observations.of_target(connection, user_id, target) if one.set_by == "owner"]
-    observations.remove(connection, user_id, [one.id for one in before])
+    before = [
+        observation
+        for observation in observation_repository.of_target(connection, user_id, target)
+        if observation.set_by == "owner"
+    ]
+    observation_repository.remove(connection, user_id, [observation.id for observation in before])
     said = {name: value for one in in_order(before) for name, value in one.properties.items()}
     if kind == "edge":
         attributes = {name: value for one in in_order(before) for name, value in one.properties["attributes"].items()}
-        told = {**told, "attributes": {**attributes, **told["attributes"]}}
-    one = Observation(user_id, new_id(), target, kind, {**said, **told}, now, now, set_by="owner")
-    observations.add(connection, one)
+        stated = {**stated, "attributes": {**attributes, **stated["attributes"]}}
+    one = Observation(user_id, new_id(), target, kind, {**said, **stated}, now, now, set_by="owner")
+    observation_repository.add(connection, one)
 
 
 def _in_step(connection: Connection, user_id: int, node_id: str, now: datetime) -> Node:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class ToldLink:
+class StatedLink:
     """A relationship from the new node to another: to `node_id`, else to the one that label and properties name."""
 
     type: str
@@ -19,7 +19,7 @@ class ToldLink:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldNode:
+class StatedNode:
     label: str
     properties: Mapping[str, Any]
-    links: Sequence[ToldLink] = ()
+    links: Sequence[StatedLink] = ()

@@ -14,10 +14,10 @@ from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.language.text.spelling import words
 from internal.memory.model import MERGE, NAMING, Observation
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemoryChanges
-from internal.memory.observations.fold import PART, Answer, Beside, folded, folded_edge, managed
+from internal.memory.observations.fold import PART, Answer, FoldContext, folded, folded_edge, managed
 from internal.storage import search_items
 
 _EVENTS: Final = {
@@ -67,13 +67,13 @@ class Projector:
         node = store.get_node(self._connection, self._user_id, node_id, hidden=True)
         if node is None or node.label == "Entity" or node.label not in NAMING:
             return
-        told = observations.of_target(self._connection, self._user_id, node_id)
-        if not self._stands(node, told):
+        observations = observation_repository.of_target(self._connection, self._user_id, node_id)
+        if not self._stands(node, observations):
             self.delete(node)
             return
         if gone:
-            self._drop_suggestions(node, told)
-        changes = self._changes_of(node, told, gone)
+            self._drop_suggestions(node, observations)
+        changes = self._changes_of(node, observations, gone)
         if changes:
             if self._forgetting:
                 search_items.forget_words(self._connection, self._user_id, store.item_kind(node.label), node_id)
@@ -93,16 +93,18 @@ class Projector:
         edges = [
             edge
             for end in ("source", "target")
-            for edge in targets.edges_at(self._connection, self._user_id, node.id, end)
+            for edge in targets_repository.edges_at(self._connection, self._user_id, node.id, end)
         ]
-        gone = observations.remove_of_targets(self._connection, self._user_id, [node.id, *(one.id for one in edges)])
-        self.said += [text for one in gone for text in texts_of(one.properties)]
+        gone = observation_repository.remove_of_targets(
+            self._connection, self._user_id, [node.id, *(edge.id for edge in edges)]
+        )
+        self.said += [text for observation in gone for text in texts_of(observation.properties)]
         self.said += texts_of(node.properties)
         naming = NAMING[node.label]
-        told = [one.properties for one in gone if one.target == node.id]
-        words = dict.fromkeys(one[naming] for one in (node.properties, *told) if one.get(naming))
-        self.known_as += [(node.label, one) for one in words]
-        targets.drop_suggestions(self._connection, self._user_id, node.id)
+        properties = [observation.properties for observation in gone if observation.target == node.id]
+        words = dict.fromkeys(held[naming] for held in (node.properties, *properties) if held.get(naming))
+        self.known_as += [(node.label, word) for word in words]
+        targets_repository.drop_suggestions(self._connection, self._user_id, node.id)
         store.delete_node(self._connection, self._user_id, node.id)
         self.removed[node.id] = node.name
         self.changes.note("deleted", node.id)
@@ -110,22 +112,26 @@ class Projector:
             self.changes.note("unlinked", edge.id)
             self._follow(edge)
 
-    def _stands(self, node: Node, told: Sequence[Observation]) -> bool:
+    def _stands(self, node: Node, observations: Sequence[Observation]) -> bool:
         """Whether anybody tells what it is: an observation, the owner, or the knowledge graph, of its things."""
         naming = NAMING[node.label]
-        if node.owner_set(naming) or any(one.properties.get(naming) for one in told):
+        if node.owner_set(naming) or any(observation.properties.get(naming) for observation in observations):
             return True
         if node.label not in _THINGS:
             return False
-        cited = targets.citing_episodes(self._connection, self._user_id, node.id)
-        return bool(cited) or targets.is_told_of(self._connection, self._user_id, node.id)
+        cited = targets_repository.citing_episodes(self._connection, self._user_id, node.id)
+        return bool(cited) or targets_repository.is_end_of_claim(self._connection, self._user_id, node.id)
 
-    def _changes_of(self, node: Node, told: Sequence[Observation], gone: Collection[Observation]) -> dict[str, Any]:
+    def _changes_of(
+        self, node: Node, observations: Sequence[Observation], gone: Collection[Observation]
+    ) -> dict[str, Any]:
         """What is to be written so that the node says what follows, the owner's own words spared; None takes away."""
-        wanted = folded(node.label, told, self._beside(node))
+        wanted = folded(node.label, observations, self._context_of(node))
         if node.label in _THINGS:
-            wanted |= _as_a_thing(node, wanted, told, gone)
-        deciding = managed(node.label, (*told, *gone)) - {name for name in node.field_meta if node.owner_set(name)}
+            wanted |= _as_a_thing(node, wanted, observations, gone)
+        deciding = managed(node.label, (*observations, *gone)) - {
+            name for name in node.field_meta if node.owner_set(name)
+        }
         if node.field_meta.get(NAMING[node.label], {}).get("by") == MERGE:
             deciding -= {NAMING[node.label]}
         if node.subtype == "session":
@@ -147,36 +153,39 @@ class Projector:
         changes = {name: checked.get(name) for name in node.properties.keys() - checked.keys()}
         return changes | {name: value for name, value in checked.items() if node.properties.get(name) != value}
 
-    def _beside(self, node: Node) -> Beside:
+    def _context_of(self, node: Node) -> FoldContext:
         if node.label == "Question":
-            return Beside(answers=self._answers(node.id))
+            return FoldContext(answers=self._answers(node.id))
         if node.label == "Source":
-            return Beside(superseded=self._superseded_share(node.id))
+            return FoldContext(superseded=self._superseded_share(node.id))
         if node.label == "Preference":
-            cited = targets.citing_episodes(self._connection, self._user_id, node.id)
-            return Beside(episodes=cited, words=node.name)
-        return Beside()
+            cited = targets_repository.citing_episodes(self._connection, self._user_id, node.id)
+            return FoldContext(episodes=cited, words=node.name)
+        return FoldContext()
 
     def _answers(self, question_id: str) -> list[Answer]:
-        edges = targets.edges_at(self._connection, self._user_id, question_id, "target", "PARTIALLY_ANSWERS")
-        told = observations.of_targets(self._connection, self._user_id, [edge.id for edge in edges])
+        edges = targets_repository.edges_at(self._connection, self._user_id, question_id, "target", "PARTIALLY_ANSWERS")
+        observations = observation_repository.of_targets(self._connection, self._user_id, [edge.id for edge in edges])
         return [
-            Answer(edge.properties.get("completeness", PART), min(one.said_at for one in told[edge.id]))
+            Answer(
+                edge.properties.get("completeness", PART),
+                min(observation.said_at for observation in observations[edge.id]),
+            )
             for edge in edges
-            if edge.id in told
+            if edge.id in observations
         ]
 
     def _superseded_share(self, source_id: str) -> float:
-        edges = targets.edges_at(self._connection, self._user_id, source_id, "target", "FROM_SOURCE")
+        edges = targets_repository.edges_at(self._connection, self._user_id, source_id, "target", "FROM_SOURCE")
         memories = {edge.source for edge in edges}
-        return len(targets.superseded(self._connection, self._user_id, memories)) / max(len(memories), 1)
+        return len(targets_repository.superseded(self._connection, self._user_id, memories)) / max(len(memories), 1)
 
-    def _drop_suggestions(self, node: Node, told: Sequence[Observation]) -> None:
+    def _drop_suggestions(self, node: Node, observations: Sequence[Observation]) -> None:
         """What was suggested because of something that is not told any more is suggested no longer."""
-        held = [(name, value) for one in told for name, value in one.properties.items()]
-        for one in targets.suggestions_about(self._connection, self._user_id, node.id):
-            if (one.field, one.value) not in held:
-                targets.drop_suggestion(self._connection, self._user_id, one.id)
+        held = [(name, value) for observation in observations for name, value in observation.properties.items()]
+        for suggestion in targets_repository.suggestions_about(self._connection, self._user_id, node.id):
+            if (suggestion.field, suggestion.value) not in held:
+                targets_repository.drop_suggestion(self._connection, self._user_id, suggestion.id)
 
     # --- Edges
 
@@ -185,11 +194,11 @@ class Projector:
         edge = store.get_edge(self._connection, self._user_id, edge_id, hidden=True)
         if edge is None:
             return
-        told = observations.of_target(self._connection, self._user_id, edge_id)
-        if not told:
+        observations = observation_repository.of_target(self._connection, self._user_id, edge_id)
+        if not observations:
             store.delete_edges(self._connection, self._user_id, [edge_id])
             self.changes.note("unlinked", edge_id)
-        elif changes := _edge_changes(edge, told):
+        elif changes := _edge_changes(edge, observations):
             store.update_edge(self._connection, self._user_id, edge_id, now=self._now, properties=changes)
         self._follow(edge)
 
@@ -201,7 +210,9 @@ class Projector:
             case "CONFLICTS_WITH":
                 self._settle(edge.source)
             case "SUPERSEDES":
-                for one in targets.edges_at(self._connection, self._user_id, edge.target, "source", "FROM_SOURCE"):
+                for one in targets_repository.edges_at(
+                    self._connection, self._user_id, edge.target, "source", "FROM_SOURCE"
+                ):
                     self.node(one.target)
 
     def _settle(self, contradiction_id: str) -> None:
@@ -211,7 +222,7 @@ class Projector:
         node = store.get_node(self._connection, self._user_id, contradiction_id, hidden=True)
         if node is None or node.properties.get("facts"):
             return
-        if len(targets.edges_at(self._connection, self._user_id, node.id, "source", "CONFLICTS_WITH")) < 2:
+        if len(targets_repository.edges_at(self._connection, self._user_id, node.id, "source", "CONFLICTS_WITH")) < 2:
             self.delete(node)
 
     # --- Telling
@@ -224,21 +235,21 @@ class Projector:
         )
 
 
-def texts_of(told: Mapping[str, Any]) -> list[str]:
+def texts_of(properties: Mapping[str, Any]) -> list[str]:
     """What people may have said, among the properties of a node, edge or observation: no states, times or ids."""
-    values = [*told.items(), *told.get("attributes", {}).items()]
+    values = [*properties.items(), *properties.get("attributes", {}).items()]
     texts = [value for name, value in values if name in _WORDED and isinstance(value, str)]
-    return texts + [str(one) for one in told.get("aliases", ())]
+    return texts + [str(one) for one in properties.get("aliases", ())]
 
 
 def _as_a_thing(
-    node: Node, wanted: Mapping[str, Any], told: Sequence[Observation], gone: Collection[Observation]
+    node: Node, wanted: Mapping[str, Any], observations: Sequence[Observation], gone: Collection[Observation]
 ) -> dict[str, Any]:
     """Its name and aliases where the knowledge graph may have told them too: its words stay beside those told here."""
     naming = NAMING[node.label]
-    here = {one.properties.get(naming) for one in (*told, *gone)}
+    here = {observation.properties.get(naming) for observation in (*observations, *gone)}
     name = wanted.get(naming) if node.properties[naming] in here else None
-    fallen = {alias for one in gone for alias in one.properties.get("aliases", ())}
+    fallen = {alias for observation in gone for alias in observation.properties.get("aliases", ())}
     others = [alias for alias in node.properties.get("aliases", ()) if alias not in fallen]
     return {
         naming: name or node.properties[naming],
@@ -250,10 +261,10 @@ def _fell(node: Node, name: str, value: Any, gone: Collection[Observation]) -> b
     """Whether a property that nobody tells any more has to go: always, but where the knowledge graph may tell it."""
     if node.label not in _THINGS:
         return True
-    return any(one.properties.get(name) == value for one in gone)
+    return any(observation.properties.get(name) == value for observation in gone)
 
 
-def _edge_changes(edge: Edge, told: Sequence[Observation]) -> dict[str, Any]:
-    wanted = folded_edge(edge.type, told)
+def _edge_changes(edge: Edge, observations: Sequence[Observation]) -> dict[str, Any]:
+    wanted = folded_edge(edge.type, observations)
     changes = {name: None for name in edge.properties if name not in wanted and name != "strength"}
     return changes | {name: value for name, value in wanted.items() if edge.properties.get(name) != value}

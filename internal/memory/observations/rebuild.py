@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from internal.graph import store
 from internal.memory.model import Observation
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemoryChanges
 from internal.memory.observations.projection import Projector
 
@@ -32,21 +32,25 @@ def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *
     one from now on, and after a split each supports its own again.
     """
     projector = Projector(connection, user_id, now=now)
-    told = observations.without_edge(connection, user_id)
+    observations = observation_repository.without_edge(connection, user_id)
     edges = [
         edge.id
         for node_id in sorted(set(node_ids))
         for end in ("source", "target")
-        for edge in targets.edges_at(connection, user_id, node_id, end)
+        for edge in targets_repository.edges_at(connection, user_id, node_id, end)
     ]
-    told += [one for listed in observations.of_targets(connection, user_id, edges).values() for one in listed]
-    touched = {one.target for one in told}
-    for one in told:
-        home = _home(connection, user_id, one, now)
+    observations += [
+        observation
+        for listed in observation_repository.of_targets(connection, user_id, edges).values()
+        for observation in listed
+    ]
+    touched = {observation.target for observation in observations}
+    for observation in observations:
+        home = _home(connection, user_id, observation, now)
         if home is None:
-            observations.remove(connection, user_id, [one.id])
-        elif home != one.target:
-            observations.move(connection, user_id, [one.id], home)
+            observation_repository.remove(connection, user_id, [observation.id])
+        elif home != observation.target:
+            observation_repository.move(connection, user_id, [observation.id], home)
             touched.add(home)
     for edge_id in sorted(touched):
         projector.edge(edge_id)
@@ -54,17 +58,24 @@ def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *
     return projector.changes
 
 
-def _home(connection: Connection, user_id: int, one: Observation, now: datetime) -> str | None:
+def _home(connection: Connection, user_id: int, observation: Observation, now: datetime) -> str | None:
     """The edge that an observation tells of now; None if an end of it is gone or both are one."""
-    told: dict[str, Any] = dict(one.properties)
-    ends = [_followed(connection, user_id, told[end]) for end in ("source", "target")]
+    properties: dict[str, Any] = dict(observation.properties)
+    ends = [_followed(connection, user_id, properties[end]) for end in ("source", "target")]
     source, target = ends
     if source is None or target is None or source == target:
         return None
-    edge = targets.edge_between(connection, user_id, told["type"], source, target)
+    edge = targets_repository.edge_between(connection, user_id, properties["type"], source, target)
     if edge is None:
         edge = store.add_edge(
-            connection, user_id, told["type"], source, target, told["attributes"], now=now, run_id=one.run_id
+            connection,
+            user_id,
+            properties["type"],
+            source,
+            target,
+            properties["attributes"],
+            now=now,
+            run_id=observation.run_id,
         )
     return edge.id
 

@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 from internal.errors import NotFound, Refused
 from internal.graph import registry, store
 from internal.graph.model import Edge, Node
-from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import ObservedLine, Refusal, Setting, Written
 from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
 from internal.memory.observations.projection import Projector, texts_of
-from internal.memory.observations.resolve import Resolver, told_properties
+from internal.memory.observations.resolve import Resolver, stated_properties
 from internal.memory.observations.sessions import session_context
 from internal.storage import evidence
 from internal.storage.evidence import Support
@@ -29,16 +29,16 @@ Operation = Literal["created", "updated", "referenced"]
 
 
 def write(
-    connection: Connection, user_id: int, digest: MemoryDigest, setting: Setting, *, source: str = "agent:Archivist"
+    connection: Connection, user_id: int, lookup: MemoryLookup, setting: Setting, *, source: str = "agent:Archivist"
 ) -> Written:
     """Records what a reply tells, finds or makes the nodes it means, and projects them anew.
 
     An item or link that breaks a rule is refused alone, with the reason of the graph's registry, or unknown_entity,
     unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
     """
-    writer = Writer(connection, user_id, digest, setting)
+    writer = Writer(connection, user_id, lookup, setting)
     # What contradicts comes last: then the memories it is between are known by all that is told of them.
-    ordered = sorted(digest.memories, key=lambda memory: memory.node.label == "Contradiction")
+    ordered = sorted(lookup.memories, key=lambda memory: memory.node.label == "Contradiction")
     kept = [(memory, node) for memory in ordered if (node := writer.item(memory)) is not None]
     for memory, node in kept:
         writer.links(memory, node)
@@ -50,9 +50,9 @@ def write(
 class Writer:
     """Writes one reply's memories."""
 
-    def __init__(self, connection: Connection, user_id: int, digest: MemoryDigest, setting: Setting) -> None:
-        self._connection, self._user_id, self._digest, self._setting = connection, user_id, digest, setting
-        self._resolver = Resolver(connection, user_id, digest, setting.entities)
+    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, setting: Setting) -> None:
+        self._connection, self._user_id, self._lookup, self._setting = connection, user_id, lookup, setting
+        self._resolver = Resolver(connection, user_id, lookup, setting.entities)
         self.projector = Projector(connection, user_id, now=setting.now, run_id=setting.run_id)
         self.refused: list[Refusal] = []
         self._touched: dict[str, TargetKind] = {}
@@ -109,22 +109,22 @@ class Writer:
         if ref.label == "Entity" and known is not None:
             return known
         ref = self._resolver.canonical(ref)
-        told = _as_stored(ref.label, told_properties(ref), known)
-        node = known or self._make(ref, told, lines)
+        properties = _as_stored(ref.label, stated_properties(ref), known)
+        node = known or self._make(ref, properties, lines)
         self._resolver.remember(ref, node)
-        changing = told.keys() - {NAMING[ref.label]}
+        changing = properties.keys() - {NAMING[ref.label]}
         operation: Operation = "created" if known is None else "updated" if changing else "referenced"
-        self._observe(node.id, "node", [ref.label, _identity(ref)], told, lines, operation)
+        self._observe(node.id, "node", [ref.label, _identity(ref)], properties, lines, operation)
         if known is not None:
             self._fresh.discard(node.id)
-            self._suggest(node, told)
+            self._suggest(node, properties)
         return node
 
     def _make(
-        self, ref: NodeRef, told: Mapping[str, Any], lines: Sequence[ObservedLine], node_id: str | None = None
+        self, ref: NodeRef, stated: Mapping[str, Any], lines: Sequence[ObservedLine], node_id: str | None = None
     ) -> Node:
         first = Observation(
-            self._user_id, "", "", "node", told, min(line.said_at for line in lines), self._setting.now,
+            self._user_id, "", "", "node", stated, min(line.said_at for line in lines), self._setting.now,
             self._setting.episode_id,
         )  # fmt: skip
         properties = {name: value for name, value in folded(ref.label, [first]).items() if value is not None}
@@ -142,12 +142,12 @@ class Writer:
         self.projector.changes.note("created", node.id)
         return node
 
-    def _suggest(self, node: Node, told: Mapping[str, Any]) -> None:
+    def _suggest(self, node: Node, stated: Mapping[str, Any]) -> None:
         """What the owner set himself may only be suggested to be otherwise; another form of a name is no news."""
-        for name, value in told.items():
+        for name, value in stated.items():
             if name != NAMING[node.label] and node.owner_set(name) and node.properties.get(name) != value:
                 current = node.properties.get(name)
-                suggested = targets.suggest(
+                suggested = targets_repository.suggest(
                     self._connection,
                     self._user_id,
                     node.id,
@@ -181,11 +181,11 @@ class Writer:
     ) -> Edge:
         """Finds or makes an edge and records what is told of it. Raises Refused as the graph's store."""
         properties = {"type": type, "source": source.id, "target": target.id, "attributes": dict(attributes)}
-        known = targets.edge_between(self._connection, self._user_id, type, source.id, target.id)
+        known = targets_repository.edge_between(self._connection, self._user_id, type, source.id, target.id)
         checked = registry.check_edge(type, source.label, target.label, attributes)
         if known is None:
-            told = {name: checked[name] for name in checked if name in attributes}
-            first = Observation(self._user_id, "", "", "edge", properties | {"attributes": told},
+            stated = {name: checked[name] for name in checked if name in attributes}
+            first = Observation(self._user_id, "", "", "edge", properties | {"attributes": stated},
                                 self._setting.now, self._setting.now)  # fmt: skip
             known = store.add_edge(
                 self._connection,
@@ -219,11 +219,11 @@ class Writer:
         place = self._setting.session
         assert place is not None  # asked before
         ref, context_id = session_context(self._user_id, place)
-        told = told_properties(ref)
+        properties = stated_properties(ref)
         session = store.get_node(self._connection, self._user_id, context_id, hidden=True)
         if session is None:
-            session = self._make(ref, told, lines, context_id)
-        self._observe(session.id, "node", ["Context", context_id], told, lines, "referenced")
+            session = self._make(ref, properties, lines, context_id)
+        self._observe(session.id, "node", ["Context", context_id], properties, lines, "referenced")
         self._edge("IN_CONTEXT", node, session, {}, lines)
         for link in memory.links:
             if link.type == "IN_CONTEXT" and (project := self._project(link)) is not None:
@@ -239,22 +239,22 @@ class Writer:
     def _relate(self, memory: ProposedMemory, node: Node) -> None:
         """RELATES_TO the nearest memories, else to those that share most concepts and entities with a new one."""
         lines = self._lines(memory)
-        near = [(one.node_id, 0.5 if one.cosine is None else one.cosine) for one in self._related(memory)]
+        near = [(likely.node_id, 0.5 if likely.cosine is None else likely.cosine) for likely in self._related(memory)]
         if not near and node.id in self.projector.changes.created:
             without = [store.owner_node_id(self._user_id)]
-            shared = targets.sharing(self._connection, self._user_id, node.id, _SHARED_BY, without, RELATED)
+            shared = targets_repository.sharing(self._connection, self._user_id, node.id, _SHARED_BY, without, RELATED)
             near = [(memory_id, min(_FIRST_SHARED + _EACH_SHARED * count, 1.0)) for memory_id, count in shared]
         for memory_id, likeness in near[:RELATED]:
             other = store.resolve_node(self._connection, self._user_id, memory_id)
             if other is None or other.id == node.id or other.label != "Memory":
                 continue
-            if targets.is_linked(self._connection, self._user_id, "RELATES_TO", node.id, other.id):
+            if targets_repository.is_linked(self._connection, self._user_id, "RELATES_TO", node.id, other.id):
                 continue
             strength = round(min(max(likeness, 0.0), 1.0), 4)
             self._edge("RELATES_TO", node, other, {"strength": strength, "relType": "similar"}, lines)
 
     def _related(self, memory: ProposedMemory) -> Sequence[Any]:
-        return () if memory.node.node_id else self._digest.related.get(memory.node.key, ())
+        return () if memory.node.node_id else self._lookup.related.get(memory.node.key, ())
 
     # --- Contradictions
 
@@ -267,11 +267,13 @@ class Writer:
         if len(sides) < 2:
             raise Refused("one_sided", "Contradiction: at least two memories that conflict are expected")
         known = self._between(sides)
-        told = _as_stored("Contradiction", told_properties(memory.node), known)
-        node = known or self._make(memory.node, told, lines)
+        properties = _as_stored("Contradiction", stated_properties(memory.node), known)
+        node = known or self._make(memory.node, properties, lines)
         self._resolver.remember(memory.node, node)
         operation: Operation = "referenced" if known else "created"
-        self._observe(node.id, "node", ["Contradiction", *sorted(side.id for side in sides)], told, lines, operation)
+        self._observe(
+            node.id, "node", ["Contradiction", *sorted(side.id for side in sides)], properties, lines, operation
+        )
         for side in sides:
             self._edge("CONFLICTS_WITH", node, side, {}, lines)
         for link in memory.links:
@@ -294,7 +296,7 @@ class Writer:
         """The contradiction that conflicts with all of these memories, whatever became of it."""
         candidates: set[str] | None = None
         for side in sides:
-            edges = targets.edges_at(self._connection, self._user_id, side.id, "target", "CONFLICTS_WITH")
+            edges = targets_repository.edges_at(self._connection, self._user_id, side.id, "target", "CONFLICTS_WITH")
             here = {edge.source for edge in edges}
             candidates = here if candidates is None else candidates & here
         found = store.nodes_by_ids(self._connection, self._user_id, candidates or ())
@@ -313,26 +315,28 @@ class Writer:
         target: str,
         kind: TargetKind,
         identity: Sequence[str],
-        told: Mapping[str, Any],
+        properties: Mapping[str, Any],
         lines: Sequence[ObservedLine],
         operation: Operation,
     ) -> None:
         setting = self._setting
         segments = [line.segment for line in lines]
-        one = Observation(
+        observation = Observation(
             user_id=self._user_id,
-            id=observations.observation_id(self._user_id, setting.episode_id, segments, [kind, *identity], told),
+            id=observation_repository.observation_id(
+                self._user_id, setting.episode_id, segments, [kind, *identity], properties
+            ),
             target=target,
             kind=kind,
-            properties=dict(told),
+            properties=dict(properties),
             said_at=min(line.said_at for line in lines),
             created_at=setting.now,
             episode_id=setting.episode_id,
             run_id=setting.run_id,
         )
-        if not observations.add(self._connection, one):
-            observations.move(self._connection, self._user_id, [one.id], target)
-        quoted = kind == "node" or bool(texts_of(told))
+        if not observation_repository.add(self._connection, observation):
+            observation_repository.move(self._connection, self._user_id, [observation.id], target)
+        quoted = kind == "node" or bool(texts_of(properties))
         support = [
             Support(line.episode_id, line.segment, line.message_id, line.quote if quoted else None) for line in lines
         ]
@@ -340,7 +344,7 @@ class Writer:
             self._connection,
             self._user_id,
             "observation",
-            {one.id: support},
+            {observation.id: support},
             operation=operation,
             run_id=setting.run_id,
         )
@@ -372,9 +376,9 @@ def _identity(ref: NodeRef) -> str:
     return ref.node_id or registry.key_of(ref.label, ref.key.words)
 
 
-def _as_stored(label: str, told: Mapping[str, Any], known: Node | None) -> dict[str, Any]:
+def _as_stored(label: str, stated: Mapping[str, Any], known: Node | None) -> dict[str, Any]:
     """What was told, checked beside what is known, in the form in which it is stored. Raises Refused."""
     before = {} if known is None else known.properties
     renamed = {"description": "summary"} if label in SHARED else {}
-    checked = registry.check_node(label, {**before, **told})
-    return {name: value for name, value in checked.items() if name in told or renamed.get(name) in told}
+    checked = registry.check_node(label, {**before, **stated})
+    return {name: value for name, value in checked.items() if name in stated or renamed.get(name) in stated}

@@ -19,8 +19,8 @@ from internal.graph.model import Node
 from internal.graph.relationships import FACT
 from internal.language.facts.overlap import gives_away
 from internal.memory.model import MEMORY_LABELS, NAMING, Observation
-from internal.memory.observations import repository as observations
-from internal.memory.observations import targets_repository as targets
+from internal.memory.observations import repository as observation_repository
+from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemoryChanges, Removal
 from internal.memory.observations.projection import Projector, texts_of
 from internal.storage import evidence
@@ -34,8 +34,8 @@ _SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sente
 
 def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
     """Removes everything that an episode told. Call it before the evidence of the episode is dropped."""
-    told = observations.of_episode(connection, user_id, episode_id)
-    return Removing(connection, user_id, now).remove(told)
+    observations = observation_repository.of_episode(connection, user_id, episode_id)
+    return Removing(connection, user_id, now).remove(observations)
 
 
 def remove_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal:
@@ -44,10 +44,12 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
     What other lines tell too stays, unless its words hold one that only the removed lines said.
     """
     lines = Lines(message_ids=set(message_ids))
-    told = observations.supported_by(connection, user_id, lines)
-    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
-    falling = [one for one in told if _falls(one, support[one.id], lines)]
-    evidence.remove_support(connection, user_id, [evidence.target("observation", one.id) for one in told], lines)
+    observations = observation_repository.supported_by(connection, user_id, lines)
+    support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
+    falling = [observation for observation in observations if _falls(observation, support[observation.id], lines)]
+    evidence.remove_support(
+        connection, user_id, [evidence.target("observation", observation.id) for observation in observations], lines
+    )
     return Removing(connection, user_id, now).remove(falling)
 
 
@@ -79,7 +81,7 @@ def remove_mentioning(
     return removing.delete(found)
 
 
-def remove_retelling(
+def remove_repeating(
     connection: Connection,
     user_id: int,
     lines: Collection[tuple[str, int]],
@@ -94,13 +96,15 @@ def remove_retelling(
     by_episode: dict[str, list[int]] = defaultdict(list)
     for episode_id, segment in lines:
         by_episode[episode_id].append(segment)
-    told = {
-        one.target
+    node_ids = {
+        observation.target
         for episode_id, segments in by_episode.items()
-        for one in observations.supported_by(connection, user_id, Lines(episode_id=episode_id, segments=segments))
-        if one.kind == "node"
+        for observation in observation_repository.supported_by(
+            connection, user_id, Lines(episode_id=episode_id, segments=segments)
+        )
+        if observation.kind == "node"
     }
-    nodes = [store.get_node(connection, user_id, one, hidden=True) for one in sorted(told)]
+    nodes = [store.get_node(connection, user_id, node_id, hidden=True) for node_id in sorted(node_ids)]
     likely = {node.id: node for node in (*nodes, *mentioning(connection, user_id, entity_ids)) if node is not None}
     retelling = [
         node for node in likely.values() if node.label in _SENTENCES and any(map(tells, texts_of(node.properties)))
@@ -118,41 +122,47 @@ def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]
     sources = {
         edge.source
         for entity_id in entity_ids
-        for edge in targets.edges_at(connection, user_id, entity_id, "target", "MENTIONS")
+        for edge in targets_repository.edges_at(connection, user_id, entity_id, "target", "MENTIONS")
     }
-    nodes = (store.get_node(connection, user_id, one, hidden=True) for one in sorted(sources))
+    nodes = (store.get_node(connection, user_id, node_id, hidden=True) for node_id in sorted(sources))
     return [node for node in nodes if node is not None and node.label == "Memory"]
 
 
 def only_in_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[str]:
     """The nodes that would fall with these messages: what is hidden while that can be undone."""
-    told = observations.supported_by(connection, user_id, Lines(message_ids=message_ids))
-    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
+    observations = observation_repository.supported_by(connection, user_id, Lines(message_ids=message_ids))
+    support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
     going = set(message_ids)
     return _standing_on(
-        connection, user_id, [one for one in told if {row.message_id for row in support[one.id]} <= going]
+        connection,
+        user_id,
+        [observation for observation in observations if {row.message_id for row in support[observation.id]} <= going],
     )
 
 
 def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """The nodes that would fall with an episode; as `only_in_messages`."""
-    return _standing_on(connection, user_id, observations.of_episode(connection, user_id, episode_id))
+    return _standing_on(connection, user_id, observation_repository.of_episode(connection, user_id, episode_id))
 
 
 def _standing_on(connection: Connection, user_id: int, falling: Iterable[Observation]) -> list[str]:
     """The nodes whose name only these observations tell."""
     listed = list(falling)
-    ids = {one.id for one in listed}
+    ids = {observation.id for observation in listed}
     found = []
-    for target, told in observations.of_targets(
-        connection, user_id, {one.target for one in listed if one.kind == "node"}
+    for target, observations in observation_repository.of_targets(
+        connection, user_id, {observation.target for observation in listed if observation.kind == "node"}
     ).items():
         node = store.get_node(connection, user_id, target)
         if node is None or node.owner_set(NAMING[node.label]):
             continue
-        left = [one for one in told if one.id not in ids]
-        cited = targets.citing_episodes(connection, user_id, target) if node.label in ("Topic", "Preference") else ()
-        if not cited and not any(one.properties.get(NAMING[node.label]) for one in left):
+        left = [observation for observation in observations if observation.id not in ids]
+        cited = (
+            targets_repository.citing_episodes(connection, user_id, target)
+            if node.label in ("Topic", "Preference")
+            else ()
+        )
+        if not cited and not any(observation.properties.get(NAMING[node.label]) for observation in left):
             found.append(target)
     return sorted(found)
 
@@ -166,11 +176,11 @@ class Removing:
 
     def remove(self, falling: Sequence[Observation]) -> Removal:
         """Removes observations; what they told of follows from those that are left."""
-        observations.remove(self._connection, self._user_id, [one.id for one in falling])
+        observation_repository.remove(self._connection, self._user_id, [observation.id for observation in falling])
         by_target: dict[str, list[Observation]] = defaultdict(list)
-        for one in falling:
-            by_target[one.target].append(one)
-        self._projector.said += [text for one in falling for text in texts_of(one.properties)]
+        for observation in falling:
+            by_target[observation.target].append(observation)
+        self._projector.said += [text for observation in falling for text in texts_of(observation.properties)]
         for target, gone in by_target.items():
             if gone[0].kind == "edge":
                 self._projector.edge(target)
@@ -188,25 +198,27 @@ class Removing:
 
     def clear_links(self, holds: Callable[[str], bool]) -> None:
         """Takes the attributes in which `holds` finds something out of what is told of edges."""
-        for one in observations.of_edges(self._connection, self._user_id):
-            told = one.properties["attributes"]
-            kept = {name: value for name, value in told.items() if not (isinstance(value, str) and holds(value))}
-            if kept != told:
-                properties = {**one.properties, "attributes": kept}
-                observations.retell(self._connection, self._user_id, one.id, properties)
-                self._projector.edge(one.target)
+        for observation in observation_repository.of_edges(self._connection, self._user_id):
+            attributes = observation.properties["attributes"]
+            kept = {name: value for name, value in attributes.items() if not (isinstance(value, str) and holds(value))}
+            if kept != attributes:
+                properties = {**observation.properties, "attributes": kept}
+                observation_repository.retell(self._connection, self._user_id, observation.id, properties)
+                self._projector.edge(observation.target)
 
     def let_go(self, node_id: str) -> Removal:
         """Removes what was told of a node and its edges, and those edges; the node is the caller's to delete."""
         edges = [
             edge
             for end in ("source", "target")
-            for edge in targets.edges_at(self._connection, self._user_id, node_id, end)
+            for edge in targets_repository.edges_at(self._connection, self._user_id, node_id, end)
             if edge.type != FACT
         ]
-        gone = observations.remove_of_targets(self._connection, self._user_id, [node_id, *(one.id for one in edges)])
-        self._projector.said += [text for one in gone for text in texts_of(one.properties)]
-        targets.drop_suggestions(self._connection, self._user_id, node_id)
+        gone = observation_repository.remove_of_targets(
+            self._connection, self._user_id, [node_id, *(edge.id for edge in edges)]
+        )
+        self._projector.said += [text for observation in gone for text in texts_of(observation.properties)]
+        targets_repository.drop_suggestions(self._connection, self._user_id, node_id)
         for edge in edges:
             self._projector.edge(edge.id)
         return self._removal()
@@ -218,17 +230,17 @@ class Removing:
         return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
 
 
-def _falls(one: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
+def _falls(observation: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
     left = [row for row in support if not removed.includes(row)]
     if not left:
         return True
     gone = [row.quote for row in support if removed.includes(row)]
-    return any(gives_away(text, gone, [row.quote for row in left]) for text in texts_of(one.properties))
+    return any(gives_away(text, gone, [row.quote for row in left]) for text in texts_of(observation.properties))
 
 
 def _naming(connection: Connection, user_id: int, holds: Callable[[str], bool], without: Collection[str]) -> list[Node]:
     labels = [label for label in MEMORY_LABELS if label not in ("Entity", "Topic", "Preference", "Source")]
-    rows = targets.observed_names(connection, user_id, labels)
+    rows = targets_repository.observed_names(connection, user_id, labels)
     ids = [row.id for row in rows if row.id not in without and any(map(holds, texts_of(row.props)))]
-    nodes = (store.get_node(connection, user_id, one, hidden=True) for one in ids)
+    nodes = (store.get_node(connection, user_id, node_id, hidden=True) for node_id in ids)
     return [node for node in nodes if node is not None]

@@ -24,14 +24,14 @@ def observation_id(
     user_id: int, episode_id: str, segments: Collection[int], identity: Sequence[str], properties: Mapping[str, Any]
 ) -> str:
     """The same again for the same told by the same lines: told twice it is stored once, and read again it stays."""
-    told = json.dumps(properties, sort_keys=True, ensure_ascii=False, default=str)
-    parts = (str(user_id), episode_id, str(min(segments, default=0)), *identity, told)
+    content = json.dumps(properties, sort_keys=True, ensure_ascii=False, default=str)
+    parts = (str(user_id), episode_id, str(min(segments, default=0)), *identity, content)
     return str(uuid5(_OBSERVATIONS, "\x1f".join(parts)))
 
 
-def add(connection: Connection, one: Observation) -> bool:
+def add(connection: Connection, observation: Observation) -> bool:
     """Stores an observation; False if it is stored already."""
-    row = {name: getattr(one, name) for name in _FIELDS} | {"props": dict(one.properties)}
+    row = {name: getattr(observation, name) for name in _FIELDS} | {"props": dict(observation.properties)}
     return connection.execute(_ADD, row).rowcount == 1
 
 
@@ -44,13 +44,15 @@ def of_targets(connection: Connection, user_id: int, targets: Collection[str]) -
     """As `of_target`, of several at once; those of which nothing was told are left out."""
     found: dict[str, list[Observation]] = {}
     for part in chunks(targets):
-        for one in _found(connection, user_id, observations.c.target.in_(part)):
-            found.setdefault(one.target, []).append(one)
+        for observation in _found(connection, user_id, observations.c.target.in_(part)):
+            found.setdefault(observation.target, []).append(observation)
     return found
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Observation]:
-    return [one for part in chunks(ids) for one in _found(connection, user_id, observations.c.id.in_(part))]
+    return [
+        observation for part in chunks(ids) for observation in _found(connection, user_id, observations.c.id.in_(part))
+    ]
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Observation]:
@@ -71,8 +73,8 @@ def remove(connection: Connection, user_id: int, ids: Collection[str]) -> None:
 
 def remove_of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> list[Observation]:
     """Deletes everything told of these nodes and edges; what that was."""
-    gone = [one for listed in of_targets(connection, user_id, targets).values() for one in listed]
-    remove(connection, user_id, [one.id for one in gone])
+    gone = [observation for listed in of_targets(connection, user_id, targets).values() for observation in listed]
+    remove(connection, user_id, [observation.id for observation in gone])
     return gone
 
 

@@ -15,8 +15,8 @@ from internal.errors import Refused
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.language.text.spelling import name_key
-from internal.memory.model import NAMING, MemoryDigest, NodeRef
-from internal.memory.observations import targets_repository as targets
+from internal.memory.model import NAMING, MemoryLookup, NodeRef
+from internal.memory.observations import targets_repository
 from internal.memory.observations.fold import COUNTED
 
 _DATES: Final = ("startDate", "endDate")
@@ -27,8 +27,8 @@ Key = tuple[str, str]
 class Resolver:
     """Finds what a reply's references mean, within one transaction, and remembers what it found."""
 
-    def __init__(self, connection: Connection, user_id: int, digest: MemoryDigest, entities: Mapping[str, str]) -> None:
-        self._connection, self._user_id, self._digest = connection, user_id, digest
+    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, entities: Mapping[str, str]) -> None:
+        self._connection, self._user_id, self._lookup = connection, user_id, lookup
         self._entities = {name_key(name): node_id for name, node_id in entities.items()}
         self._found: dict[Key, list[tuple[NodeRef, str]]] = {}
 
@@ -43,15 +43,15 @@ class Resolver:
             return self._known(ref, ref.node_id)
         if not ref.key.words or not registry.key_of(ref.label, ref.key.words):
             raise Refused("no_name", f"{ref.label}.{NAMING[ref.label]}: words are expected")
-        if targets.being_forgotten(self._connection, self._user_id, ref.label, ref.key.words):
+        if targets_repository.being_forgotten(self._connection, self._user_id, ref.label, ref.key.words):
             raise Refused("being_forgotten", f"{ref.label}: this is being forgotten")
         other = self.canonical(ref)
-        return self._told(ref) or self._exact(ref) or self._told(other) or self._exact(other) or self._same(ref)
+        return self._earlier(ref) or self._exact(ref) or self._earlier(other) or self._exact(other) or self._same(ref)
 
     def canonical(self, ref: NodeRef) -> NodeRef:
         """The reference in the form that this reply has for it elsewhere, unless its own words are known."""
-        form = None if ref.node_id is not None else self._digest.forms.get(ref.key)
-        if form is None or form.label != ref.label or self._told(ref) or self._exact(ref):
+        form = None if ref.node_id is not None else self._lookup.forms.get(ref.key)
+        if form is None or form.label != ref.label or self._earlier(ref) or self._exact(ref):
             return ref
         return NodeRef(form.label, {**ref.properties, NAMING[form.label]: form.words})
 
@@ -73,7 +73,7 @@ class Resolver:
             raise Refused("unknown_node", f"there is no {ref.label} {node_id}")
         return node
 
-    def _told(self, ref: NodeRef) -> Node | None:
+    def _earlier(self, ref: NodeRef) -> Node | None:
         """What was told earlier in this reply: of the same time, or, where none is given, of any."""
         for other, node_id in self._found.get(_key(ref), ()):
             if _dates(ref) in ((None, None), _dates(other)):
@@ -86,14 +86,14 @@ class Resolver:
 
     def _same(self, ref: NodeRef) -> Node | None:
         """The likeliest of what means the same and is still there."""
-        for likeness in self._digest.same.get(ref.key, ()):
+        for likeness in self._lookup.same.get(ref.key, ()):
             node = store.resolve_node(self._connection, self._user_id, likeness.node_id)
             if node is not None and node.label == ref.label:
                 return node
         return None
 
 
-def told_properties(ref: NodeRef) -> dict[str, Any]:
+def stated_properties(ref: NodeRef) -> dict[str, Any]:
     """What a reference tells of its node: without counts of use and without what is None."""
     return {name: value for name, value in ref.properties.items() if name not in COUNTED and value is not None}
 

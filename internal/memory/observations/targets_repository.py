@@ -84,7 +84,7 @@ def citing_episodes(connection: Connection, user_id: int, node_id: str) -> set[s
     return {episode_id for episode_id, _ in evidence.places(connection, user_id, "entity", [node_id])}
 
 
-def is_told_of(connection: Connection, user_id: int, node_id: str) -> bool:
+def is_end_of_claim(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether a claim of the knowledge graph has this node at an end."""
     return any(
         connection.execute(
@@ -207,5 +207,7 @@ def _about(user_id: int, node_id: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _suggestion(row: Row[Any]) -> MemorySuggestion:
-    told = row.payload
-    return MemorySuggestion(row.id, told["node_id"], told["field"], told["value"], told["current"], row.created_at)
+    payload = row.payload
+    return MemorySuggestion(
+        row.id, payload["node_id"], payload["field"], payload["value"], payload["current"], row.created_at
+    )

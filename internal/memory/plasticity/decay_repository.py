@@ -40,9 +40,14 @@ def unused_since(connection: Connection, user_id: int, before: datetime) -> Iter
         node.user_id == user_id, node.label == "Memory", VISIBLE, long_ago
     )
     for row in connection.execute(query):
-        told = row.props
+        properties = row.props
         yield Unused(
-            row.id, told["summary"], row.created_at, row.last_accessed, row.access_count, told.get("confidence", 1.0)
+            row.id,
+            properties["summary"],
+            row.created_at,
+            row.last_accessed,
+            row.access_count,
+            properties.get("confidence", 1.0),
         )
 
 
@@ -82,7 +87,7 @@ def _alone(user_id: int, ids: Sequence[str]) -> Select[Any]:
         select(edge.c.source)
         .join_from(edge, thing, and_(thing.c.user_id == user_id, thing.c.id == edge.c.target))
         .where(edge.c.user_id == user_id, edge.c.source.in_(ids), thing.c.label.in_(THINGS))
-        .where(thing.c.hidden_until.is_(None), ~_told_by_another(user_id, edge), *(~one for one in facts))
+        .where(thing.c.hidden_until.is_(None), ~_told_by_another(user_id, edge), *(~fact for fact in facts))
         .distinct()
     )
 

@@ -69,8 +69,8 @@ class MaintenanceReport:
 
     def counts(self) -> dict[str, Any]:
         """What an event tells: no words of anybody's memory."""
-        told = asdict(self)
-        return {name: told[name] for name in ("links", "decayed", "pruned", "memories", "faded", "kept")}
+        values = asdict(self)
+        return {name: values[name] for name in ("links", "decayed", "pruned", "memories", "faded", "kept")}
 
 
 def night_due(last: datetime, now: datetime, zone: ZoneInfo, hour: int) -> bool:
@@ -126,10 +126,10 @@ def faded_memories(
     if plasticity.half_life is None or not plasticity.forget_below:
         return [], 0
     unused = decay_repository.unused_since(connection, user_id, now - plasticity.half_life)
-    rated = ((one, _retention(one, plasticity, now)) for one in unused)
+    rated = ((memory, _retention(memory, plasticity, now)) for memory in unused)
     faded = [FadedMemory(one.id, one.summary, left) for one, left in rated if left < plasticity.forget_below]
-    kept = decay_repository.only_records(connection, user_id, [one.id for one in faded])
-    offered = [one for one in faded if one.id not in kept]
+    kept = decay_repository.only_records(connection, user_id, [memory.id for memory in faded])
+    offered = [memory for memory in faded if memory.id not in kept]
     return sorted(offered, key=lambda one: (one.retention, one.id)), len(kept)
 
 
@@ -148,7 +148,7 @@ def finish(connection: Connection, report: MaintenanceReport) -> None:
 
 
 def _left(links: Sequence[Link], plasticity: Plasticity, now: datetime) -> list[tuple[Link, float]]:
-    return [(one, settled(one.strength, one.since, now, plasticity.half_life)) for one in links]
+    return [(link, settled(link.strength, link.since, now, plasticity.half_life)) for link in links]
 
 
 def _retention(memory: Unused, plasticity: Plasticity, now: datetime) -> float:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.memory.model import Association
-from internal.memory.plasticity import repository as links
+from internal.memory.plasticity import repository as plasticity_repository
 from internal.memory.plasticity.decay import Plasticity, settled, strengthened
 
 
@@ -37,12 +37,14 @@ def weaken(
 
 def decay(connection: Connection, user_id: int, threshold: float, amount: float, *, now: datetime) -> int:
     """Takes an amount from every link weaker than the threshold and above 0; how many. Raises Refused."""
-    return links.weaken_below(connection, user_id, _share("threshold", threshold), _share("decay", amount), now)
+    return plasticity_repository.weaken_below(
+        connection, user_id, _share("threshold", threshold), _share("decay", amount), now
+    )
 
 
 def prune(connection: Connection, user_id: int, min_strength: float) -> int:
     """Deletes every link weaker than this; how many. Raises Refused("min_strength")."""
-    return links.delete_below(connection, user_id, _share("min_strength", min_strength))
+    return plasticity_repository.delete_below(connection, user_id, _share("min_strength", min_strength))
 
 
 def associations(
@@ -57,8 +59,8 @@ def associations(
         raise NotFound(f"there is no node {memory_id}")
     if memory.label != "Memory":
         raise Refused("wrong_label", f"id: RELATES_TO leads from a Memory, not from a {memory.label}")
-    found = links.strongest(connection, user_id, memory.id, _share("min_strength", min_strength), limit)
-    return [Association(*one) for one in found]
+    found = plasticity_repository.strongest(connection, user_id, memory.id, _share("min_strength", min_strength), limit)
+    return [Association(*link) for link in found]
 
 
 def touch_used(
@@ -68,12 +70,12 @@ def touch_used(
 
     A link first decays to now, so that it does not matter when maintenance ran last. How many links were strengthened.
     """
-    links.touch(connection, user_id, node_ids, now)
+    plasticity_repository.touch(connection, user_id, node_ids, now)
     if not plasticity.strengthen:
         return 0
-    found = links.links_among(connection, user_id, node_ids)
-    fresh = [(one, settled(one.strength, one.since, now, plasticity.half_life)) for one in found]
-    return links.settle(
+    found = plasticity_repository.links_among(connection, user_id, node_ids)
+    fresh = [(link, settled(link.strength, link.since, now, plasticity.half_life)) for link in found]
+    return plasticity_repository.settle(
         connection, user_id, [(one, strengthened(left, plasticity.strengthen)) for one, left in fresh], now
     )
 
@@ -81,7 +83,7 @@ def touch_used(
 def _changed(
     connection: Connection, user_id: int, source_id: str, target_id: str, amount: float, now: datetime
 ) -> float:
-    strength = links.change_strength(connection, user_id, source_id, target_id, amount, now)
+    strength = plasticity_repository.change_strength(connection, user_id, source_id, target_id, amount, now)
     if strength is None:
         raise NotFound(f"target_id: no RELATES_TO leads from {source_id} to {target_id}")
     return strength

@@ -94,8 +94,8 @@ def touch(connection: Connection, user_id: int, node_ids: Collection[str], now: 
     there = connection.execute(_THERE, {"owner": user_id, "ids": wanted}).scalars().all()
     if there:
         rev = next_rev(connection, user_id)
-        connection.execute(_TOUCH, [{"owner": user_id, "node": one, "moment": now, "new_rev": rev} for one in there])
-        logged = [{"user_id": user_id, "kind": NODE_CHANGE, "id": one, "op": "put"} for one in there]
+        connection.execute(_TOUCH, [{"owner": user_id, "node": row, "moment": now, "new_rev": rev} for row in there])
+        logged = [{"user_id": user_id, "kind": NODE_CHANGE, "id": row, "op": "put"} for row in there]
         connection.execute(_LOGGED, logged)
 
 
@@ -201,10 +201,10 @@ def _set_strength(
 def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -> int:
     """What was observed of an edge goes with it, and the lines that said so."""
     of_edges = observations.c.target.in_(_ids(chosen))
-    told = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
-    lines = select(literal("observation:") + observations.c.id).where(told)
+    of_links = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
+    lines = select(literal("observation:") + observations.c.id).where(of_links)
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(lines)))
-    connection.execute(delete(observations).where(told))
+    connection.execute(delete(observations).where(of_links))
     _log(connection, user_id, chosen, "delete")
     return connection.execute(delete(graph_edges).where(chosen)).rowcount
 

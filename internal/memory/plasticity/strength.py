@@ -39,19 +39,19 @@ def strengths(connection: Connection, user_id: int, rates: Plasticity, now: date
     found = []
     for one in decay_repository.unused_since(connection, user_id, now + timedelta(microseconds=1)):
         used = max(one.created, one.last_accessed or one.created)
-        told = (one.created, one.last_accessed, one.access_count, one.confidence)
+        use = (one.created, one.last_accessed, one.access_count, one.confidence)
         own = None if rates.half_life is None else own_half_life(one.access_count, rates.half_life)
-        left = retention(*told, now, rates.half_life)
+        left = retention(*use, now, rates.half_life)
         faded_at = _faded_at(one.confidence, used, own, rates.forget_below)
-        found.append(Strength(one.id, one.summary, *told, left, own, faded_at))
+        found.append(Strength(one.id, one.summary, *use, left, own, faded_at))
     return sorted(found, key=lambda one: (one.retention, one.id))
 
 
 def spread(found: list[Strength], parts: int = 10) -> list[int]:
     """How many memories are retained by so much: of equal parts of [0, 1], the lowest first."""
     counts = [0] * parts
-    for one in found:
-        counts[min(int(one.retention * parts), parts - 1)] += 1
+    for strength in found:
+        counts[min(int(strength.retention * parts), parts - 1)] += 1
     return counts
 
 

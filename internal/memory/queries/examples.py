@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.graph.model import Node
-from internal.memory.queries import repository as queries
+from internal.memory.queries import repository as query_repository
 
 SPECIFIED: Final = 20
 """How many the specification's own statements list."""
@@ -34,22 +34,22 @@ class Contradicting(NamedTuple):
 
 def by_concept(connection: Connection, user_id: int, concept: str, *, limit: int = SPECIFIED) -> list[Node]:
     """The memories that have a concept, last accessed first; before them those that never were accessed."""
-    return queries.about_concept(connection, user_id, concept, limit)
+    return query_repository.about_concept(connection, user_id, concept, limit)
 
 
 def open_questions(connection: Connection, user_id: int, *, limit: int = ALL) -> list[Answering]:
     """The memories that might answer an open question, oldest question first."""
-    return [Answering(*pair) for pair in queries.answering(connection, user_id, limit)]
+    return [Answering(*pair) for pair in query_repository.answering(connection, user_id, limit)]
 
 
 def contradictions(connection: Connection, user_id: int, *, limit: int = ALL) -> list[Contradicting]:
     """The memories of every unresolved contradiction, oldest contradiction first."""
-    return [Contradicting(*pair) for pair in queries.contradicting(connection, user_id, limit)]
+    return [Contradicting(*pair) for pair in query_repository.contradicting(connection, user_id, limit)]
 
 
 def preferences(connection: Connection, user_id: int, category: str | None = None, *, limit: int = ALL) -> list[Node]:
     """What the owner likes and dislikes in a category (None: in all), strongest liking first."""
-    return queries.preferences(connection, user_id, category, limit)
+    return query_repository.preferences(connection, user_id, category, limit)
 
 
 def shared_concepts(connection: Connection, user_id: int, memory_id: str, *, limit: int = SPECIFIED) -> list[Node]:
@@ -62,4 +62,4 @@ def shared_concepts(connection: Connection, user_id: int, memory_id: str, *, lim
         raise NotFound(f"there is no node {memory_id}")
     if memory.label != "Memory":
         raise Refused("wrong_label", f"id: HAS_CONCEPT leads from a Memory, not from a {memory.label}")
-    return queries.sharing_concepts(connection, user_id, memory.id, limit)
+    return query_repository.sharing_concepts(connection, user_id, memory.id, limit)

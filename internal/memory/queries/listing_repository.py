@@ -42,4 +42,4 @@ def _chosen(user_id: int, label: str, statuses: Collection[str]) -> Select[Any]:
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == label, VISIBLE)
     if label == "Memory":
         query = query.where(graph_nodes.c.id.not_in(lost))
-    return query.where(or_(*(graph_nodes.c.status == one for one in sorted(statuses)))) if statuses else query
+    return query.where(or_(*(graph_nodes.c.status == status for status in sorted(statuses)))) if statuses else query

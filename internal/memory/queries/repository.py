@@ -99,7 +99,7 @@ def _in_pairs(connection: Connection, user_id: int, query: Select[Any], limit: i
 
 def _read(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Node]:
     nodes = store.nodes_by_ids(connection, user_id, ids)
-    return [nodes[one] for one in ids]
+    return [nodes[id] for id in ids]
 
 
 def _visible(node: FromClause, user_id: int, label: str) -> tuple[ColumnElement[bool], ...]:

@@ -82,5 +82,5 @@ _OURS: Final = suggestions.c.kind == KIND
 
 
 def _asked(row: Row[Any]) -> Asked:
-    told = row.payload
-    return Asked(row.id, told["about"], told["refs"], row.state, row.created_at, told.get("answer"))
+    payload = row.payload
+    return Asked(row.id, payload["about"], payload["refs"], row.state, row.created_at, payload.get("answer"))

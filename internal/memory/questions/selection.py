@@ -14,7 +14,7 @@ from internal.memory.observations import owner_changes
 from internal.memory.plasticity import maintenance
 from internal.memory.plasticity.decay import Plasticity
 from internal.memory.queries import listing_repository
-from internal.memory.questions import repository as asked
+from internal.memory.questions import repository as question_repository
 from internal.memory.questions.repository import About
 
 AGAIN_AFTER: Final[dict[About, timedelta]] = {
@@ -46,10 +46,15 @@ def next_question(
     for about in AGAIN_AFTER:
         if about == "fading" and not fading:
             continue
-        before = asked.ever_asked(connection, user_id, about)
+        before = question_repository.ever_asked(connection, user_id, about)
         recent = now - AGAIN_AFTER[about]
-        tired = {ref for one in before if one.state == "declined" or one.asked_at > recent for ref in one.refs}
-        if about == "fading" and any(one.state == "declined" or one.asked_at > recent for one in before):
+        tired = {
+            ref
+            for question in before
+            if question.state == "declined" or question.asked_at > recent
+            for ref in question.refs
+        }
+        if about == "fading" and any(question.state == "declined" or question.asked_at > recent for question in before):
             continue
         refs = _candidate(connection, user_id, about, tired, plasticity, now)
         if refs:
@@ -63,17 +68,17 @@ def _candidate(
     match about:
         case "contradiction":
             open_ones = (node.id for node in _unresolved(connection, user_id) if node.id not in tired)
-            return next(([one] for one in open_ones if _has_sides(connection, user_id, one)), [])
+            return next(([node] for node in open_ones if _has_sides(connection, user_id, node)), [])
         case "suggestion":
             waiting = (one.id for one in owner_changes.suggestions(connection, user_id))
-            return next(([one] for one in waiting if one not in tired), [])
+            return next(([question] for question in waiting if question not in tired), [])
         case "question":
             nodes = listing_repository.listing(connection, user_id, "Question", ("open", "partial"), limit=_LOOKED_AT)
             old = (node.id for node in reversed(nodes) if node.created_at <= now - SETTLING)
-            return next(([one] for one in old if one not in tired), [])
+            return next(([memory] for memory in old if memory not in tired), [])
         case "fading":
             faded, _ = maintenance.faded_memories(connection, user_id, plasticity, now)
-            return [one.id for one in faded[:OFFERED]]
+            return [memory.id for memory in faded[:OFFERED]]
 
 
 def _unresolved(connection: Connection, user_id: int) -> list[Node]:

@@ -11,7 +11,7 @@ from support.knowledge.name_stage import NOON, OWNER, STRANGER, Stage, entity, f
 
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.graph import store
-from internal.knowledge.entities.resolved_names import Alike, Digest, FactDates, Resolution
+from internal.knowledge.entities.resolved_names import FactDates, FactLookup, NameMatch, Resolution
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import merge
 from internal.people import repository as people
@@ -159,7 +159,7 @@ async def test_a_person_being_forgotten_is_meant_by_nobody(stage: Stage) -> None
     petrov = stage.person("Петров")
     reply = stage.read([], [fact(petrov.id, "LIKES", "чай"), fact("Петров", "LIKES", "кофе")])
     store.hide_nodes(stage.connection, OWNER, [petrov.entity_id], NOON + timedelta(minutes=10))
-    found = stage.resolve(reply, Digest(dates=[FactDates(NOON)] * 2))
+    found = stage.resolve(reply, FactLookup(dates=[FactDates(NOON)] * 2))
     assert reasons(found) == ["unknown_person", "being_forgotten"]
 
 
@@ -254,7 +254,7 @@ async def test_what_was_renamed_meanwhile_is_not_what_was_compared(stage: Stage)
     (made,) = (await stage.hears(entity("Акме", "Organization"))).created
     reply = stage.read([entity("ACME", "Organization")], [])
     store.update_node(stage.connection, OWNER, made, {"name": "Заря"}, now=NOON, by="owner")
-    stale = Digest(alike={"ACME": [Alike(made, "Акме", "transliteration")]})
+    stale = FactLookup(alike={"ACME": [NameMatch(made, "Акме", "transliteration")]})
     assert stage.resolve(reply, stale).created != []
 
 
@@ -285,7 +285,7 @@ async def test_a_near_vector_is_not_enough_by_itself(
     """The types must agree and the numbers be the same, and of people no likeness counts."""
     (made,) = (await stage.hears(entity(known, labels[0]))).created
     found = stage.resolve(
-        stage.read([entity(said, labels[1])], []), Digest(alike={said: [Alike(made, known, "vector")]})
+        stage.read([entity(said, labels[1])], []), FactLookup(alike={said: [NameMatch(made, known, "vector")]})
     )
     assert (found.entities[0].node_id == made) is one
 
@@ -293,8 +293,8 @@ async def test_a_near_vector_is_not_enough_by_itself(
 async def test_a_likeness_to_several_things_is_none(stage: Stage) -> None:
     """A third is made rather than one of two chosen."""
     made = (await stage.hears(entity("Акме", "Organization"), entity("Акмэ", "Organization"))).created
-    likely = [Alike(made[0], "Акме", "transliteration"), Alike(made[1], "Акмэ", "transliteration")]
-    found = stage.resolve(stage.read([entity("Acme", "Organization")], []), Digest(alike={"Acme": likely}))
+    likely = [NameMatch(made[0], "Акме", "transliteration"), NameMatch(made[1], "Акмэ", "transliteration")]
+    found = stage.resolve(stage.read([entity("Acme", "Organization")], []), FactLookup(alike={"Acme": likely}))
     assert found.entities[0].created
 
 

@@ -15,7 +15,7 @@ from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
-from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory
+from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory
 from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.storage.tables import users
 
@@ -82,7 +82,7 @@ class Memories:
             for n, words in enumerate(said, start=1)
         }
         setting = Setting(name, lines, self.now, run or f"run-{name}", self.entities, source, session)
-        return service.write(self.connection, self.user_id, MemoryDigest(memories, **digested), setting)
+        return service.write(self.connection, self.user_id, MemoryLookup(memories, **digested), setting)
 
     def forget(self, *episodes: str) -> None:
         for episode in episodes:

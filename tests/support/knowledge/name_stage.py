@@ -19,8 +19,8 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge.entities import repository as entitie_repository
 from internal.knowledge.entities import resolve as entities_resolve
-from internal.knowledge.entities.resolve import Circumstances
-from internal.knowledge.entities.resolved_names import Digest, Resolution
+from internal.knowledge.entities.resolve import ResolveContext
+from internal.knowledge.entities.resolved_names import FactLookup, Resolution
 from internal.knowledge.entities.types import EntityTypes
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -63,7 +63,7 @@ class Stage:
     resolver: NameResolver
     user_id: int = OWNER
     lines: Sequence[TranscriptLine] = (line(1), line(2, forwarded_from="Оксана"))
-    digests: list[Digest] = field(default_factory=list)
+    digests: list[FactLookup] = field(default_factory=list)
 
     def person(self, name: str, *aliases: str, username: str | None = None) -> Person:
         profile = Person(
@@ -97,8 +97,8 @@ class Stage:
         assert not reply.refused
         return reply
 
-    def resolve(self, reply: ArchivistReply, digest: Digest, snapshot_rev: int | None = None) -> Resolution:
-        circumstances = Circumstances(
+    def resolve(self, reply: ArchivistReply, digest: FactLookup, snapshot_rev: int | None = None) -> Resolution:
+        circumstances = ResolveContext(
             now=NOON,
             owner_name="Анна",
             owner_username="anna",

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.simulator.scenarios.judge import Circumstances, Told, judge, judge_answer
+from bot.simulator.scenarios.judge import ResolveContext, Told, judge, judge_answer
 from bot.simulator.scenarios.known_state import Held
 from bot.simulator.scenarios.loader import load
 from bot.simulator.scenarios.model import Question, Truth
@@ -19,7 +19,7 @@ from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 START = date(2026, 3, 2)
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
-CASE = Circumstances("ann", "en", ZoneInfo("Europe/Kyiv"), START, NOW)
+CASE = ResolveContext("ann", "en", ZoneInfo("Europe/Kyiv"), START, NOW)
 
 
 def _day(n: int) -> datetime:

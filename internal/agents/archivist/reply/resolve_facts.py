@@ -14,7 +14,7 @@ from internal.agents.archivist.reply.resolve_memories import MemoryResolver
 from internal.agents.model import Language, TranscriptLine
 from internal.errors import ModelError
 from internal.graph import registry
-from internal.knowledge.entities.resolved_names import Alike, Digest, FactDates, KnownName, Vector
+from internal.knowledge.entities.resolved_names import FactDates, FactLookup, KnownName, NameMatch, Vector
 from internal.knowledge.model import OWNER_NODE, ProposedFact
 from internal.language.dates import parse
 from internal.language.dates.parse import Dated
@@ -62,14 +62,14 @@ class NameResolver:
         language: Language,
         *,
         user_id: int | None = None,
-    ) -> Digest:
+    ) -> FactLookup:
         """The names among `known` that the reply may mean, and its dates. Vectors only of names like no known one."""
         names = [name for name in _names(reply) if name_key(name)]
         keys = {name_key(name) for thing in known for name in thing.names}
         unknown = [name for name in names if name_key(name) not in keys]
         alike = await self._alike(unknown, known, _new_names(reply))
         texts = {name: _item_text(name, reply) for name in unknown if name not in alike}
-        return Digest(
+        return FactLookup(
             dates=await self._dates(reply.facts, transcript, language),
             alike=alike,
             model=self._embedder.name,
@@ -77,8 +77,8 @@ class NameResolver:
         )
 
     async def confirmed(
-        self, resolved: Digest, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
-    ) -> Digest:
+        self, resolved: FactLookup, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
+    ) -> FactLookup:
         """`resolved` with those of the nearest things whose bare names are near enough; unchanged without a model.
 
         A summary both have in common would make two companies one, so the names alone decide.
@@ -96,7 +96,7 @@ class NameResolver:
         alike = {name: list(things) for name, things in resolved.alike.items()}
         for (name, thing), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
             if cosine >= threshold:
-                alike.setdefault(name, []).append(Alike(thing.node_id, thing.names[0], "vector"))
+                alike.setdefault(name, []).append(NameMatch(thing.node_id, thing.names[0], "vector"))
         return replace(resolved, alike=alike, threshold=threshold)
 
     async def _calibrated(self, user_id: int | None) -> float:
@@ -110,10 +110,10 @@ class NameResolver:
 
     async def _alike(
         self, names: Sequence[str], known: Sequence[KnownName], new: Sequence[str]
-    ) -> dict[str, list[Alike]]:
+    ) -> dict[str, list[NameMatch]]:
         if not names:
             return {}
-        found: dict[str, list[Alike]] = {}
+        found: dict[str, list[NameMatch]] = {}
         things = [(thing.node_id, thing.names) for thing in known] + [(None, (name,)) for name in new]
         try:
             for start in range(0, len(things), _PART):
@@ -121,7 +121,7 @@ class NameResolver:
                 hits = await self._worker.run_bulk(names_entities.alike, names, [others for _, others in part])
                 for name, likely in zip(names, hits, strict=True):
                     for place, other, reason in likely:
-                        found.setdefault(name, []).append(Alike(part[place][0], other, reason))
+                        found.setdefault(name, []).append(NameMatch(part[place][0], other, reason))
         except (ModelError, LanguageCallFailed) as error:
             log.warning("names_not_compared", extra={"error": type(error).__name__})
         return found

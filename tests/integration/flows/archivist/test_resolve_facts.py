@@ -23,7 +23,7 @@ from internal.flows.archivist.resolve_facts import ReplyResolver
 from internal.graph import store
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.entities import resolve
-from internal.knowledge.entities.resolve import Circumstances
+from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactDates
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
@@ -108,7 +108,7 @@ async def test_what_the_model_holds_for_one_name_is_one_thing(database: Database
     cosines = trigram_vectors(ANCHORS, DIMENSIONS) @ trigram_vectors(ANCHORS, DIMENSIONS).T
     distinct = max(cosines[i, j] for i in range(len(ANCHORS)) for j in range(i))
     assert resolved.threshold == pytest.approx(distinct + MARGIN)
-    circumstances = Circumstances(NOON, "Анна", [1, 2])
+    circumstances = ResolveContext(NOON, "Анна", [1, 2])
     found = await database.write(
         lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, resolved, circumstances, TYPES)
     )
@@ -174,7 +174,7 @@ async def test_what_is_recorded_cites_the_lines_own_words(database: Database, wo
     """A claim between nodes, with its dates and the verbatim lines."""
     said = reply(facts=[fact("user", "works at", "ACME", evidence=[2], valid_at="2020", attributes={"also": True})])
     resolved = await ReplyResolver(database, NameResolver(worker, Watched())).names(OWNER, said, LINES, "ru")
-    circumstances = Circumstances(SystemClock().now(), "Анна", [1, 2])
+    circumstances = ResolveContext(SystemClock().now(), "Анна", [1, 2])
     found = await database.write(
         lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, resolved, circumstances, TYPES)
     )

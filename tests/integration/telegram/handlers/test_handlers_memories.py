@@ -22,7 +22,7 @@ from internal.graph.model import Node
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.memory import service
-from internal.memory.model import NAMING, MemoryDigest, NodeRef, ProposedMemory
+from internal.memory.model import NAMING, MemoryLookup, NodeRef, ProposedMemory
 from internal.memory.observations.changes import ObservedLine, Setting
 from internal.storage.types import new_id
 
@@ -49,7 +49,7 @@ class Life:
             episodes.add_episode(connection, episode, parts)
             lines = {n: ObservedLine(episode_id, n, now, quote) for n, quote in enumerate(quotes, start=1)}
             node = NodeRef(label, {NAMING[label]: words} | properties)
-            digest = MemoryDigest([ProposedMemory(node, (), tuple(lines))])
+            digest = MemoryLookup([ProposedMemory(node, (), tuple(lines))])
             written = service.write(connection, self.user_id, digest, Setting(episode_id, lines, now))
             assert not written.refused
             return written.nodes[0]

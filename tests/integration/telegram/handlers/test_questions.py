@@ -21,7 +21,7 @@ from internal.flows.notifications.questions import QuestionScheduler
 from internal.graph import store
 from internal.graph.model import Node
 from internal.memory import service
-from internal.memory.model import NAMING, MemoryDigest, NodeRef, ProposedMemory
+from internal.memory.model import NAMING, MemoryLookup, NodeRef, ProposedMemory
 from internal.memory.observations.changes import ObservedLine, Setting
 from internal.memory.questions import repository as question_repository
 from internal.storage.tables import dialogue_state, outbox, suggestions
@@ -66,7 +66,7 @@ class Quiet:
         def work(connection: Connection) -> str:
             lines = {1: ObservedLine(episode, 1, at, words)}
             node = NodeRef(label, {NAMING[label]: words} | properties)
-            digest = MemoryDigest([ProposedMemory(node, (), (1,))])
+            digest = MemoryLookup([ProposedMemory(node, (), (1,))])
             return service.write(connection, OWNER, digest, Setting(episode, lines, at)).nodes[0]
 
         return await self.world.write(work)
