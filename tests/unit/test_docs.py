@@ -183,6 +183,15 @@ def test_every_page_is_in_the_index() -> None:
     assert listed == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
 
 
+def test_a_word_has_one_meaning() -> None:
+    """No word has two rows in docs/glossary.md."""
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z][^|]*?) \|", glossary, re.MULTILINE)
+    words = [word for row in rows if row != "word" for word in row.split(", ")]
+    assert len(words) > 80
+    assert sorted(words) == sorted(set(words))
+
+
 def test_pictures_are_small() -> None:
     """The pages are read over slow lines too."""
     pictures = list((ROOT / "docs/images").iterdir())
