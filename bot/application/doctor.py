@@ -111,12 +111,12 @@ class Doctor:
         if await database.read(is_half):
             return [*checks, check_half(), check_clock(now, None)]
         if await database.read(current_revision) == head_revision():
-            found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
-            checks += await self._judge(database, found, now)
+            backups = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
+            checks += await self._judge(database, backups, now)
         return checks
 
     async def _examine_file(self, path: Path, database: Database | None) -> list[Check]:
-        found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
+        backups = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
         now = self._clock.now()
         if not await asyncio.to_thread(path.exists):
             if await asyncio.to_thread(drafts_of, path):
@@ -124,15 +124,15 @@ class Doctor:
             none = note("database", f"none at {path} yet; the first start makes it", "database-none", path=str(path))
             return [none, check_clock(now, None)]
         damage = await asyncio.to_thread(_quick_check, path)
-        checks = [check_integrity(damage, found[0] if found else None)]
+        checks = [check_integrity(damage, backups[0] if backups else None)]
         if damage or database is None:
             return [*checks, check_clock(now, None)]
         checks.append(await database.read(check_schema))
         if await database.read(current_revision) == head_revision():
-            checks += await self._judge(database, found, now)
+            checks += await self._judge(database, backups, now)
         return checks
 
-    async def _judge(self, database: Database, found: list[backup.Backup], now: datetime) -> list[Check]:
+    async def _judge(self, database: Database, backups: list[backup.Backup], now: datetime) -> list[Check]:
         config = self._config
         if config.offline_embeddings:
             model, dimensions = OfflineEmbedder.name, OfflineEmbedder.dimensions
@@ -144,7 +144,7 @@ class Doctor:
         return [
             *([check_workers(workers)] if database.shared else []),
             *judge(stored, model=model, now=now, running=self._running or workers > 0),
-            check_backups(found, last, stored.oldest_user, now),
+            check_backups(backups, last, stored.oldest_user, now),
         ]
 
     async def _size(self, database: Database | None) -> int | None:
@@ -159,8 +159,8 @@ class Doctor:
     def _files(self, size: int | None) -> list[Check]:
         data = self._config.data_dir
         if not data.exists():
-            told = f"the data folder {data} does not exist yet; the first start makes it"
-            return [note("disk", told, "disk-no-folder", folder=str(data))]
+            text = f"the data folder {data} does not exist yet; the first start makes it"
+            return [note("disk", text, "disk-no-folder", folder=str(data))]
         exposed = [
             check
             for name in get_args(KeyName)
@@ -178,8 +178,8 @@ class Doctor:
 
     async def _ask_telegram(self, known_bot: int | None) -> list[Check]:
         if self._telegram is None:
-            told = "no token is set: the local Telegram is started with the bot"
-            return [note("telegram", told, "telegram-local")]
+            text = "no token is set: the local Telegram is started with the bot"
+            return [note("telegram", text, "telegram-local")]
         api_base, token = self._telegram
         return await check_telegram(self._config.telegram, api_base, token, known_bot=known_bot, now=self._clock.now)
 
@@ -209,20 +209,20 @@ class Doctor:
         if self._config.offline_embeddings:
             name = OfflineEmbedder.name
             return [fine("embedding", f"the offline model {name} answers", "embedding-offline", model=name)]
-        wanted = self._config.embedding
-        values = {"model": wanted.model, "size": str(wanted.dimensions)}
+        embedding = self._config.embedding
+        values = {"model": embedding.model, "size": str(embedding.dimensions)}
         try:
             embedder = remote_embedder(self._config, self._observers)
             async with contextlib.aclosing(embedder):
                 await embedder.embed_queries(["ok"])
         except ModelReplyInvalid as error:
-            fix = f"set embedding.dimensions to what {wanted.model} gives (now {wanted.dimensions})"
+            fix = f"set embedding.dimensions to what {embedding.model} gives (now {embedding.dimensions})"
             return [finding("embedding", str(error), fix, "embedding-size", error=str(error), **values)]
         except (ModelError, ConfigurationError) as error:
             fix = "check embedding.base_url, embedding.api_key and embedding.model; until then people are found by name"
             return [finding("embedding", str(error), fix, "embedding-error", error=str(error))]
-        told = f"{wanted.model} answers with {wanted.dimensions} numbers"
-        return [fine("embedding", told, "embedding-answers", **values)]
+        text = f"{embedding.model} answers with {embedding.dimensions} numbers"
+        return [fine("embedding", text, "embedding-answers", **values)]
 
 
 async def examine_here(config: Config) -> list[Check]:
@@ -270,15 +270,15 @@ async def _ask_model(chat: OpenAIChat, name: str) -> Check:
 
 def _ahead(connection: Connection) -> timedelta:
     """How far the server's clock is ahead of this machine's."""
-    asked = server_time(connection, time.monotonic)
-    return asked.at - (datetime.now(UTC) - timedelta(seconds=time.monotonic() - asked.counted))
+    server = server_time(connection, time.monotonic)
+    return server.at - (datetime.now(UTC) - timedelta(seconds=time.monotonic() - server.counted))
 
 
 def _quick_check(path: Path) -> list[str]:
     """What SQLite finds wrong with a file, on a connection of its own; an empty list for a sound one."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            said = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+            answer = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
     except sqlite3.Error as error:
         return [str(error)]
-    return [] if said == ["ok"] else said
+    return [] if answer == ["ok"] else answer

@@ -163,8 +163,8 @@ async def check_mirror(config: GraphConfig, database: Database | None, *, runnin
         if target:
             fix = "pip install '.[graph]' in Laplaced's folder, or leave graph.mirror_url empty"
             return finding("mirror", str(error), fix, "mirror-missing", error=str(error))
-        told = f"none is configured, and Cypher cannot be asked: {error}"
-        return note("mirror", told, "mirror-none-missing", error=str(error))
+        text = f"none is configured, and Cypher cannot be asked: {error}"
+        return note("mirror", text, "mirror-none-missing", error=str(error))
     if not target:
         return fine("mirror", "none is configured; `laplaced graph query` makes one for its own use", "mirror-none")
     if target.startswith(EMBEDDED) and not running:

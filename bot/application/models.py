@@ -112,11 +112,11 @@ async def _embedder(
 
 def remote_embedder(config: Config, observers: Sequence[CallObserver] = ()) -> OpenAIEmbedder:
     """The embedder of a provider; the caller closes it. Raises ConfigurationError."""
-    wanted = config.embedding
+    embedding = config.embedding
     return OpenAIEmbedder(
-        wanted.base_url or config.llm.base_url,
-        wanted.api_key.get_secret_value() or config.llm.api_key.get_secret_value(),
-        model=wanted.model,
-        dimensions=wanted.dimensions,
+        embedding.base_url or config.llm.base_url,
+        embedding.api_key.get_secret_value() or config.llm.api_key.get_secret_value(),
+        model=embedding.model,
+        dimensions=embedding.dimensions,
         observers=observers,
     )

@@ -34,9 +34,9 @@ def audit(config_path: Path | None, user_id: int, repair: bool) -> None:
     A repair tells the figures before and after it, and what it mended. Exit code 1 if something is broken that is
     not a matter of judgement: a step of the line, a lost answer, an orphan.
     """
-    found = asyncio.run(_audit(load(config_path), user_id, repair))
-    click.echo(json.dumps(found, ensure_ascii=False))
-    left = found["after"] if repair else found
+    report = asyncio.run(_audit(load(config_path), user_id, repair))
+    click.echo(json.dumps(report, ensure_ascii=False))
+    left = report["after"] if repair else report
     if left["next_integrity"] < 1 or left["full_text"] < 1 or left["orphans"]:
         fail("the chronicle is not whole" + ("" if repair else "; laplaced graph audit --repair mends what can be"))
 
@@ -45,11 +45,11 @@ async def _audit(config: Config, user_id: int, repair: bool) -> Mapping[str, Any
     from bot.application.rest import open_rest
 
     async with open_rest(config) as rest:
-        asked = {"user_id": user_id}
-        found: Mapping[str, Any] = await (
-            rest.send("POST", "/chronicle/repair", asked) if repair else rest.get("/chronicle/audit", asked)
+        query = {"user_id": user_id}
+        report: Mapping[str, Any] = await (
+            rest.send("POST", "/chronicle/repair", query) if repair else rest.get("/chronicle/audit", query)
         )
-    return found
+    return report
 
 
 @graph_command("laplaced graph transcript --user 123456789 > conversations.md")
@@ -75,9 +75,9 @@ async def _transcripts(config: Config, user_id: int, session_id: str | None) -> 
         offset = 0
         while True:
             query = {"user_id": user_id, "limit": _PAGE, "offset": offset}
-            found = (await rest.get("/chronicle/sessions", query))["sessions"]
-            for session in found:
+            sessions = (await rest.get("/chronicle/sessions", query))["sessions"]
+            for session in sessions:
                 yield await rest.text(f"/chronicle/sessions/{session['id']}/transcript", {"user_id": user_id})
-            offset += len(found)
-            if len(found) < _PAGE:
+            offset += len(sessions)
+            if len(sessions) < _PAGE:
                 return

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _ID = click.IntRange(-(2**63) + 1, 2**63 - 1)
 
 
-def _parameter(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+def _parameter(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
     """`name=value`: the value as JSON if it is any, else as text."""
     params: dict[str, Any] = {}
-    for one in given:
-        name, separator, value = one.partition("=")
+    for pair in values:
+        name, separator, value = pair.partition("=")
         if not separator or not name:
-            raise click.BadParameter(f"{one!r}: NAME=VALUE is expected")
+            raise click.BadParameter(f"{pair!r}: NAME=VALUE is expected")
         try:
             params[name] = json.loads(value)
         except ValueError:

@@ -87,5 +87,5 @@ def train(config_path: Path | None, files: tuple[Path, ...], target: Path, tags:
     click.echo(_json(asyncio.run(train_on_files(load(config_path), files, target, folder, tags=tags))))
 
 
-def _json(told: Any) -> str:
-    return json.dumps(told, ensure_ascii=False, indent=2)
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

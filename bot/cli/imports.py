@@ -113,13 +113,15 @@ def _terms(options: ImportOptions, owner: OwnerTerms) -> Terms:
 
 def _guess_format(paths: Sequence[Path]) -> str:
     """The one format of all paths. Raises Refused when they are of several."""
-    found = []
+    found_formats = []
     for path in paths:
         with opened(path) as export:
-            found.append(formats.guess(export))
-    if len(set(found)) > 1:
-        raise Refused("formats", f"these are of several formats ({', '.join(found)}): import one after the other")
-    return found[0]
+            found_formats.append(formats.guess(export))
+    if len(set(found_formats)) > 1:
+        raise Refused(
+            "formats", f"these are of several formats ({', '.join(found_formats)}): import one after the other"
+        )
+    return found_formats[0]
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ def _limit(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @_limit(20)
 def by_concept(config_path: Path | None, user_id: int, concept: str, limit: int) -> None:
     """List the memories that have a concept, last accessed first. One JSON object a row, as in every list here."""
-    _print(_asked(config_path, "queries/by-concept", user_id, concept=concept, limit=limit)["nodes"])
+    _print(_rows_of(config_path, "queries/by-concept", user_id, concept=concept, limit=limit)["nodes"])
 
 
 @graph_command("laplaced graph open-questions --user 123456789")
@@ -40,7 +40,7 @@ def by_concept(config_path: Path | None, user_id: int, concept: str, limit: int)
 @_limit(1000)
 def open_questions(config_path: Path | None, user_id: int, limit: int) -> None:
     """List open questions with the memories that might answer them."""
-    _print(_asked(config_path, "queries/open-questions", user_id, limit=limit)["pairs"])
+    _print(_rows_of(config_path, "queries/open-questions", user_id, limit=limit)["pairs"])
 
 
 @graph_command("laplaced graph contradictions --user 123456789")
@@ -48,7 +48,7 @@ def open_questions(config_path: Path | None, user_id: int, limit: int) -> None:
 @_limit(1000)
 def contradictions(config_path: Path | None, user_id: int, limit: int) -> None:
     """List unresolved contradictions with the memories that take part in them."""
-    _print(_asked(config_path, "queries/contradictions", user_id, limit=limit)["pairs"])
+    _print(_rows_of(config_path, "queries/contradictions", user_id, limit=limit)["pairs"])
 
 
 @graph_command('laplaced graph preferences --user 123456789 --category "coding style"')
@@ -57,7 +57,7 @@ def contradictions(config_path: Path | None, user_id: int, limit: int) -> None:
 @_limit(1000)
 def preferences(config_path: Path | None, user_id: int, category: str | None, limit: int) -> None:
     """List what the user likes and dislikes, strongest liking first."""
-    _print(_asked(config_path, "queries/preferences", user_id, category=category, limit=limit)["nodes"])
+    _print(_rows_of(config_path, "queries/preferences", user_id, category=category, limit=limit)["nodes"])
 
 
 @graph_command("laplaced graph shared-concepts --user 123456789 019ab2c4-7e00-7000-8000-000000000001")
@@ -66,7 +66,7 @@ def preferences(config_path: Path | None, user_id: int, category: str | None, li
 @_limit(20)
 def shared_concepts(config_path: Path | None, user_id: int, memory_id: str, limit: int) -> None:
     """List other memories that share a concept with one."""
-    _print(_asked(config_path, "queries/shared-concepts", user_id, memory_id=memory_id, limit=limit)["nodes"])
+    _print(_rows_of(config_path, "queries/shared-concepts", user_id, memory_id=memory_id, limit=limit)["nodes"])
 
 
 @graph_command("laplaced graph associations --user 123456789 --min-strength 0.3 019ab2c4-7e00-7000-8000-000000000001")
@@ -77,7 +77,7 @@ def shared_concepts(config_path: Path | None, user_id: int, memory_id: str, limi
 def associations(config_path: Path | None, user_id: int, memory_id: str, min_strength: float, limit: int) -> None:
     """List the memories that one leads to, most strongly linked first."""
     path = f"nodes/{quote(memory_id, safe='')}/associations"
-    _print(_asked(config_path, path, user_id, min_strength=min_strength, limit=limit)["associations"])
+    _print(_rows_of(config_path, path, user_id, min_strength=min_strength, limit=limit)["associations"])
 
 
 @graph_command(
@@ -117,7 +117,7 @@ def maintain(config_path: Path | None, user_id: int, dry_run: bool) -> None:
     _print([asyncio.run(_call(load(config_path), "POST", "maintenance", body=order))])
 
 
-def _asked(config_path: Path | None, path: str, user_id: int, **query: Any) -> Mapping[str, Any]:
+def _rows_of(config_path: Path | None, path: str, user_id: int, **query: Any) -> Mapping[str, Any]:
     return asyncio.run(_call(load(config_path), "GET", path, query={"user_id": user_id, **query}))
 
 

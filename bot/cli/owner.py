@@ -91,17 +91,17 @@ def forget(
     if not yes:
         click.confirm(f"Erase {what} of user {user_id} for good?", abort=True)
     erased = asyncio.run(_forget(load(config_path), user_id, kind, ref_id, messages=messages))
-    for line in _told(what, erased):
+    for line in _report_lines(what, erased):
         click.echo(line)
 
 
 def _one_of(everything: bool, chosen: Mapping[str, str | None]) -> tuple[Kind, str | None]:
-    given = {name: value for name, value in chosen.items() if value is not None}
-    if len(given) + everything != 1:
+    chosen_options = {name: value for name, value in chosen.items() if value is not None}
+    if len(chosen_options) + everything != 1:
         raise click.UsageError(f"one of --{', --'.join(chosen)} and --everything is needed")
     if everything:
         return "everything", None
-    [(kind, ref_id)] = given.items()
+    [(kind, ref_id)] = chosen_options.items()
     return kind, ref_id  # type: ignore[return-value] # the options are named like the kinds
 
 
@@ -115,7 +115,7 @@ async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, 
         return await rest.post(FORGET_PATH, order, Erased)
 
 
-def _told(what: str, erased: Erased) -> list[str]:
+def _report_lines(what: str, erased: Erased) -> list[str]:
     fell = ", ".join(f"{count} {name}" for name, count in erased.fallen.items())
     lines = [f"forgotten: {what}" + (f" ({fell})" if fell else "")]
     lines += [f"from the same lines, and may say the same; it stays in the profile: {one}" for one in erased.remaining]
@@ -151,6 +151,6 @@ async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dr
         done = await rest.post(READ_BACK_PATH, {"user_id": user_id, "file": file}, ReadExport)
     if done.known:
         return ["everything said in it is there already: nothing was changed"]
-    shown = ("messages", "episodes", "people", "facts", "claims")
-    counts = ", ".join(f"{done.rows.get(name, 0)} {name}" for name in shown)
+    tables = ("messages", "episodes", "people", "facts", "claims")
+    counts = ", ".join(f"{done.rows.get(name, 0)} {name}" for name in tables)
     return [f"read back: {counts}; {sum(done.rows.values())} rows in all"]

@@ -73,13 +73,13 @@ def simulate(
 def _listing() -> list[str]:
     from bot.simulator.scenarios import loader
 
-    found = [loader.load(name) for name in loader.shipped()]
-    return [f"{one.name:<12} {one.days:>4} days  {one.title}" for one in found]
+    scenarios = [loader.load(name) for name in loader.shipped()]
+    return [f"{scenario.name:<12} {scenario.days:>4} days  {scenario.title}" for scenario in scenarios]
 
 
 async def _simulate(
     config: Config,
-    wanted: str,
+    name: str,
     data_dir: Path | None,
     *,
     seed: int,
@@ -92,19 +92,19 @@ async def _simulate(
     from bot.simulator.scenarios import loader
     from bot.simulator.scenarios.plan import plan, shifted
 
-    scenario, now = loader.load(wanted), datetime.now(UTC)
+    scenario, now = loader.load(name), datetime.now(UTC)
     played = plan(scenario, seed, shifted(scenario, now.date()) if until_today else None)
     folder = data_dir or launch.folder_of(config, scenario.name, seed, now)
     return await launch.simulate(config, played, folder, speed=speed, stay=stay, offline=offline)
 
 
-async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Load) -> int:
+async def _load(config: Config, data_dir: Path | None, offline: bool, load_options: Load) -> int:
     from bot.runtime import bot
     from bot.simulation import launch
     from bot.simulation.load import LoadGenerator
 
-    folder = data_dir or launch.folder_of(config, "load", wanted.seed, datetime.now(UTC))
-    launch.take(folder, asdict(wanted))
-    generator = LoadGenerator(wanted, folder / "reports" / "load.json")
+    folder = data_dir or launch.folder_of(config, "load", load_options.seed, datetime.now(UTC))
+    launch.take(folder, asdict(load_options))
+    generator = LoadGenerator(load_options, folder / "reports" / "load.json")
     prepared = launch.prepared(config, folder, offline=offline)
     return await bot.run(prepared, budget=launch.unlimited(), simulation=generator)

@@ -28,7 +28,7 @@ _BY_RULES = "By rules: without a model it quotes the owner, tells nothing in oth
 def snapshots(config_path: Path | None, user_id: int, restore: int | None, limit: int, as_json: bool) -> None:
     """Show what the bot keeps in mind of a user in every conversation, the latest version first."""
     for version in asyncio.run(_snapshots(load(config_path), user_id, restore, limit)):
-        click.echo(json.dumps(version, ensure_ascii=False) if as_json else _told(version))
+        click.echo(json.dumps(version, ensure_ascii=False) if as_json else _version_text(version))
 
 
 async def _snapshots(config: Config, user_id: int, restore: int | None, limit: int) -> list[Mapping[str, Any]]:
@@ -37,13 +37,13 @@ async def _snapshots(config: Config, user_id: int, restore: int | None, limit: i
     async with open_rest(config) as rest:
         if restore is not None:
             return [await rest.send("POST", f"/snapshots/{restore}/restore", {"user_id": user_id})]
-        found: list[Mapping[str, Any]] = (await rest.get("/snapshots", {"user_id": user_id, "limit": limit}))[
+        versions: list[Mapping[str, Any]] = (await rest.get("/snapshots", {"user_id": user_id, "limit": limit}))[
             "snapshots"
         ]
-        return found
+        return versions
 
 
-def _told(version: Mapping[str, Any]) -> str:
+def _version_text(version: Mapping[str, Any]) -> str:
     restored = f", again version {version['restored_from']}" if version["restored_from"] else ""
     lines = [f"version {version['version']} of {version['created_at']}{restored}"]
     lines += [_BY_RULES] if version["by"] == "rules" else []

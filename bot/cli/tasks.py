@@ -32,44 +32,44 @@ _STATES = ("proposed", "open", "done", "cancelled")
 @click.option("--cancel", metavar="TASK", help="Cancel the task of this id.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Tasks shown.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a task.")
-def tasks(config_path: Path | None, user_id: int, as_json: bool, **wanted: Any) -> None:
+def tasks(config_path: Path | None, user_id: int, as_json: bool, **options: Any) -> None:
     """Show what a user has to do, by time, or change it."""
-    if (wanted["due"] or wanted["repeat"]) and not wanted["title"]:
+    if (options["due"] or options["repeat"]) and not options["title"]:
         fail("--due and --repeat belong to --add")
-    for one in asyncio.run(_tasks(load(config_path), user_id, wanted)):
-        click.echo(json.dumps(one, ensure_ascii=False) if as_json else _told(one))
+    for task in asyncio.run(_tasks(load(config_path), user_id, options)):
+        click.echo(json.dumps(task, ensure_ascii=False) if as_json else _task_line(task))
 
 
-async def _tasks(config: Config, user_id: int, wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+async def _tasks(config: Config, user_id: int, options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     from bot.application.rest import open_rest
 
     async with open_rest(config) as rest:
-        changed = await _changed(rest, user_id, wanted)
+        changed = await _change(rest, user_id, options)
         if changed is not None:
             return [changed]
-        query = {"user_id": user_id, "limit": wanted["limit"]}
-        query |= {"state": wanted["state"]} if wanted["state"] else {}
-        found: list[Mapping[str, Any]] = (await rest.get("/tasks", query))["tasks"]
-        return found
+        query = {"user_id": user_id, "limit": options["limit"]}
+        query |= {"state": options["state"]} if options["state"] else {}
+        rows: list[Mapping[str, Any]] = (await rest.get("/tasks", query))["tasks"]
+        return rows
 
 
-async def _changed(rest: Rest, user_id: int, wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
+async def _change(rest: Rest, user_id: int, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The task that was added or closed; None where nothing is to be changed."""
-    if wanted["title"]:
-        body = {"user_id": user_id, "title": wanted["title"]}
-        body |= {"due_at": wanted["due"]} if wanted["due"] else {}
-        body |= {"recurrence": wanted["repeat"]} if wanted["repeat"] else {}
+    if options["title"]:
+        body = {"user_id": user_id, "title": options["title"]}
+        body |= {"due_at": options["due"]} if options["due"] else {}
+        body |= {"recurrence": options["repeat"]} if options["repeat"] else {}
         added: Mapping[str, Any] = await rest.send("POST", "/tasks", body)
         return added
     for option, state in (("done", "done"), ("cancel", "cancelled")):
-        if wanted[option]:
-            path = f"/tasks/{quote(wanted[option], safe='')}"
+        if options[option]:
+            path = f"/tasks/{quote(options[option], safe='')}"
             closed: Mapping[str, Any] = await rest.send("PATCH", path, {"state": state}, {"user_id": user_id})
             return closed
     return None
 
 
-def _told(one: Mapping[str, Any]) -> str:
-    due = (one["due_at"] or "")[: 10 if one["whole_day"] else 16] or "no date"
-    again = f"  {one['recurrence']}" if one["recurrence"] else ""
-    return f"{one['id']}  {one['state']:9}  {due:16}  {one['title']}{again}"
+def _task_line(task: Mapping[str, Any]) -> str:
+    due = (task["due_at"] or "")[: 10 if task["whole_day"] else 16] or "no date"
+    again = f"  {task['recurrence']}" if task["recurrence"] else ""
+    return f"{task['id']}  {task['state']:9}  {due:16}  {task['title']}{again}"

@@ -52,14 +52,14 @@ class McpServer:
             return
         if scope["method"] != "POST":
             # Streams of the server's own messages are optional; there are none, and open ones would hold up a stop.
-            told = {"detail": "every call is a POST of its own"}
-            await JSONResponse(told, 405, {"Allow": "POST"})(scope, receive, send)
+            detail = {"detail": "every call is a POST of its own"}
+            await JSONResponse(detail, 405, {"Allow": "POST"})(scope, receive, send)
             return
         async with self._one_building:
-            app = self._app = self._app or await self._built()
+            app = self._app = self._app or await self._build()
         await app(scope, receive, send)
 
-    async def _built(self) -> ASGIApp:
+    async def _build(self) -> ASGIApp:
         app, sessions = await asyncio.to_thread(self._application)
         ready = asyncio.Event()
 

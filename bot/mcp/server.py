@@ -43,16 +43,16 @@ _BY_NAME = {tool.name: tool for tool in _TOOLS}
 
 def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
     """A server whose tools call this REST."""
-    listed = [_offered(tool) for tool in _TOOLS]
+    listed = [_described(tool) for tool in _TOOLS]
 
     async def list_tools(_: ServerRequestContext[dict[str, Any]], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=listed)
 
-    async def call_tool(_: ServerRequestContext[dict[str, Any]], asked: CallToolRequestParams) -> CallToolResult:
-        tool = _BY_NAME.get(asked.name)
+    async def call_tool(_: ServerRequestContext[dict[str, Any]], params: CallToolRequestParams) -> CallToolResult:
+        tool = _BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name}; there are {', '.join(_BY_NAME)}")
-        return await _called(tool, rest, asked.arguments or {})
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}; there are {', '.join(_BY_NAME)}")
+        return await _call(tool, rest, params.arguments or {})
 
     return Server(
         "laplaced",
@@ -81,15 +81,15 @@ def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, St
     return app, server.session_manager
 
 
-async def _called(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
+async def _call(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
     """A refusal is an answer too: the model reads it and tries otherwise."""
     try:
-        wanted = tool.takes.model_validate(arguments)
+        request = tool.takes.model_validate(arguments)
     except ValidationError as error:
-        told = (f"{'.'.join(map(str, one['loc']))}: {fault_words(one['msg'])}" for one in error.errors())
-        return _refused("; ".join(told))
+        faults = (f"{'.'.join(map(str, one['loc']))}: {fault_words(one['msg'])}" for one in error.errors())
+        return _refused("; ".join(faults))
     try:
-        answer = dict(await tool.call(rest, wanted))
+        answer = dict(await tool.call(rest, request))
     except CallFailed as error:
         return _refused(str(error))
     except Exception:  # border of a call: one that breaks must not end the connection
@@ -103,7 +103,7 @@ def _refused(why: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
 
-def _offered(tool: Tool) -> Offered:
+def _described(tool: Tool) -> Offered:
     return Offered(
         name=tool.name,
         description=tool.about,

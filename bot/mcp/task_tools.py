@@ -24,14 +24,14 @@ class TaskToAdd(TaskRequest):
     user_id: Annotated[Owner | None, Field(description="Whose task; absent: the sole user's.")] = None  # type: ignore[assignment] # REST needs one
 
 
-async def list_tasks(rest: Rest, wanted: TaskListing) -> Answer:
-    query = {"user_id": await owner_named(rest, wanted.user_id), "limit": wanted.limit}
-    return await object_of(rest.get("/tasks", query | ({"state": wanted.state} if wanted.state else {})))
+async def list_tasks(rest: Rest, request: TaskListing) -> Answer:
+    query = {"user_id": await owner_named(rest, request.user_id), "limit": request.limit}
+    return await object_of(rest.get("/tasks", query | ({"state": request.state} if request.state else {})))
 
 
-async def add_task(rest: Rest, told: TaskToAdd) -> Answer:
-    owner = await owner_named(rest, told.user_id)
-    return await object_of(rest.send("POST", "/tasks", body_of(told) | {"user_id": owner}))
+async def add_task(rest: Rest, request: TaskToAdd) -> Answer:
+    owner = await owner_named(rest, request.user_id)
+    return await object_of(rest.send("POST", "/tasks", body_of(request) | {"user_id": owner}))
 
 
 TASK_TOOLS: Sequence[Tool] = (

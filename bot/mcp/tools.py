@@ -143,90 +143,92 @@ class ServerStatus(Done):
     graph: GraphStatus | None = None
 
 
-async def add_memory(rest: Rest, told: EpisodeCreateRequest) -> Answer:
-    return await object_of(rest.send("POST", "/graph/episodes", body_of(told)))
+async def add_memory(rest: Rest, request: EpisodeCreateRequest) -> Answer:
+    return await object_of(rest.send("POST", "/graph/episodes", body_of(request)))
 
 
-async def search_nodes(rest: Rest, wanted: NodeSearch) -> Answer:
-    return await _search(rest, wanted, "nodes")
+async def search_nodes(rest: Rest, request: NodeSearch) -> Answer:
+    return await _search(rest, request, "nodes")
 
 
-async def search_memory_facts(rest: Rest, wanted: FactSearch) -> Answer:
-    return await _search(rest, wanted, "facts")
+async def search_memory_facts(rest: Rest, request: FactSearch) -> Answer:
+    return await _search(rest, request, "facts")
 
 
-async def search_messages(rest: Rest, wanted: MessageSearch) -> Answer:
-    return await _search(rest, wanted, "messages")
+async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
+    return await _search(rest, request, "messages")
 
 
-async def search_with_citations(rest: Rest, wanted: GraphSearchRequest) -> Answer:
-    found = await _search(rest, wanted, wanted.search_type)
-    if wanted.search_type != "nodes":
-        return found
-    nodes = [ById(uuid=node["uuid"], user_id=int(node["group_id"])) for node in found["results"]]
-    return {**found, "chains": {one.uuid: await get_citation_chain(rest, one) for one in nodes}}
+async def search_with_citations(rest: Rest, request: GraphSearchRequest) -> Answer:
+    answer = await _search(rest, request, request.search_type)
+    if request.search_type != "nodes":
+        return answer
+    nodes = [ById(uuid=node["uuid"], user_id=int(node["group_id"])) for node in answer["results"]]
+    return {**answer, "chains": {one.uuid: await get_citation_chain(rest, one) for one in nodes}}
 
 
-async def get_episodes(rest: Rest, wanted: EpisodeListing) -> Answer:
-    return await object_of(rest.get("/graph/episodes", body_of(wanted)))
+async def get_episodes(rest: Rest, request: EpisodeListing) -> Answer:
+    return await object_of(rest.get("/graph/episodes", body_of(request)))
 
 
-async def get_citation_chain(rest: Rest, wanted: ById) -> Answer:
-    return await object_of(rest.get(f"/graph/nodes/{_path(wanted.uuid)}/citations", {"user_id": wanted.user_id}))
+async def get_citation_chain(rest: Rest, request: ById) -> Answer:
+    return await object_of(rest.get(f"/graph/nodes/{_path(request.uuid)}/citations", {"user_id": request.user_id}))
 
 
-async def update_fact(rest: Rest, wanted: FactUpdate) -> Answer:
-    body = {name: value for name, value in body_of(wanted).items() if name not in ById.model_fields}
-    return await object_of(rest.send("PATCH", f"/graph/facts/{_path(wanted.uuid)}", body, {"user_id": wanted.user_id}))
+async def update_fact(rest: Rest, request: FactUpdate) -> Answer:
+    body = {name: value for name, value in body_of(request).items() if name not in ById.model_fields}
+    return await object_of(
+        rest.send("PATCH", f"/graph/facts/{_path(request.uuid)}", body, {"user_id": request.user_id})
+    )
 
 
-async def delete_episode(rest: Rest, wanted: ById) -> Answer:
-    await rest.delete(f"/graph/episodes/{_path(wanted.uuid)}", {"user_id": wanted.user_id})
-    return {"status": "deleted", "message": f"episode {wanted.uuid} is deleted, with all that only it supported"}
+async def delete_episode(rest: Rest, request: ById) -> Answer:
+    await rest.delete(f"/graph/episodes/{_path(request.uuid)}", {"user_id": request.user_id})
+    return {"status": "deleted", "message": f"episode {request.uuid} is deleted, with all that only it supported"}
 
 
-async def search_people(rest: Rest, wanted: PeopleSearch) -> Answer:
-    query = {"user_id": await owner_named(rest, wanted.user_id), "query": wanted.query, "limit": wanted.limit}
+async def search_people(rest: Rest, request: PeopleSearch) -> Answer:
+    query = {"user_id": await owner_named(rest, request.user_id), "query": request.query, "limit": request.limit}
     return await object_of(rest.get("/people/search", query))
 
 
-async def store_memory(rest: Rest, told: MemoryToStore) -> Answer:
-    body = {"label": told.label, **body_of(told), "user_id": await owner_named(rest, told.user_id)}
+async def store_memory(rest: Rest, request: MemoryToStore) -> Answer:
+    body = {"label": request.label, **body_of(request), "user_id": await owner_named(rest, request.user_id)}
     content = body.pop("content", None)
     if content is not None:
-        body["properties"] = {"content": content, **told.properties}
+        body["properties"] = {"content": content, **request.properties}
     return await object_of(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
 
 
-async def recall_memory(rest: Rest, wanted: MemoryRecall) -> Answer:
-    return await _for_owner(rest, wanted, wanted.user_id, "/memory/recall")
+async def recall_memory(rest: Rest, request: MemoryRecall) -> Answer:
+    return await _for_owner(rest, request, request.user_id, "/memory/recall")
 
 
-async def strengthen_connection(rest: Rest, wanted: ConnectionChange) -> Answer:
-    return await _for_owner(rest, wanted, wanted.user_id, "/memory/plasticity/strengthen")
+async def strengthen_connection(rest: Rest, request: ConnectionChange) -> Answer:
+    return await _for_owner(rest, request, request.user_id, "/memory/plasticity/strengthen")
 
 
-async def weaken_connection(rest: Rest, wanted: ConnectionChange) -> Answer:
-    return await _for_owner(rest, wanted, wanted.user_id, "/memory/plasticity/weaken")
+async def weaken_connection(rest: Rest, request: ConnectionChange) -> Answer:
+    return await _for_owner(rest, request, request.user_id, "/memory/plasticity/weaken")
 
 
-async def run_maintenance(rest: Rest, wanted: Maintenance) -> Answer:
-    return await _for_owner(rest, wanted, wanted.user_id, "/memory/maintenance")
+async def run_maintenance(rest: Rest, request: Maintenance) -> Answer:
+    return await _for_owner(rest, request, request.user_id, "/memory/maintenance")
 
 
-async def query_graph(rest: Rest, wanted: CypherRequest) -> Answer:
-    return await object_of(rest.send("POST", QUERY_PATH, body_of(wanted)))
+async def query_graph(rest: Rest, request: CypherRequest) -> Answer:
+    return await object_of(rest.send("POST", QUERY_PATH, body_of(request)))
 
 
-async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
+async def get_status(rest: Rest, request: StatusRequest) -> Answer:
     try:
         await rest.get("/readyz")
     except CallFailed as error:
         return {"status": "error", "message": str(error), "graph": None}
     try:
-        graph = await rest.get("/graph/status", body_of(wanted))
+        graph = await rest.get("/graph/status", body_of(request))
     except CallFailed:
-        if wanted.group_id is not None:
+        if request.group_id is not None:
             raise
         return {"status": "ok", "message": "ready", "graph": None}
     return {"status": "ok", "message": graph["message"], "graph": graph}
@@ -368,12 +370,12 @@ TOOLS: Sequence[Tool] = (
 )
 
 
-async def _search(rest: Rest, wanted: Request, search_type: str) -> Answer:
-    return await object_of(rest.send("POST", "/graph/search", {**body_of(wanted), "search_type": search_type}))
+async def _search(rest: Rest, request: Request, search_type: str) -> Answer:
+    return await object_of(rest.send("POST", "/graph/search", {**body_of(request), "search_type": search_type}))
 
 
-async def _for_owner(rest: Rest, wanted: Request, user_id: int | None, path: str) -> Answer:
-    return await object_of(rest.send("POST", path, {**body_of(wanted), "user_id": await owner_named(rest, user_id)}))
+async def _for_owner(rest: Rest, request: Request, user_id: int | None, path: str) -> Answer:
+    return await object_of(rest.send("POST", path, {**body_of(request), "user_id": await owner_named(rest, user_id)}))
 
 
 async def owner_named(rest: Rest, user_id: int | None) -> int:
@@ -386,9 +388,9 @@ async def object_of(answer: Awaitable[Any]) -> Answer:
     return found
 
 
-def body_of(told: Request) -> dict[str, Any]:
+def body_of(request: Request) -> dict[str, Any]:
     """Only what was told, as it goes over the wire: REST knows the defaults."""
-    return {name: _plain(value) for name, value in told.model_dump(exclude_unset=True).items()}
+    return {name: _plain(value) for name, value in request.model_dump(exclude_unset=True).items()}
 
 
 def _plain(value: Any) -> Any:

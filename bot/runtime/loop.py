@@ -25,7 +25,7 @@ from internal.storage.backup import backup
 POLLED = "polled_at"
 """The setting that tells every process when the one that polls was last answered."""
 
-FIGURES_TOLD = timedelta(seconds=20)
+FIGURES_EVERY = timedelta(seconds=20)
 
 
 async def work(
@@ -42,7 +42,7 @@ async def work(
     notifying = _notifying(app, side.sender.wake)
     jobs = [Job("notifications", notifying.start_due)]
     if app.database.shared:
-        jobs.append(Job("figures", lambda: _tell_figures(app, side.monitor), FIGURES_TOLD, everywhere=True))
+        jobs.append(Job("figures", lambda: _share_figures(app, side.monitor), FIGURES_EVERY, everywhere=True))
     maintenance = app.maintenance(jobs)
     endless = [
         *beside,
@@ -66,15 +66,15 @@ async def work(
         task.result()
 
 
-async def _tell_figures(app: App, monitor: PollMonitor) -> None:
+async def _share_figures(app: App, monitor: PollMonitor) -> None:
     """What one process sees and an alert asks about is told by each of them, whichever is scraped."""
     if not monitor.standing_by and monitor.last is not None:
         polled = monitor.last.isoformat()
         await app.database.write(lambda c: users.write_setting(c, POLLED, polled))
     elif monitor.standing_by:
-        told = await app.database.read(lambda c: users.read_setting(c, POLLED))
-        if told is not None:
-            app.metrics.polled(datetime.fromisoformat(told))
+        polled_at = await app.database.read(lambda c: users.read_setting(c, POLLED))
+        if polled_at is not None:
+            app.metrics.polled(datetime.fromisoformat(polled_at))
     last = await last_backup(app.database, backup.folder_of(app.config.data_dir))
     if last is not None:
         app.metrics.backup_finished(last)
@@ -104,10 +104,10 @@ async def _publish_menu(app: App, side: TelegramService) -> None:
 def stop_signals() -> Iterator[asyncio.Event]:
     """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(wanted, stop.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
     try:
         yield stop
     finally:
-        for wanted in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(wanted)
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(signal_number)

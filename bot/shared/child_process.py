@@ -27,9 +27,9 @@ class LineFormatter(logging.Formatter):
 
 def log_as(name: str) -> None:
     """Warnings and worse of this process go to stderr, a record a line."""
-    told = logging.StreamHandler(sys.stderr)
-    told.setFormatter(LineFormatter(f"{name}: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[told])
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter(f"{name}: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
 async def stop_with(parent: int, stop: Callable[[], None]) -> None:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 def local_address(host: str, port: int) -> str:
     """How a browser on this machine reaches a server that listens there."""
-    told = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else f"[{host}]" if ":" in host else host
-    return f"http://{told}:{port}"
+    address = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else f"[{host}]" if ":" in host else host
+    return f"http://{address}:{port}"
 
 
 class Hosts:

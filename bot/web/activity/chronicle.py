@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING
-from bot.web.http.fields import LARGEST_ID, AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.fields import LARGEST_ID, Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
 from internal.access import repository as users
 from internal.chronicle import repository
@@ -37,8 +37,8 @@ class SessionOut(BaseModel):
 
     @classmethod
     def of(cls, session: Session) -> SessionOut:
-        told = session_node(session).properties
-        return cls(id=session.id, **told, created_at=session.opened_at, closed_at=session.closed_at)
+        properties = session_node(session).properties
+        return cls(id=session.id, **properties, created_at=session.opened_at, closed_at=session.closed_at)
 
 
 class SessionsOut(BaseModel):
@@ -89,8 +89,8 @@ class SessionViewOut(BaseModel):
     nodes: list[ViewNodeOut]
 
     @classmethod
-    def of(cls, shown: ShownSession) -> SessionViewOut:
-        nodes = {node.id: node for node in shown.view.nodes}
+    def of(cls, visible: ShownSession) -> SessionViewOut:
+        nodes = {node.id: node for node in visible.view.nodes}
         events = [
             EventOut(
                 id=event.id,
@@ -99,15 +99,17 @@ class SessionViewOut(BaseModel):
                 message_id=event.message_id,
                 **nodes[event.id].properties,
             )
-            for event in shown.events
+            for event in visible.events
         ]
         edges = [
             ViewEdgeOut(type=edge.type, source_id=edge.source, target_id=edge.target, **edge.properties)
-            for edge in shown.view.edges
+            for edge in visible.view.edges
         ]
-        around = [node for node in shown.view.nodes if node.label in ("Day", "Year")]
-        around += [entity_node(node) for node in shown.view.entities]
-        return cls(session=SessionOut.of(shown.session), events=events, edges=edges, nodes=[_around(n) for n in around])
+        around = [node for node in visible.view.nodes if node.label in ("Day", "Year")]
+        around += [entity_node(node) for node in visible.view.entities]
+        return cls(
+            session=SessionOut.of(visible.session), events=events, edges=edges, nodes=[_around(n) for n in around]
+        )
 
 
 class AuditOut(BaseModel):
@@ -163,11 +165,13 @@ class Chronicle:
     agent: str
 
 
-def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> APIRouter:
+def chronicle_router(database: Database, owners: Owners, chronicle: Chronicle) -> APIRouter:
     router = APIRouter(prefix="/chronicle", tags=["chronicle"], dependencies=KEYED)
 
     @router.get("/sessions", responses=READING)
-    async def sessions(user_id: UserId, newest: bool = False, limit: Limit = 100, offset: Offset = 0) -> SessionsOut:
+    async def list_sessions(
+        user_id: UserId, newest: bool = False, limit: Limit = 100, offset: Offset = 0
+    ) -> SessionsOut:
         """Oldest first, or newest."""
         await owners.stored(user_id)
 
@@ -179,31 +183,31 @@ def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> AP
         return await database.read(work)
 
     @router.get("/sessions/{session_id}", responses=READING)
-    async def session(session_id: Uuid, asked: AskedUser = None) -> SessionViewOut:
+    async def get_session(session_id: Uuid, user_filter: UserFilter = None) -> SessionViewOut:
         """A conversation with its events in order, and every relationship of the chronicle that it has a part in."""
-        return SessionViewOut.of(await database.read(lambda c: _shown(c, session_id, asked)))
+        return SessionViewOut.of(await database.read(lambda c: _visible_session(c, session_id, user_filter)))
 
     @router.get("/sessions/{session_id}/transcript", responses={**READING, 200: _MARKDOWN}, response_class=Response)
-    async def transcript(
+    async def get_transcript(
         session_id: Uuid,
-        asked: AskedUser = None,
+        user_filter: UserFilter = None,
         lang: Annotated[Literal["ru", "uk", "en"] | None, Query(description="The owner's own if absent.")] = None,
     ) -> Response:
         """Every word of a conversation, with what was judged of it, as Markdown."""
-        told = await database.read(lambda c: _transcript(c, session_id, asked, lang, given.agent))
-        return Response(told.markdown, media_type="text/markdown; charset=utf-8")
+        document = await database.read(lambda c: _transcript(c, session_id, user_filter, lang, chronicle.agent))
+        return Response(document.markdown, media_type="text/markdown; charset=utf-8")
 
     @router.get("/audit", responses=READING)
-    async def audit(user_id: UserId) -> AuditOut:
+    async def audit_chronicle(user_id: UserId) -> AuditOut:
         """How whole the chronicle is, compared with the log; nothing is changed."""
         await owners.stored(user_id)
-        return AuditOut.of(await given.auditing.audit(user_id))
+        return AuditOut.of(await chronicle.auditing.audit(user_id))
 
     @router.post("/repair", responses=WRITING)
-    async def repair(order: RepairOrder) -> RepairOut:
+    async def repair_chronicle(order: RepairOrder) -> RepairOut:
         """Mends what can be mended, has unjudged sessions judged, and offers to merge people who are doubled."""
         await owners.about(order.user_id)
-        return RepairOut.of(await given.auditing.repair(order.user_id))
+        return RepairOut.of(await chronicle.auditing.repair(order.user_id))
 
     return router
 
@@ -211,8 +215,8 @@ def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> AP
 _MARKDOWN: dict[str, Any] = {"content": {"text/markdown": {"schema": {"type": "string"}}}}
 
 
-def _shown(connection: Connection, session_id: str, asked: int | None) -> ShownSession:
-    owner = owner_of(connection, repository.owner_of_session, "session", session_id, asked)
+def _visible_session(connection: Connection, session_id: str, user_filter: int | None) -> ShownSession:
+    owner = owner_of(connection, repository.owner_of_session, "session", session_id, user_filter)
     found = visibility_sessions.session(connection, owner, session_id)
     if found is None:
         raise NotFound(f"there is no session {session_id}")
@@ -220,9 +224,9 @@ def _shown(connection: Connection, session_id: str, asked: int | None) -> ShownS
 
 
 def _transcript(
-    connection: Connection, session_id: str, asked: int | None, lang: Literal["ru", "uk", "en"] | None, agent: str
+    connection: Connection, session_id: str, user_filter: int | None, lang: Literal["ru", "uk", "en"] | None, agent: str
 ) -> Transcript:
-    owner = owner_of(connection, repository.owner_of_session, "session", session_id, asked)
+    owner = owner_of(connection, repository.owner_of_session, "session", session_id, user_filter)
     spoken = lang or users.get(connection, owner).lang
     found = visibility_sessions.transcript(connection, owner, session_id, lang=spoken, agent=agent)
     if found is None:

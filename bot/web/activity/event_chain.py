@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from bot.web.activity.events import EventOut
 from bot.web.activity.model_calls import ModelCallOut
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser, Uuid
+from bot.web.http.fields import UserFilter, Uuid
 from bot.web.http.owners import Owners, owner_of
 from internal.errors import NotFound
 from internal.events import repository as events
@@ -43,14 +43,14 @@ class ChainOut(BaseModel):
     cut: bool
 
     @classmethod
-    def of(cls, found: Chain, calls: list[ModelCallOut]) -> ChainOut:
+    def of(cls, chain_of_event: Chain, calls: list[ModelCallOut]) -> ChainOut:
         return cls(
-            event=EventOut.of(found.event),
-            back=[EventOut.of(event) for event in found.back],
-            forward=[EventOut.of(event) for event in found.forward],
-            links=[LinkOut(cause=cause, effect=effect) for cause, effect in found.links],
+            event=EventOut.of(chain_of_event.event),
+            back=[EventOut.of(event) for event in chain_of_event.back],
+            forward=[EventOut.of(event) for event in chain_of_event.forward],
+            links=[LinkOut(cause=cause, effect=effect) for cause, effect in chain_of_event.links],
             calls=calls,
-            cut=found.cut,
+            cut=chain_of_event.cut,
         )
 
 
@@ -58,13 +58,13 @@ def chain_router(database: Database, owners: Owners) -> APIRouter:
     router = APIRouter(prefix="/events", tags=["events"], dependencies=KEYED)
 
     @router.get("/{event_id}/chain", responses=READING)
-    async def walk(event_id: Uuid, asked: AskedUser = None, limit: Longest = 200) -> ChainOut:
+    async def get_event_chain(event_id: Uuid, user_filter: UserFilter = None, limit: Longest = 200) -> ChainOut:
         """From a reply back to the update that it answers, and forward to what was archived from it."""
-        if asked is not None:
-            await owners.stored(asked)
+        if user_filter is not None:
+            await owners.stored(user_filter)
 
         def read(connection: Connection) -> ChainOut:
-            user_id = owner_of(connection, events.owner_of, "event", event_id, asked)
+            user_id = owner_of(connection, events.owner_of, "event", event_id, user_filter)
             found = chain(connection, user_id, event_id, limit=limit)
             if found is None:
                 raise NotFound(f"there is no event {event_id}")

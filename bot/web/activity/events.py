@@ -51,7 +51,7 @@ class EventsOut(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Filters:
     user_id: int
     event_type: str | None
     source: str | None
@@ -68,7 +68,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
     router = APIRouter(prefix="/events", tags=["events"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(
+    async def list_events(
         user_id: UserId,
         type_: EventType = None,
         source: EventSource = None,
@@ -90,7 +90,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
 
     # OpenAPI has no words for a stream without an end; who reads the description would wait for its last byte.
     @router.get("/stream", include_in_schema=False)
-    async def stream(
+    async def stream_events(
         request: Request,
         user_id: UserId,
         type_: EventType = None,
@@ -104,10 +104,10 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         place = await database.read(
             lambda c: events.last_place(c, user_id) if since is None else _place(c, user_id, since)
         )
-        wanted = _Wanted(user_id, type_, source)
-        told = _told(following(database, stopping, admission(request.scope), place, wanted.following))
+        filters = _Filters(user_id, type_, source)
+        lines = _server_sent(following(database, stopping, admission(request.scope), place, filters.following))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+        return StreamingResponse(lines, media_type="text/event-stream", headers=headers)
 
     return router
 
@@ -119,7 +119,7 @@ def _place(connection: Connection, user_id: int, event_id: str) -> int:
     return place
 
 
-async def _told(following: AsyncIterator[Event | None]) -> AsyncIterator[str]:
+async def _server_sent(following: AsyncIterator[Event | None]) -> AsyncIterator[str]:
     """The owner's events as they are committed."""
     yield ": events follow\n\n"
     async for event in following:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser, Limit
+from bot.web.http.fields import Limit, UserFilter
 from bot.web.http.owners import Owners
 from internal.errors import NotFound
 from internal.flows.visibility.messages import call_in_sight
@@ -59,35 +59,37 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
     router = APIRouter(prefix="/model-calls", tags=["model calls"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(
-        asked: AskedUser = None,
+    async def list_model_calls(
+        user_filter: UserFilter = None,
         agent: AgentName = None,
         cause: Cause = None,
         before: Before = None,
         limit: Limit = 100,
     ) -> ModelCallsOut:
         """Newest first, of one owner or, for the admin, of all."""
-        if asked is not None:
-            await owners.stored(asked)
-        wanted = Calls(asked, agent, cause)
+        if user_filter is not None:
+            await owners.stored(user_filter)
+        filters = Calls(user_filter, agent, cause)
 
         def read(connection: Connection) -> ModelCallsOut:
-            rows = call_repository.listing(connection, wanted, before=before, limit=limit)
+            rows = call_repository.listing(connection, filters, before=before, limit=limit)
             listed = [ModelCallOut.model_validate(row) for row in rows]
-            return ModelCallsOut(calls=listed, count=call_repository.count(connection, wanted))
+            return ModelCallsOut(calls=listed, count=call_repository.count(connection, filters))
 
         return await database.read(read)
 
     @router.get("/{call_id}", responses=READING)
-    async def one(call_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> WholeModelCallOut:
+    async def get_model_call(
+        call_id: Annotated[str, Path(max_length=200)], user_filter: UserFilter = None
+    ) -> WholeModelCallOut:
         def read(connection: Connection) -> WholeModelCallOut:
-            found = call_repository.one(connection, Calls(asked), call_id)
-            if found is None:
+            row = call_repository.one(connection, Calls(user_filter), call_id)
+            if row is None:
                 raise NotFound(f"there is no model call {call_id}")
-            told = WholeModelCallOut.model_validate(found)
-            if call_in_sight(connection, found):
-                return told
-            return told.model_copy(update={"prompt": None, "reply": None})
+            call = WholeModelCallOut.model_validate(row)
+            if call_in_sight(connection, row):
+                return call
+            return call.model_copy(update={"prompt": None, "reply": None})
 
         return await database.read(read)
 

@@ -51,7 +51,7 @@ def notifications_router(database: Database, owners: Owners) -> APIRouter:
     router = APIRouter(prefix="/notifications", tags=["notifications"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(
+    async def list_notifications(
         user_id: UserId, state: NotificationState | None = None, limit: Limit = 100, offset: Offset = 0
     ) -> NotificationsOut:
         """Newest first; what is about to be forgotten is left out."""

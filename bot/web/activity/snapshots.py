@@ -47,16 +47,16 @@ class SnapshotOut(BaseModel):
 
     @classmethod
     def of(cls, version: Version) -> SnapshotOut:
-        found = version.snapshot
+        snapshot = version.snapshot
         return cls(
             version=version.version,
             created_at=version.created_at,
             run_id=version.run_id,
             restored_from=version.restored_from,
-            by="rules" if found.by_rules else "model",
-            who=[ItemOut.of(item) for item in found.who],
-            now=[ItemOut.of(item) for item in found.now],
-            threads=[ItemOut.of(item) for item in found.threads],
+            by="rules" if snapshot.by_rules else "model",
+            who=[ItemOut.of(item) for item in snapshot.who],
+            now=[ItemOut.of(item) for item in snapshot.now],
+            threads=[ItemOut.of(item) for item in snapshot.threads],
         )
 
 
@@ -71,7 +71,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     router = APIRouter(prefix="/snapshots", tags=["snapshots"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
+    async def list_snapshots(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
         """The latest first: that one stands in every prompt. What is about to be forgotten is left out."""
 
         def work(connection: Connection) -> tuple[list[Version], int]:
@@ -83,7 +83,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         return SnapshotsOut(snapshots=[SnapshotOut.of(one) for one in page], count=count)
 
     @router.post("/{version}/restore", responses=WRITING)
-    async def restore(version: VersionNumber, user_id: UserId) -> SnapshotOut:
+    async def restore_snapshot(version: VersionNumber, user_id: UserId) -> SnapshotOut:
         """Makes an earlier version the latest again, as a new version that names it."""
         await owners.stored(user_id)
         now = clock.now()

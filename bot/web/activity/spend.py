@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser
+from bot.web.http.fields import UserFilter
 from bot.web.http.owners import Owners, zone_of
 from internal.access import repository as users
 from internal.scheduling.clock import Clock
@@ -42,16 +42,16 @@ def spend_router(database: Database, clock: Clock, owners: Owners, daily_limit_u
     router = APIRouter(prefix="/spend", tags=["model calls"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(asked: AskedUser = None, days: Days = 30) -> SpendOut:
+    async def get_spend(user_filter: UserFilter = None, days: Days = 30) -> SpendOut:
         """Oldest first, of one owner or, for the admin, of all; the limit is each owner's."""
-        if asked is not None:
-            await owners.stored(asked)
+        if user_filter is not None:
+            await owners.stored(user_filter)
         now = clock.now()
 
         def read(connection: Connection) -> SpendOut:
-            today = now.date() if asked is None else now.astimezone(zone_of(connection, asked)).date()
+            today = now.date() if user_filter is None else now.astimezone(zone_of(connection, user_filter)).date()
             first = today - timedelta(days=days - 1)
-            rows = users.spent_by_day(connection, asked, first.isoformat())
+            rows = users.spent_by_day(connection, user_filter, first.isoformat())
             names = SpentOut.model_fields
             spent = [SpentOut.model_validate(dict(zip(names, row, strict=True))) for row in rows]
             # Whose day has begun already is ahead of UTC.

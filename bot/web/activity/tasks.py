@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import NUL_FREE, AskedUser, Limit, Moment, Offset, Owner, Short, UserId, Uuid, in_zone
+from bot.web.http.fields import NUL_FREE, Limit, Moment, Offset, Owner, Short, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, zone_of
 from bot.web.http.sessions import expect_visible
 from internal.errors import NotFound
@@ -95,7 +95,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
         return service.by_owner(user_id, clock.now(), time_of_day(whole_day_at))
 
     @router.get("", responses=READING)
-    async def listing(
+    async def list_tasks(
         user_id: UserId, state: TaskState | None = None, limit: Limit = 100, offset: Offset = 0
     ) -> TasksOut:
         """By time, what has none last; in every state, or in one."""
@@ -110,38 +110,38 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
         return TasksOut(tasks=[TaskOut.model_validate(one) for one in page], count=count)
 
     @router.get("/{task_id}", responses=READING)
-    async def one(task_id: Uuid, asked: AskedUser = None) -> TaskOut:
-        return TaskOut.model_validate(await database.read(lambda c: _task(c, task_id, asked)))
+    async def get_task(task_id: Uuid, user_filter: UserFilter = None) -> TaskOut:
+        return TaskOut.model_validate(await database.read(lambda c: _task(c, task_id, user_filter)))
 
     @router.post("", status_code=201, responses=WRITING)
-    async def add(wanted: TaskRequest) -> TaskOut:
+    async def add_task(request: TaskRequest) -> TaskOut:
         """Opens a task: it needs no yes."""
-        await owners.about(wanted.user_id)
+        await owners.about(request.user_id)
 
         def work(connection: Connection) -> Task:
-            owners.expect(connection, wanted.user_id, clock.now())
-            schedule = _schedule(connection, wanted.user_id, wanted.due_at, wanted.recurrence)
-            new = service.NewTask(wanted.title, schedule, kind=wanted.kind, details=wanted.details)
-            return service.open_task(connection, wanted.user_id, new, teller(wanted.user_id))
+            owners.expect(connection, request.user_id, clock.now())
+            schedule = _schedule(connection, request.user_id, request.due_at, request.recurrence)
+            new = service.NewTask(request.title, schedule, kind=request.kind, details=request.details)
+            return service.open_task(connection, request.user_id, new, teller(request.user_id))
 
         return TaskOut.model_validate(await database.write(work))
 
     @router.patch("/{task_id}", responses={**WRITING, **refusals(409)})
-    async def change(task_id: Uuid, changes: TaskChanges, asked: AskedUser = None) -> TaskOut:
+    async def change_task(task_id: Uuid, changes: TaskChanges, user_filter: UserFilter = None) -> TaskOut:
         """Changes words and times, closes it or opens it again."""
 
         def work(connection: Connection) -> Task:
-            known = _task(connection, task_id, asked)
-            return _changed(connection, known, changes, teller(known.user_id))
+            known = _task(connection, task_id, user_filter)
+            return _change_task(connection, known, changes, teller(known.user_id))
 
         return TaskOut.model_validate(await database.write(work))
 
     @router.delete("/{task_id}", status_code=204, responses={**READING, **refusals(404)})
-    async def delete(task_id: Uuid, asked: AskedUser = None) -> Response:
+    async def delete_task(task_id: Uuid, user_filter: UserFilter = None) -> Response:
         """Deletes it for good; what it was found in stays."""
 
         def work(connection: Connection) -> None:
-            known = _task(connection, task_id, asked)
+            known = _task(connection, task_id, user_filter)
             actions.drop(connection, known.user_id, known.id, teller(known.user_id))
 
         await database.write(work)
@@ -150,10 +150,10 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
     return router
 
 
-def _task(connection: Connection, task_id: str, asked: int | None) -> Task:
+def _task(connection: Connection, task_id: str, user_filter: int | None) -> Task:
     """Raises NotFound, also for another owner's, and for one whom the session of this call is not about."""
     owner = repository.owner_of(connection, task_id)
-    if owner is None or asked not in {None, owner}:
+    if owner is None or user_filter not in {None, owner}:
         raise NotFound(f"there is no task {task_id}")
     expect_visible(owner)
     return service.task(connection, owner, task_id)
@@ -166,28 +166,28 @@ def _schedule(connection: Connection, user_id: int, due_at: object, recurrence: 
     return Schedule(moment, whole, recurrence or None, zone.key)
 
 
-def _changed(connection: Connection, known: Task, changes: TaskChanges, teller: service.TaskAuthor) -> Task:
-    told, user_id = changes.model_fields_set, known.user_id
-    words = {name: getattr(changes, name) for name in ("title", "details") if name in told}
-    found = service.change(connection, user_id, known.id, teller, **words)
-    if told & {"due_at", "recurrence"}:
+def _change_task(connection: Connection, known: Task, changes: TaskChanges, teller: service.TaskAuthor) -> Task:
+    fields, user_id = changes.model_fields_set, known.user_id
+    words = {name: getattr(changes, name) for name in ("title", "details") if name in fields}
+    task = service.change(connection, user_id, known.id, teller, **words)
+    if fields & {"due_at", "recurrence"}:
         before = known.schedule
-        due = _schedule(connection, user_id, changes.due_at, None) if "due_at" in told else before
-        recurrence = changes.recurrence if "recurrence" in told else before.recurrence
+        due = _schedule(connection, user_id, changes.due_at, None) if "due_at" in fields else before
+        recurrence = changes.recurrence if "recurrence" in fields else before.recurrence
         schedule = Schedule(due.due_at, due.whole_day, recurrence or None, due.tz)
         if schedule != before:
-            found = actions.move(connection, user_id, known.id, schedule, teller)
-    if "next_at" in told and changes.next_at is not None:
+            task = actions.move(connection, user_id, known.id, schedule, teller)
+    if "next_at" in fields and changes.next_at is not None:
         moment = in_zone(changes.next_at, zone_of(connection, user_id))
         assert moment is not None
-        found = actions.postpone(connection, user_id, known.id, moment, teller)
+        task = actions.postpone(connection, user_id, known.id, moment, teller)
     match changes.state:
         case "done":
             return actions.done(connection, user_id, known.id, teller)
         case "cancelled":
             return actions.cancel(connection, user_id, known.id, teller)
-        case "open" if found.state.closed:
+        case "open" if task.state.closed:
             return service.reopen(connection, user_id, known.id, teller)
         case "open":
             return actions.confirm(connection, user_id, known.id, teller)
-    return found
+    return task

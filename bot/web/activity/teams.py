@@ -54,14 +54,14 @@ def teams_router(database: Database, owners: Owners) -> APIRouter:
     router = APIRouter(prefix="/teams", tags=["teams"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(user_id: UserId) -> TeamsOut:
+    async def list_teams(user_id: UserId) -> TeamsOut:
         """The teams he is in, and what he is asked to join."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> TeamsOut:
             mine = [TeamOut.model_validate(one) for one in teams.teams_of(connection, user_id)]
-            asked = [InvitationOut.model_validate(one) for one in teams.pending(connection, user_id)]
-            return TeamsOut(teams=mine, invitations=asked)
+            pending = [InvitationOut.model_validate(one) for one in teams.pending(connection, user_id)]
+            return TeamsOut(teams=mine, invitations=pending)
 
         return await database.read(read)
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from bot.web.activity.events import EventOut
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import LARGEST_ID, AskedUser, Limit
+from bot.web.http.fields import LARGEST_ID, Limit, UserFilter
 from bot.web.http.live_stream import following
 from bot.web.http.owners import Owners
 from bot.web.http.sessions import admission
@@ -44,8 +44,8 @@ class PlacedOut(EventOut):
 
     @classmethod
     def at(cls, placed: Placed) -> PlacedOut:
-        told = EventOut.of(placed.event).model_dump()
-        return cls(**told, place=placed.place, user_id=placed.event.user_id, text=placed.text)
+        fields = EventOut.of(placed.event).model_dump()
+        return cls(**fields, place=placed.place, user_id=placed.event.user_id, text=placed.text)
 
 
 class TimelineOut(BaseModel):
@@ -65,8 +65,8 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
 def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
     @router.get("", responses=READING)
-    async def page(
-        asked: AskedUser = None,
+    async def get_timeline(
+        user_filter: UserFilter = None,
         before: Place = None,
         after: Place = None,
         hide: Names = [],  # noqa: B006 - FastAPI reads it as the default and copies it
@@ -79,36 +79,36 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
 
         `hide` leaves sources out, `only` are ids.
         """
-        wanted = await _wanted(owners, asked, hide, type_, only)
+        filters = await _filters(owners, user_filter, hide, type_, only)
 
         def read(connection: Connection) -> TimelineOut:
             if after is not None:
-                found = timeline.behind(connection, wanted, after, limit=limit)
+                placed = timeline.behind(connection, filters, after, limit=limit)
             else:
-                found = timeline.before(connection, wanted, before, limit=limit)
-            count = timeline.count(connection, wanted) if counted else None
-            return TimelineOut(events=_told_of(connection, found), count=count)
+                placed = timeline.before(connection, filters, before, limit=limit)
+            count = timeline.count(connection, filters) if counted else None
+            return TimelineOut(events=_placed_out(connection, placed), count=count)
 
         return await database.read(read)
 
     @router.get("/{event_id}", responses=READING)
-    async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
-        wanted = await _wanted(owners, asked, [], [], [])
+    async def get_event(event_id: Annotated[str, Path(max_length=200)], user_filter: UserFilter = None) -> PlacedOut:
+        filters = await _filters(owners, user_filter, [], [], [])
 
         def read(connection: Connection) -> PlacedOut:
-            found = timeline.one(connection, wanted, event_id)
-            if found is None:
+            placed = timeline.one(connection, filters, event_id)
+            if placed is None:
                 raise NotFound(f"there is no event {event_id}")
-            return _told_of(connection, [found])[0]
+            return _placed_out(connection, [placed])[0]
 
         return await database.read(read)
 
 
 def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: asyncio.Event) -> None:
     @router.get("/stream", include_in_schema=False)
-    async def stream(
+    async def stream_timeline(
         request: Request,
-        asked: AskedUser = None,
+        user_filter: UserFilter = None,
         after: Place = None,
         hide: Names = [],  # noqa: B006 - as above
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
@@ -117,26 +117,28 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
 
         Of everybody's, one may come after others of a later place, and some may be told again.
         """
-        wanted = await _wanted(owners, asked, hide, type_, [])
+        filters = await _filters(owners, user_filter, hide, type_, [])
         admitted = admission(request.scope)
-        found: AsyncIterator[PlacedOut | None]
-        if asked is None:
+        news: AsyncIterator[PlacedOut | None]
+        if user_filter is None:
             standing = await database.read(partial(_standing, after))
-            found = following(database, stopping, admitted, standing, partial(_news, wanted))
+            news = following(database, stopping, admitted, standing, partial(_news, filters))
         else:
-            place = after if after is not None else await database.read(partial(events.last_place, user_id=asked))
-            found = following(database, stopping, admitted, place, partial(_behind, wanted))
+            place = after if after is not None else await database.read(partial(events.last_place, user_id=user_filter))
+            news = following(database, stopping, admitted, place, partial(_behind, filters))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_told(found), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_server_sent(news), media_type="text/event-stream", headers=headers)
 
 
-async def _wanted(owners: Owners, asked: int | None, hide: list[str], types: list[str], only: list[str]) -> Wanted:
-    if asked is not None:
-        await owners.stored(asked)
-    return Wanted(asked, hide, types, only)
+async def _filters(
+    owners: Owners, user_filter: int | None, hide: list[str], types: list[str], only: list[str]
+) -> Wanted:
+    if user_filter is not None:
+        await owners.stored(user_filter)
+    return Wanted(user_filter, hide, types, only)
 
 
-async def _told(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str]:
+async def _server_sent(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str]:
     yield ": events follow\n\n"
     async for one in following:
         if one is None:
@@ -145,19 +147,19 @@ async def _told(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str
             yield f"id: {one.place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
 
 
-def _behind(wanted: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
-    found = timeline.behind(connection, wanted, place, limit=_AT_ONCE)
-    return _told_of(connection, found), found[-1].place if found else place
+def _behind(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
+    placed = timeline.behind(connection, filters, place, limit=_AT_ONCE)
+    return _placed_out(connection, placed), placed[-1].place if placed else place
 
 
 def _standing(after: int | None, connection: Connection) -> ReadPosition:
     return timeline.standing(connection, after, again=_AGAIN if after is not None else 0)
 
 
-def _news(wanted: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
-    found, here = timeline.news(connection, wanted, since, limit=_AT_ONCE)
-    return _told_of(connection, found), here
+def _news(filters: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
+    placed, here = timeline.news(connection, filters, since, limit=_AT_ONCE)
+    return _placed_out(connection, placed), here
 
 
-def _told_of(connection: Connection, found: list[Placed]) -> list[PlacedOut]:
-    return [PlacedOut.at(one) for one in events_shown(connection, found)]
+def _placed_out(connection: Connection, placed: list[Placed]) -> list[PlacedOut]:
+    return [PlacedOut.at(one) for one in events_shown(connection, placed)]

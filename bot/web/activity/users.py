@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import LARGEST_ID, AskedUser, Limit, UserId
+from bot.web.http.fields import LARGEST_ID, Limit, UserFilter, UserId
 from bot.web.http.owners import Owners
 from internal.access import repository as users
 from internal.access.model import User, UserState
@@ -39,7 +39,7 @@ class UserOut(BaseModel):
     received: int
 
     @classmethod
-    def of(cls, user: User, told: Traffic) -> UserOut:
+    def of(cls, user: User, traffic_of_user: Traffic) -> UserOut:
         return cls(
             user_id=user.user_id,
             name=user.name,
@@ -50,9 +50,9 @@ class UserOut(BaseModel):
             state=user.state,
             paused=user.state is UserState.PAUSED,
             created_at=user.created_at,
-            last_activity=told.last,
-            sent=told.sent,
-            received=told.received,
+            last_activity=traffic_of_user.last,
+            sent=traffic_of_user.sent,
+            received=traffic_of_user.received,
         )
 
 
@@ -87,29 +87,29 @@ def users_router(database: Database, owners: Owners) -> APIRouter:
     router = APIRouter(dependencies=KEYED)
 
     @router.get("/users", responses=READING, tags=["users"])
-    async def listing(asked: AskedUser = None) -> UsersOut:
+    async def list_users(user_filter: UserFilter = None) -> UsersOut:
         """Who was active last comes first; of all users, or of the one asked for."""
-        if asked is not None:
-            await owners.stored(asked)
+        if user_filter is not None:
+            await owners.stored(user_filter)
 
         def read(connection: Connection) -> UsersOut:
-            known = [user for user in users.everybody(connection) if asked in {None, user.user_id}]
-            told = traffic(connection, [user.user_id for user in known])
-            listed = [UserOut.of(user, told.get(user.user_id, Traffic())) for user in known]
+            known = [user for user in users.everybody(connection) if user_filter in {None, user.user_id}]
+            traffic_of = traffic(connection, [user.user_id for user in known])
+            listed = [UserOut.of(user, traffic_of.get(user.user_id, Traffic())) for user in known]
             listed.sort(key=lambda user: user.last_activity or user.created_at, reverse=True)
             return UsersOut(users=listed, count=len(listed))
 
         return await database.read(read)
 
     @router.get("/messages", responses=READING, tags=["users"])
-    async def messages(user_id: UserId, before: Before = None, limit: Limit = 50) -> MessagesOut:
+    async def list_messages(user_id: UserId, before: Before = None, limit: Limit = 50) -> MessagesOut:
         """The newest messages both ways, or those before a `seq`, without what is about to be forgotten."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> MessagesOut:
-            found, earlier = last_words(connection, user_id, before_seq=before, limit=limit)
-            shown = messages_shown(connection, user_id, found)
-            return MessagesOut(messages=[MessageOut.of(one) for one in shown], earlier=earlier)
+            rows, earlier = last_words(connection, user_id, before_seq=before, limit=limit)
+            visible = messages_shown(connection, user_id, rows)
+            return MessagesOut(messages=[MessageOut.of(one) for one in visible], earlier=earlier)
 
         return await database.read(read)
 

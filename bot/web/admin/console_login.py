@@ -77,21 +77,23 @@ class SessionOut(MeOut):
     token: str
 
 
-def console_router(database: Database, clock: Clock, given: Console) -> APIRouter:
+def console_router(database: Database, clock: Clock, console_settings: Console) -> APIRouter:
     router = APIRouter(prefix="/console", tags=["console"])
-    attempts, key = LoginAttempts(), given.api_key.encode()
+    attempts, key = LoginAttempts(), console_settings.api_key.encode()
 
     @router.post("/login", responses=refusals(400, 401, 429))
-    async def login(told: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
+    async def login(credentials: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
         """A session, for the server's key or the secret of a link, which works once."""
         address = _address(request, x_forwarded_for)
         _refuse_hasty(attempts, address)
-        now, lifetime = clock.now(), given.session_lifetime
+        now, lifetime = clock.now(), console_settings.session_lifetime
 
         def work(connection: Connection) -> SessionOut | None:
-            if told.link is not None:
-                opened = console.open_by_link(connection, told.link, lifetime=lifetime, now=now)
-            elif told.key is not None and hmac.compare_digest(told.key.strip().encode("utf-8", "replace"), key):
+            if credentials.link is not None:
+                opened = console.open_by_link(connection, credentials.link, lifetime=lifetime, now=now)
+            elif credentials.key is not None and hmac.compare_digest(
+                credentials.key.strip().encode("utf-8", "replace"), key
+            ):
                 opened = console.open_session(connection, None, lifetime=lifetime, now=now)
             else:
                 opened = None
@@ -100,7 +102,9 @@ def console_router(database: Database, clock: Clock, given: Console) -> APIRoute
         session = await database.write(work)
         if session is None:
             attempts.failed(address)
-            raise HTTPException(401, f"{'key' if told.link is None else 'link'}: it is not valid, or not any more")
+            raise HTTPException(
+                401, f"{'key' if credentials.link is None else 'link'}: it is not valid, or not any more"
+            )
         return session
 
     @router.post("/logout", status_code=204, responses=refusals(), dependencies=KEYED)

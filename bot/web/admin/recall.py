@@ -37,7 +37,7 @@ class RecalledLine(BaseModel):
     reasons: dict[str, float] = Field(default_factory=dict)
 
     @property
-    def told_chance(self) -> str:
+    def percent(self) -> str:
         """How likely it is what was asked for: `87%`, empty if that is not known."""
         return "" if self.chance is None else f"{self.chance:.0%}"
 
@@ -51,24 +51,26 @@ class Recalled(BaseModel):
     episodes: list[RecalledLine]
 
     @classmethod
-    def of(cls, found: Overview) -> Recalled:
-        people = [(f"{one.person.id}", f"{one.person.display_name} | {one.person.circle}", one) for one in found.people]
+    def of(cls, overview: Overview) -> Recalled:
+        people = [
+            (f"{one.person.id}", f"{one.person.display_name} | {one.person.circle}", one) for one in overview.people
+        ]
         return cls(
             people=[_line(one_id, f"{told} | {hit.person.bio}", hit.score) for one_id, told, hit in people],
-            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in found.facts],
-            memories=[_known(hit.node.id, _remembered(hit), hit) for hit in found.memories],
-            entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in found.nodes],
-            messages=[_message(hit) for hit in found.messages],
-            episodes=[_known(hit.episode.id, _dated(hit.episode), hit) for hit in found.episodes],
+            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in overview.facts],
+            memories=[_known(hit.node.id, _remembered(hit), hit) for hit in overview.memories],
+            entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in overview.nodes],
+            messages=[_message(hit) for hit in overview.messages],
+            episodes=[_known(hit.episode.id, _dated(hit.episode), hit) for hit in overview.episodes],
         )
 
     def lines(self) -> Iterator[str]:
         """What a person reads: a heading for each kind that was found, the best first."""
         for kind in type(self).model_fields:
-            found: list[RecalledLine] = getattr(self, kind)
-            if found:
+            lines_of_kind: list[RecalledLine] = getattr(self, kind)
+            if lines_of_kind:
                 yield kind
-                yield from (f"  {one.score:6.3f}  {one.told_chance:>4}  {one.text}" for one in found)
+                yield from (f"  {one.score:6.3f}  {one.percent:>4}  {one.text}" for one in lines_of_kind)
 
 
 class RecallOrder(BaseModel):
@@ -98,9 +100,9 @@ def _known(one_id: str, text: str, hit: FactHit | NodeHit | MemoryHit | EpisodeH
 
 
 def _message(hit: MessageHit) -> RecalledLine:
-    said = hit.message
-    who = said.role if said.forward is None else said.forward.name
-    line = _line(said.id, f"{said.timestamp:%Y-%m-%d %H:%M} UTC | {who} | {words_of(said)}", hit.score)
+    message = hit.message
+    who = message.role if message.forward is None else message.forward.name
+    line = _line(message.id, f"{message.timestamp:%Y-%m-%d %H:%M} UTC | {who} | {words_of(message)}", hit.score)
     line.chance, reasons = round(hit.chance, 4), hit.reasons
     line.reasons = _rounded(
         meaning=reasons.meaning,

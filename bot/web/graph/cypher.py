@@ -77,21 +77,21 @@ def cypher_router(owners: Owners, cypher: Cypher) -> APIRouter:
     router = APIRouter(tags=["graph"], dependencies=KEYED)
 
     @router.post(QUERY_PATH, responses=WRITING)
-    async def query(asked: CypherRequest) -> CypherAnswer:
+    async def query_graph(request: CypherRequest) -> CypherAnswer:
         """Rows of a Cypher statement over one owner's graph: knowledge, memories and chronicle.
 
         Only reading is possible, for `graph.query_timeout` and up to `graph.query_rows` rows. What was written before
         is in it.
         """
-        user_id = asked.user_id
+        user_id = request.user_id
         if user_id is None:
             user_id = await owners.of_group(None, field="user_id")
         if not await owners.about(user_id):
             return CypherAnswer(columns=[], rows=[])
-        return CypherAnswer.of(await cypher.ask(user_id, asked.query, asked.params))
+        return CypherAnswer.of(await cypher.ask(user_id, request.query, request.params))
 
     @router.post(REBUILD_PATH, include_in_schema=False)
-    async def rebuild(order: RebuildOrder) -> list[tuple[int, int]]:
+    async def rebuild_mirror(order: RebuildOrder) -> list[tuple[int, int]]:
         return list(await cypher.rebuild(order.user_id))
 
     return router

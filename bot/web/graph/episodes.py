@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from bot.web.graph.read import being_forgotten, processed_episode, wire_episodes
 from bot.web.graph.schemas import EpisodeCreateRequest, EpisodeCreateResponse, EpisodesOut, ProcessedEpisode
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import AskedUser, GroupQuery, Limit, Offset, Uuid, in_zone
+from bot.web.http.fields import GroupQuery, Limit, Offset, UserFilter, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.archival.ingestion import Stored, add_episode, fingerprint, json_segments, text_segments
@@ -40,38 +40,38 @@ class EpisodeIntake:
     erase: EraseEpisode
 
 
-def episodes_router(database: Database, clock: Clock, owners: Owners, taking: EpisodeIntake) -> APIRouter:
+def episodes_router(database: Database, clock: Clock, owners: Owners, intake: EpisodeIntake) -> APIRouter:
     router = APIRouter(prefix="/graph/episodes", tags=["episodes"], dependencies=KEYED)
 
     @router.post("", status_code=202, responses={**WRITING, **refusals(409)})
-    async def add(told: EpisodeCreateRequest) -> EpisodeCreateResponse:
+    async def accept_episode(request: EpisodeCreateRequest) -> EpisodeCreateResponse:
         """Stored when this answers, read by the agents in the order of the group afterwards.
 
         The same again changes nothing: by its `uuid`, else by everything it says. 409 if that `uuid` says otherwise.
         """
-        user_id = await owners.of_group(told.group_id)
+        user_id = await owners.of_group(request.group_id)
         now = clock.now()
-        at = _happened(told, await database.read(lambda c: zone_of(c, user_id))) or now
-        segments = await asyncio.to_thread(_segments, told, at)
+        at = _happened(request, await database.read(lambda c: zone_of(c, user_id))) or now
+        segments = await asyncio.to_thread(_segments, request, at)
 
         def work(connection: Connection) -> Stored:
             owners.expect(connection, user_id, now)
-            return _store(connection, user_id, told, segments, at, taking.agents, now)
+            return _store(connection, user_id, request, segments, at, intake.agents, now)
 
         stored = await database.write(work, point="C7")
         if stored.created:
-            taking.woken()
+            intake.woken()
         done = "is stored" if stored.created else "was stored before"
         return EpisodeCreateResponse(
             status="accepted",
-            message=f"episode '{told.name}' {done}",
+            message=f"episode '{request.name}' {done}",
             episode_name=stored.episode.name,
             group_id=str(user_id),
             uuid=stored.episode.id,
         )
 
     @router.get("", responses=READING)
-    async def listing(group_id: GroupQuery = None, limit: Limit = 100, offset: Offset = 0) -> EpisodesOut:
+    async def list_episodes(group_id: GroupQuery = None, limit: Limit = 100, offset: Offset = 0) -> EpisodesOut:
         """Newest first, by when they happened."""
         user_id = await owners.of_group(group_id)
 
@@ -84,11 +84,11 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, taking: Ep
         return await database.read(read)
 
     @router.get("/{uuid}", responses=READING)
-    async def one(uuid: Uuid, asked: AskedUser = None) -> ProcessedEpisode:
+    async def get_episode(uuid: Uuid, user_filter: UserFilter = None) -> ProcessedEpisode:
         """One episode, and when the agents were done with it."""
 
         def read(connection: Connection) -> ProcessedEpisode:
-            user_id = owner_of(connection, episodes.owner_of, "episode", uuid, asked)
+            user_id = owner_of(connection, episodes.owner_of, "episode", uuid, user_filter)
             known, hidden = episodes.episode(connection, user_id, uuid), being_forgotten(connection, user_id)
             if known is None or hidden is None or uuid in hidden:
                 raise NotFound(f"there is no episode {uuid}")
@@ -97,17 +97,17 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, taking: Ep
         return await database.read(read)
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
-    async def erase(uuid: Uuid, asked: AskedUser = None) -> None:
+    async def delete_episode(uuid: Uuid, user_filter: UserFilter = None) -> None:
         """Removes it with all that only it supports, and reopens what that had superseded. 409 while it is in use."""
-        user_id = await database.read(lambda c: owner_of(c, episodes.owner_of, "episode", uuid, asked))
-        await taking.erase(user_id, uuid)
+        user_id = await database.read(lambda c: owner_of(c, episodes.owner_of, "episode", uuid, user_filter))
+        await intake.erase(user_id, uuid)
 
     return router
 
 
-def _happened(told: EpisodeCreateRequest, zone: ZoneInfo) -> datetime | None:
+def _happened(request: EpisodeCreateRequest, zone: ZoneInfo) -> datetime | None:
     try:
-        at = in_zone(told.reference_time, zone)
+        at = in_zone(request.reference_time, zone)
     except ValueError as error:
         raise Refused("reference_time", f"reference_time: {error}") from None
     if at is not None and at.year not in _YEARS:
@@ -116,10 +116,10 @@ def _happened(told: EpisodeCreateRequest, zone: ZoneInfo) -> datetime | None:
     return at
 
 
-def _segments(told: EpisodeCreateRequest, at: datetime) -> Sequence[Segment]:
+def _segments(request: EpisodeCreateRequest, at: datetime) -> Sequence[Segment]:
     """What evidence will point to. A `message` is taken as it was given: who speaks in it is for the agents to see."""
-    cut = json_segments if told.source == "json" else text_segments
-    segments = cut(told.content, at)
+    cut = json_segments if request.source == "json" else text_segments
+    segments = cut(request.content, at)
     if not segments:
         raise Refused("empty", "content: there is nothing to read in it")
     return segments
@@ -128,31 +128,31 @@ def _segments(told: EpisodeCreateRequest, at: datetime) -> Sequence[Segment]:
 def _store(
     connection: Connection,
     user_id: int,
-    told: EpisodeCreateRequest,
+    request: EpisodeCreateRequest,
     segments: Sequence[Segment],
     at: datetime,
     agents: Sequence[str],
     now: datetime,
 ) -> Stored:
-    said = (told.name, told.content, told.source, told.source_description or "", told.source_url or None)
-    when = None if told.reference_time is None else at
+    said = (request.name, request.content, request.source, request.source_description or "", request.source_url or None)
+    when = None if request.reference_time is None else at
     stored = add_episode(
         connection,
         user_id,
-        source=told.source,
-        name=told.name,
+        source=request.source,
+        name=request.name,
         segments=segments,
-        source_description=told.source_description or "",
-        source_url=told.source_url or None,
+        source_description=request.source_description or "",
+        source_url=request.source_url or None,
         reference_time=at,
-        dedupe=None if told.uuid else f"rest:{fingerprint(*said, when)}",
+        dedupe=None if request.uuid else f"rest:{fingerprint(*said, when)}",
         agents=agents,
         now=now,
-        episode_id=told.uuid,
-        content=told.content,
+        episode_id=request.uuid,
+        content=request.content,
     )
     known = stored.episode
     same = said == (known.name, known.content, known.source, known.source_description, known.source_url)
     if not (same and when in (None, known.reference_time)):
-        raise Conflict(f"uuid: there is an episode {told.uuid} already, and it says something else")
+        raise Conflict(f"uuid: there is an episode {request.uuid} already, and it says something else")
     return stored

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from bot.web.graph.read import edges
 from bot.web.graph.schemas import EntityEdge
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser, Limit, Moment, NodeId, Offset, UserId, Uuid, in_zone
+from bot.web.http.fields import Limit, Moment, NodeId, Offset, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
 from internal.errors import NotFound, Refused
 from internal.flows.views import graph
@@ -90,14 +90,14 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     router = APIRouter(prefix="/graph", tags=["graph"], dependencies=KEYED)
 
     @router.get("/beginnings", responses=READING)
-    async def beginnings(user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 12) -> BeginningsOut:
+    async def list_starting_nodes(user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 12) -> BeginningsOut:
         """Where to begin to look: the owner himself, then the nodes with the most edges."""
         await owners.stored(user_id)
         found = await database.read(lambda c: graph.beginnings(c, user_id, limit=limit))
         return BeginningsOut(nodes=[SeenNodeOut.model_validate(one) for one in found])
 
     @router.get("/around/{uuid}", responses=READING)
-    async def around(
+    async def list_neighbours(
         uuid: Uuid,
         user_id: UserId,
         kind: Annotated[list[Kind], Query(max_length=3)] = list(KINDS),  # noqa: B006 - FastAPI copies it
@@ -109,34 +109,38 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         await owners.stored(user_id)
 
         def read(connection: Connection) -> SurroundingsOut:
-            wanted = graph.Wanted(kind, _moment(connection, user_id, as_of), limit, beside)
-            return SurroundingsOut.of(graph.around(connection, user_id, uuid, wanted, now=clock.now()))
+            filters = graph.Wanted(kind, _moment(connection, user_id, as_of), limit, beside)
+            return SurroundingsOut.of(graph.around(connection, user_id, uuid, filters, now=clock.now()))
 
         return await database.read(read)
 
     @router.get("/nodes/{uuid}/facts", responses=READING)
-    async def facts(
-        uuid: Uuid, asked: AskedUser = None, include_invalid: bool = False, limit: Limit = 100, offset: Offset = 0
+    async def list_facts_about_node(
+        uuid: Uuid,
+        user_filter: UserFilter = None,
+        include_invalid: bool = False,
+        limit: Limit = 100,
+        offset: Offset = 0,
     ) -> FactsAtOut:
         """The facts about a node with their citations, in the order in which they began to hold."""
 
         def read(connection: Connection) -> FactsAtOut:
-            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
             node, now = store.resolve_node(connection, user_id, uuid), clock.now()
             if node is None:
                 raise NotFound(f"there is no node {uuid}")
-            wanted = FactFilter(node_id=node.id, include_invalid=include_invalid)
-            found = knowledge.facts_about(connection, user_id, wanted, now=now, limit=limit, offset=offset)
-            count = knowledge.count_facts(connection, user_id, wanted, now=now)
-            return FactsAtOut(facts=edges(connection, user_id, found), count=count)
+            fact_filter = FactFilter(node_id=node.id, include_invalid=include_invalid)
+            rows = knowledge.facts_about(connection, user_id, fact_filter, now=now, limit=limit, offset=offset)
+            count = knowledge.count_facts(connection, user_id, fact_filter, now=now)
+            return FactsAtOut(facts=edges(connection, user_id, rows), count=count)
 
         return await database.read(read)
 
     return router
 
 
-def _moment(connection: Connection, user_id: int, told: Moment | None) -> datetime | None:
+def _moment(connection: Connection, user_id: int, value: Moment | None) -> datetime | None:
     try:
-        return in_zone(told, zone_of(connection, user_id))
+        return in_zone(value, zone_of(connection, user_id))
     except ValueError as error:
         raise Refused("bad_moment", f"as_of: {error}") from None

@@ -18,7 +18,7 @@ from bot.web.graph.schemas import (
     FactUpdateResponse,
 )
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
 from internal.errors import NotFound, Refused
 from internal.graph import store
@@ -53,19 +53,19 @@ def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     router = APIRouter(prefix="/graph/facts", tags=["facts"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
+    async def list_facts(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
         """What was learned last comes first: what holds now, what has ended, or both with every old version."""
         await owners.stored(user_id)
-        wanted, now = _FILTERS[which], clock.now()
+        fact_filter, now = _FILTERS[which], clock.now()
 
         def read(connection: Connection) -> FactsOut:
-            found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+            found = knowledge.latest_facts(connection, user_id, fact_filter, now=now, limit=limit, offset=offset)
             ends = {end for fact in found for end in (fact.source, fact.target)}
             nodes = store.nodes_by_ids(connection, user_id, sorted(ends))
             return FactsOut(
                 facts=edges(connection, user_id, found),
                 names={node.id: node.name for node in nodes.values()},
-                count=knowledge.count_facts(connection, user_id, wanted, now=now),
+                count=knowledge.count_facts(connection, user_id, fact_filter, now=now),
             )
 
         return await database.read(read)
@@ -77,34 +77,36 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/graph/facts/{uuid}", tags=["facts"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityEdge:
+    async def get_fact(uuid: Uuid, user_filter: UserFilter = None) -> EntityEdge:
         """One version of a fact, with its citations and the lines that support it."""
 
         def read(connection: Connection) -> EntityEdge:
-            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
             return edge(connection, user_id, knowledge.fact(connection, user_id, uuid))
 
         return await database.read(read)
 
     @router.get("/history", responses=READING)
-    async def history(uuid: Uuid, asked: AskedUser = None) -> FactHistory:
+    async def get_fact_history(uuid: Uuid, user_filter: UserFilter = None) -> FactHistory:
         """All versions of a fact, oldest first, whichever of them is asked for."""
 
         def read(connection: Connection) -> FactHistory:
-            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
             versions = edges(connection, user_id, knowledge.history(connection, user_id, uuid))
             return FactHistory(history=versions, count=len(versions))
 
         return await database.read(read)
 
     @router.patch("", responses={**WRITING, **refusals(409)})
-    async def correct(uuid: Uuid, wanted: FactUpdateRequest, asked: AskedUser = None) -> FactUpdateResponse:
+    async def correct_fact(
+        uuid: Uuid, request: FactUpdateRequest, user_filter: UserFilter = None
+    ) -> FactUpdateResponse:
         """Replaces it by a new version; the old one expires and stays in the history. 409 for one that has expired."""
         now = clock.now()
 
         def work(connection: Connection) -> FactUpdateResponse:
-            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
-            old, new = _updated(connection, user_id, uuid, wanted)
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
+            old, new = _updated(connection, user_id, uuid, request)
             return FactUpdateResponse(
                 status="updated",
                 old_uuid=old.id,
@@ -113,17 +115,17 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
                 new_edge=edge(connection, user_id, new),
             )
 
-        def _updated(connection: Connection, user_id: int, uuid: str, wanted: FactUpdateRequest) -> tuple[Fact, Fact]:
+        def _updated(connection: Connection, user_id: int, uuid: str, request: FactUpdateRequest) -> tuple[Fact, Fact]:
             try:
                 return knowledge.update_fact(
                     connection,
                     user_id,
                     uuid,
-                    wanted.fact,
-                    reason=wanted.reason,
-                    source_id=wanted.source_node_uuid,
-                    target_id=wanted.target_node_uuid,
-                    attributes=wanted.attributes,
+                    request.fact,
+                    reason=request.reason,
+                    source_id=request.source_node_uuid,
+                    target_id=request.target_node_uuid,
+                    attributes=request.attributes,
                     now=now,
                 )
             except Refused as error:
@@ -139,16 +141,16 @@ def nodes_router(database: Database) -> APIRouter:
     router = APIRouter(prefix="/graph/nodes/{uuid}", tags=["nodes"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityNode:
+    async def get_entity(uuid: Uuid, user_filter: UserFilter = None) -> EntityNode:
         """The id of a merged node answers with the one it was merged into."""
-        return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, asked)))
+        return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, user_filter)))
 
     @router.get("/citations", responses=READING)
-    async def citations(uuid: Uuid, asked: AskedUser = None) -> CitationChain:
+    async def list_citations(uuid: Uuid, user_filter: UserFilter = None) -> CitationChain:
         """The episodes that created, updated or referenced it, in the order in which they happened."""
 
         def read(connection: Connection) -> CitationChain:
-            node = _node(connection, uuid, asked)
+            node = _node(connection, uuid, user_filter)
             return CitationChain.of(knowledge.citation_chain(connection, node.user_id, node.id))
 
         return await database.read(read)
@@ -156,8 +158,8 @@ def nodes_router(database: Database) -> APIRouter:
     return router
 
 
-def _node(connection: Connection, uuid: str, asked: int | None) -> Node:
-    user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+def _node(connection: Connection, uuid: str, user_filter: int | None) -> Node:
+    user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
     node = store.resolve_node(connection, user_id, uuid)
     if node is None:
         raise NotFound(f"there is no node {uuid}")

@@ -48,8 +48,8 @@ def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode
 def processed_episode(connection: Connection, user_id: int, episode: Episode) -> ProcessedEpisode:
     """An episode with its content, and whether the agents are done with it."""
     content, description = _content(connection, user_id, episode), knowledge.wire_description(episode)
-    told: ProcessedEpisode = ProcessedEpisode.of(episode, content, description, processed_at=episode.processed_at)
-    return told
+    processed: ProcessedEpisode = ProcessedEpisode.of(episode, content, description, processed_at=episode.processed_at)
+    return processed
 
 
 def _content(connection: Connection, user_id: int, episode: Episode) -> str:

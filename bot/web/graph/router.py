@@ -54,7 +54,7 @@ def _status_router(database: Database, clock: Clock, owners: Owners) -> APIRoute
     router = APIRouter(prefix="/graph", tags=["graph"], dependencies=KEYED)
 
     @router.get("/status", responses=READING)
-    async def status(group_id: GroupQuery = None) -> GraphStatus:
+    async def get_status(group_id: GroupQuery = None) -> GraphStatus:
         """How much is known, and how much of what was told is still to be read."""
         user_id = await owners.of_group(group_id)
         return await database.read(lambda connection: _status(connection, user_id))

@@ -130,8 +130,8 @@ class EvidenceOut(BaseModel):
 
     @classmethod
     def of(cls, line: EvidenceLine) -> EvidenceOut:
-        told = {name: getattr(line, name) for name in cls.model_fields if name != "episode_uuid"}
-        return cls(episode_uuid=line.episode_id, **told)
+        fields = {name: getattr(line, name) for name in cls.model_fields if name != "episode_uuid"}
+        return cls(episode_uuid=line.episode_id, **fields)
 
 
 class EntityEdge(BaseModel):
@@ -300,7 +300,7 @@ class GraphStatus(BaseModel):
 
 
 def _labels(node: Node) -> list[str]:
-    told = list(node.properties.get("labels") or ())
-    if told:
-        return told
+    fields = list(node.properties.get("labels") or ())
+    if fields:
+        return fields
     return [node.label if node.label != "Entity" or not node.subtype else node.subtype.capitalize()]

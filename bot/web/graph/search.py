@@ -36,30 +36,30 @@ Found = Sequence[tuple[float, Result]]
 
 def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageFinder) -> APIRouter:
     router = APIRouter(prefix="/graph", tags=["search"], dependencies=KEYED)
-    searching = _Searching(database, search, messages)
+    searching = _GraphSearcher(database, search, messages)
 
     @router.post("/search", responses=WRITING)
-    async def find(wanted: GraphSearchRequest) -> GraphSearchResponse:
+    async def search_graph(request: GraphSearchRequest) -> GraphSearchResponse:
         """Best first. Without dates: what has not ended. Facts come with their citations."""
-        groups = await owners.of_groups(wanted.group_ids)
-        found = await searching.search(groups, wanted)
-        message = f"{len(found)} {wanted.search_type} found"
-        return GraphSearchResponse(message=message, search_type=wanted.search_type, results=found, count=len(found))
+        groups = await owners.of_groups(request.group_ids)
+        found = await searching.search(groups, request)
+        message = f"{len(found)} {request.search_type} found"
+        return GraphSearchResponse(message=message, search_type=request.search_type, results=found, count=len(found))
 
     return router
 
 
-class _Searching:
+class _GraphSearcher:
     def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageFinder) -> None:
         self._database, self._search, self._messages = database, search, messages
 
-    async def search(self, groups: Sequence[int], wanted: GraphSearchRequest) -> list[Result]:
+    async def search(self, groups: Sequence[int], request: GraphSearchRequest) -> list[Result]:
         """The best of all groups together."""
         center = None
-        if wanted.center_node_uuid is not None:
-            groups, center = await self._around(groups, wanted.center_node_uuid)
-        found = [await self._of(user_id, wanted, center) for user_id in groups]
-        return _joined(found)[: wanted.max_results]
+        if request.center_node_uuid is not None:
+            groups, center = await self._around(groups, request.center_node_uuid)
+        found = [await self._of(user_id, request, center) for user_id in groups]
+        return _joined(found)[: request.max_results]
 
     async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
         """The one group whose node it is, and the node: near to it there is nothing of others."""
@@ -73,54 +73,54 @@ class _Searching:
 
         return await self._database.read(read)
 
-    async def _of(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+    async def _of(self, user_id: int, request: GraphSearchRequest, center: str | None) -> Found:
         try:
             with acting_for(user_id):
-                match wanted.search_type:
+                match request.search_type:
                     case "facts":
-                        return await self._facts(user_id, wanted, center)
+                        return await self._find_facts(user_id, request, center)
                     case "nodes":
-                        return await self._nodes(user_id, wanted)
+                        return await self._find_nodes(user_id, request)
                     case "episodes":
-                        return await self._episodes(user_id, wanted)
+                        return await self._find_episodes(user_id, request)
                     case "messages":
-                        return await self._said(user_id, wanted)
+                        return await self._find_messages(user_id, request)
         except Refused as error:
             raise (
                 Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error
             ) from None
 
-    async def _facts(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+    async def _find_facts(self, user_id: int, request: GraphSearchRequest, center: str | None) -> Found:
         zone = await self._database.read(lambda c: zone_of(c, user_id))
         hits = await self._search.facts(
             user_id,
-            wanted.query,
-            wanted.max_results,
-            as_of=_moment("as_of", wanted.as_of, zone),
-            known_at=_moment("known_at", wanted.known_at, zone),
-            include_invalid=wanted.include_invalid,
+            request.query,
+            request.max_results,
+            as_of=_moment("as_of", request.as_of, zone),
+            known_at=_moment("known_at", request.known_at, zone),
+            include_invalid=request.include_invalid,
             center_node=center,
-            entity_types=wanted.entity_types or (),
+            entity_types=request.entity_types or (),
         )
-        told = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
-        return [(_fit(hit.reasons), one) for hit, one in zip(hits, told, strict=True)]
+        facts = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
+        return [(_fit(hit.reasons), one) for hit, one in zip(hits, facts, strict=True)]
 
-    async def _nodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
-        types = wanted.entity_types or ()
-        hits = await self._search.nodes(user_id, wanted.query, wanted.max_results, entity_types=types)
+    async def _find_nodes(self, user_id: int, request: GraphSearchRequest) -> Found:
+        types = request.entity_types or ()
+        hits = await self._search.nodes(user_id, request.query, request.max_results, entity_types=types)
         return [(_fit(hit.reasons), EntityNode.of(hit.node)) for hit in hits]
 
-    async def _episodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
-        hits = await self._search.episodes(user_id, wanted.query, wanted.max_results)
+    async def _find_episodes(self, user_id: int, request: GraphSearchRequest) -> Found:
+        hits = await self._search.episodes(user_id, request.query, request.max_results)
         fits = {hit.episode.id: _fit(hit.reasons) for hit in hits}
-        told = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
-        return [(fits[one.uuid], one) for one in told]
+        episodes = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
+        return [(fits[one.uuid], one) for one in episodes]
 
-    async def _said(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+    async def _find_messages(self, user_id: int, request: GraphSearchRequest) -> Found:
         zone = await self._database.read(lambda c: zone_of(c, user_id))
-        asked = await self._search.prepare_query(user_id, wanted.query)
-        since, until = _moment("since", wanted.since, zone), _moment("until", wanted.until, zone)
-        hits = await self._messages.search(user_id, asked, wanted.max_results, since=since, until=until)
+        query = await self._search.prepare_query(user_id, request.query)
+        since, until = _moment("since", request.since, zone), _moment("until", request.until, zone)
+        hits = await self._messages.search(user_id, query, request.max_results, since=since, until=until)
         return [(hit.chance, MessageOut.of(hit)) for hit in hits]
 
 
@@ -140,8 +140,8 @@ def _joined(several: Sequence[Found]) -> list[Result]:
     return joined
 
 
-def _moment(field: str, told: datetime | date | None, zone: ZoneInfo) -> datetime | None:
+def _moment(field: str, value: datetime | date | None, zone: ZoneInfo) -> datetime | None:
     try:
-        return in_zone(told, zone)
+        return in_zone(value, zone)
     except ValueError as error:
         raise Refused("bad_moment", f"{field}: {error}") from None

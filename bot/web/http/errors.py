@@ -69,8 +69,8 @@ class DescribedApi(FastAPI):
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The refusals of a call in the description of the API: those of every call, and these."""
-    told = sorted({401, 403, 422, 503, *statuses})
-    return {status: {"content": _DESCRIBED, "description": _MEANINGS[status]} for status in told}
+    all_statuses = sorted({401, 403, 422, 503, *statuses})
+    return {status: {"content": _DESCRIBED, "description": _MEANINGS[status]} for status in all_statuses}
 
 
 READING = refusals(404)

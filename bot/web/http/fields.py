@@ -24,7 +24,7 @@ Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose m
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 
 UserId = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
-AskedUser = Annotated[
+UserFilter = Annotated[
     int | None,
     Query(ge=-LARGEST_ID, le=LARGEST_ID, alias="user_id", description="Whose it is; another owner's is not found."),
 ]
@@ -121,9 +121,9 @@ def _moment(value: object) -> datetime | date:
         raise ValueError("an ISO 8601 time or date is expected, such as 2025-11-25T14:30:00Z")
     if found[0] == found["day"]:
         return date.fromisoformat(found[0])
-    told = datetime.fromisoformat(found[0].upper())
+    moment = datetime.fromisoformat(found[0].upper())
     try:
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).astimezone(UTC)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise ValueError("the year is out of range") from None
 

@@ -89,8 +89,8 @@ class Guard:
 
     @staticmethod
     def _of_session(scope: Scope, headers: Headers, session: ConsoleSession) -> Scope | JSONResponse:
-        told = headers.get(CSRF_HEADER, "").encode("latin-1")
-        if scope.get("method", "GET") not in _READING and not hmac.compare_digest(told, session.csrf.encode()):
+        token = headers.get(CSRF_HEADER, "").encode("latin-1")
+        if scope.get("method", "GET") not in _READING and not hmac.compare_digest(token, session.csrf.encode()):
             return JSONResponse({"detail": "X-CSRF-Token is missing or not this session's"}, 403)
         if session.user_id is None:
             return scope

@@ -91,10 +91,10 @@ class Owners:
         access.expect(connection, user_id, open_door=self._open_door, now=now)
 
 
-def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, asked: int | None) -> int:
+def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user_filter: int | None) -> int:
     """Whose a thing is. Raises NotFound if it is nobody's, or not of the user asked for."""
     owner = find(connection, one_id)
-    if owner is None or asked not in {None, owner}:
+    if owner is None or user_filter not in {None, owner}:
         raise NotFound(f"there is no {kind} {one_id}")
     return owner
 

@@ -73,18 +73,18 @@ def limited(scope: Scope, owner: int) -> Scope | None:
     path: str = scope["path"]
     if not any(path == place or path.startswith(f"{place}/") for place in OWNERS_PATHS):
         return None
-    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if any(value != str(owner) for name, value in asked if name in _NAMING_OWNERS):
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(value != str(owner) for name, value in parameters if name in _NAMING_OWNERS):
         return None
-    named = {name for name, _ in asked}
-    asked += [(name, str(owner)) for name in _NAMING_OWNERS if name not in named]
-    return {**scope, OWNER: owner, "query_string": urlencode(asked).encode("latin-1")}
+    named = {name for name, _ in parameters}
+    parameters += [(name, str(owner)) for name in _NAMING_OWNERS if name not in named]
+    return {**scope, OWNER: owner, "query_string": urlencode(parameters).encode("latin-1")}
 
 
 def owner_named(scope: Scope) -> int | None:
     """The one owner whom the address of a call names; None if it names none, or not by an id."""
-    asked = parse_qsl(scope["query_string"].decode("latin-1"))
-    named = {value for name, value in asked if name in _NAMING_OWNERS}
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"))
+    named = {value for name, value in parameters if name in _NAMING_OWNERS}
     if len(named) != 1:
         return None
     (value,) = named

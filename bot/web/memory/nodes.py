@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of, zone_of
 from bot.web.http.routers import join
 from bot.web.memory.plasticity import Maintain, plasticity_router
@@ -94,23 +94,23 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
     router = APIRouter(prefix="/memory/nodes", tags=["memory"], dependencies=KEYED)
 
     @router.post("", status_code=201, responses=WRITING)
-    async def add(told: NodeCreateRequest) -> NodeOut:
+    async def add_node(request: NodeCreateRequest) -> NodeOut:
         """A new node as its owner sets it, with the links that lead from it.
 
         A link's `to` is an id, or a label with properties: then the node of the same name, else a new one.
         """
-        await owners.about(told.user_id)
+        await owners.about(request.user_id)
         now = clock.now()
 
         def work(connection: Connection) -> Node:
-            owners.expect(connection, told.user_id, now)
-            zone = zone_of(connection, told.user_id)
-            return linked_node.store_node(connection, told.user_id, told.told(), now=now, zone=zone)
+            owners.expect(connection, request.user_id, now)
+            zone = zone_of(connection, request.user_id)
+            return linked_node.store_node(connection, request.user_id, request.statement(), now=now, zone=zone)
 
         return NodeOut.of(await database.write(work))
 
     @router.get("", responses=READING)
-    async def listing(
+    async def list_nodes(
         user_id: UserId,
         label: Annotated[str | None, Query(max_length=100)] = None,
         status: Annotated[str | None, Query(max_length=100)] = None,
@@ -128,26 +128,28 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
         return await database.read(read)
 
     @router.get("/{uuid}", responses=READING)
-    async def one(uuid: Uuid, asked: AskedUser = None) -> NodeOut:
+    async def get_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeOut:
         """The id of a merged entity answers with the one it was merged into."""
-        return NodeOut.of(await database.read(lambda c: _node(c, uuid, asked)))
+        return NodeOut.of(await database.read(lambda c: _node(c, uuid, user_filter)))
 
     @router.patch("/{uuid}", responses=WRITING)
-    async def change(uuid: Uuid, told: NodeChangeRequest, asked: AskedUser = None) -> NodeOut:
+    async def change_node(uuid: Uuid, request: NodeChangeRequest, user_filter: UserFilter = None) -> NodeOut:
         """The owner's own word: what he set himself no model changes any more."""
 
         def work(connection: Connection) -> Node:
-            known = _node(connection, uuid, asked, told.user_id)
+            known = _node(connection, uuid, user_filter, request.user_id)
             _refuse_person(connection, known)
             zone = zone_of(connection, known.user_id)
-            return memory.change_node(connection, known.user_id, known.id, told.properties, now=clock.now(), zone=zone)
+            return memory.change_node(
+                connection, known.user_id, known.id, request.properties, now=clock.now(), zone=zone
+            )
 
         return NodeOut.of(await database.write(work))
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
-    async def remove(uuid: Uuid, asked: AskedUser = None) -> None:
+    async def delete_node(uuid: Uuid, user_filter: UserFilter = None) -> None:
         """Erases it for good, with its edges, its receipts and all that it is found by."""
-        known = await database.read(lambda c: _node(c, uuid, asked))
+        known = await database.read(lambda c: _node(c, uuid, user_filter))
         await erase(known)
 
     return router
@@ -157,14 +159,14 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
 
     @router.post("/merge", responses=WRITING)
-    async def merge(uuid: Uuid, order: NodeMergeOrder, asked: AskedUser = None) -> NodeOut:
+    async def merge_nodes(uuid: Uuid, order: NodeMergeOrder, user_filter: UserFilter = None) -> NodeOut:
         """Puts it into another node of its label, which is answered; its id and its names lead there from now on.
 
         People are merged as profiles: `POST /people/merge`.
         """
 
         def work(connection: Connection) -> Node:
-            source, target = _node(connection, uuid, asked), _node(connection, order.target_id, asked)
+            source, target = _node(connection, uuid, user_filter), _node(connection, order.target_id, user_filter)
             if source.user_id != target.user_id:
                 raise NotFound(f"target_id: there is no node {order.target_id}")
             try:
@@ -175,11 +177,11 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
         return NodeOut.of(await database.write(work))
 
     @router.post("/split", responses={**READING, **refusals(404)})
-    async def split(uuid: Uuid, asked: AskedUser = None) -> NodeSplitOut:
+    async def split_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeSplitOut:
         """Undoes the merge that made this node part of another, else the last one into it."""
 
         def work(connection: Connection) -> tuple[Node | None, Node | None]:
-            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
             return entities.split(connection, user_id, uuid, now=clock.now())
 
         source, target = await database.write(work)
@@ -192,16 +194,16 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
 
     @router.get("/associations", responses=READING)
-    async def associations(
+    async def list_associations(
         uuid: Uuid,
-        asked: AskedUser = None,
+        user_filter: UserFilter = None,
         min_strength: Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)] = 0.0,
         limit: Limit = 100,
     ) -> AssociationsOut:
         """The memories it leads to by RELATES_TO, strongest first."""
 
         def read(connection: Connection) -> AssociationsOut:
-            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
             found = operations.associations(connection, user_id, uuid, min_strength, limit=limit)
             nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in found])
             listed = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in found]
@@ -210,11 +212,13 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
         return await database.read(read)
 
     @router.get("/edges", responses=READING)
-    async def edges(uuid: Uuid, asked: AskedUser = None, limit: Limit = 100, offset: Offset = 0) -> EdgesOut:
+    async def list_edges(
+        uuid: Uuid, user_filter: UserFilter = None, limit: Limit = 100, offset: Offset = 0
+    ) -> EdgesOut:
         """What it is linked to, whichever way, in the order in which it came."""
 
         def read(connection: Connection) -> EdgesOut:
-            node, now = _node(connection, uuid, asked), clock.now()
+            node, now = _node(connection, uuid, user_filter), clock.now()
             wanted = EdgeFilter(types=_WRITTEN)
             return edges_out(
                 store.edges_of(connection, node.user_id, node.id, wanted, now=now, limit=limit, offset=offset)
@@ -229,30 +233,30 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
     router = APIRouter(prefix="/memory/edges", tags=["memory"], dependencies=KEYED)
 
     @router.post("", status_code=201, responses=WRITING)
-    async def add(told: EdgeCreateRequest) -> EdgeOut:
+    async def add_edge(request: EdgeCreateRequest) -> EdgeOut:
         """A link as its owner sets it. The same ends and type again are the same link, with what is told now."""
-        await owners.about(told.user_id)
+        await owners.about(request.user_id)
 
         def work(connection: Connection) -> Edge:
-            for field, node_id in (("source_id", told.source_id), ("target_id", told.target_id)):
-                if store.resolve_node(connection, told.user_id, node_id) is None:
+            for field, node_id in (("source_id", request.source_id), ("target_id", request.target_id)):
+                if store.resolve_node(connection, request.user_id, node_id) is None:
                     raise NotFound(f"{field}: there is no node {node_id}")
-            ends = (told.type, told.source_id, told.target_id)
-            zone = zone_of(connection, told.user_id)
-            return memory.put_edge(connection, told.user_id, *ends, told.properties, now=clock.now(), zone=zone)
+            ends = (request.type, request.source_id, request.target_id)
+            zone = zone_of(connection, request.user_id)
+            return memory.put_edge(connection, request.user_id, *ends, request.properties, now=clock.now(), zone=zone)
 
         return EdgeOut.of(await database.write(work))
 
     @router.get("/{uuid}", responses=READING)
-    async def one(uuid: Uuid, asked: AskedUser = None) -> EdgeOut:
-        return EdgeOut.of(await database.read(lambda c: _edge(c, uuid, asked)))
+    async def get_edge(uuid: Uuid, user_filter: UserFilter = None) -> EdgeOut:
+        return EdgeOut.of(await database.read(lambda c: _edge(c, uuid, user_filter)))
 
     @router.delete("/{uuid}", status_code=204, responses=READING)
-    async def remove(uuid: Uuid, asked: AskedUser = None) -> None:
+    async def delete_edge(uuid: Uuid, user_filter: UserFilter = None) -> None:
         """Takes a link away; both ends stay."""
 
         def work(connection: Connection) -> None:
-            edge = _edge(connection, uuid, asked)
+            edge = _edge(connection, uuid, user_filter)
             memory.remove_edge(connection, edge.user_id, edge.id, now=clock.now())
 
         await database.write(work)
@@ -266,9 +270,9 @@ def _label(label: str) -> str:
     return label
 
 
-def _node(connection: Connection, uuid: str, *asked: int | None) -> Node:
+def _node(connection: Connection, uuid: str, *user_filter: int | None) -> Node:
     """The node an id means now. Raises NotFound, also for another owner's."""
-    for user_id in asked:
+    for user_id in user_filter:
         owner_of(connection, store.owner_of_node, "node", uuid, user_id)
     user_id = owner_of(connection, store.owner_of_node, "node", uuid, None)
     node = store.resolve_node(connection, user_id, uuid)
@@ -284,8 +288,8 @@ def _refuse_person(connection: Connection, node: Node) -> None:
         raise Refused("person", f"id: {node.id} is a person; PATCH /people/{person_id} changes the profile")
 
 
-def _edge(connection: Connection, uuid: str, asked: int | None) -> Edge:
-    user_id = owner_of(connection, store.owner_of_edge, "edge", uuid, asked)
+def _edge(connection: Connection, uuid: str, user_filter: int | None) -> Edge:
+    user_id = owner_of(connection, store.owner_of_edge, "edge", uuid, user_filter)
     edge = store.get_edge(connection, user_id, uuid)
     if edge is None or edge.type == FACT:
         raise NotFound(f"there is no edge {uuid}")

@@ -33,29 +33,29 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
     router = APIRouter(prefix="/memory", tags=["plasticity"], dependencies=KEYED)
 
     @router.post("/plasticity/strengthen", responses=WRITING)
-    async def strengthen(order: LinkChange) -> StrengthOut:
+    async def strengthen_link(order: LinkChange) -> StrengthOut:
         """Hebbian learning: the strength then, at most 1. 404 for memories that are not linked in this direction."""
         await owners.about(order.user_id)
-        told = (order.user_id, order.source_id, order.target_id, order.amount)
-        return StrengthOut(strength=await database.write(lambda c: operations.strengthen(c, *told, now=clock.now())))
+        change = (order.user_id, order.source_id, order.target_id, order.amount)
+        return StrengthOut(strength=await database.write(lambda c: operations.strengthen(c, *change, now=clock.now())))
 
     @router.post("/plasticity/weaken", responses=WRITING)
-    async def weaken(order: LinkChange) -> StrengthOut:
+    async def weaken_link(order: LinkChange) -> StrengthOut:
         """Synaptic depression: the strength then, not below 0. 404 as above."""
         await owners.about(order.user_id)
-        told = (order.user_id, order.source_id, order.target_id, order.amount)
-        return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *told, now=clock.now())))
+        change = (order.user_id, order.source_id, order.target_id, order.amount)
+        return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now())))
 
     @router.post("/plasticity/decay", responses=WRITING)
-    async def decay(order: DecayOrder) -> ChangedOut:
+    async def decay_links(order: DecayOrder) -> ChangedOut:
         """Weak links lose some of their strength; those at 0 and those at the threshold or above stay."""
         if not await owners.about(order.user_id):
             return ChangedOut(changed=0)
-        told = (order.user_id, order.threshold, order.decay)
-        return ChangedOut(changed=await database.write(lambda c: operations.decay(c, *told, now=clock.now())))
+        change = (order.user_id, order.threshold, order.decay)
+        return ChangedOut(changed=await database.write(lambda c: operations.decay(c, *change, now=clock.now())))
 
     @router.post("/plasticity/prune", responses=WRITING)
-    async def prune(order: PruneOrder) -> RemovedOut:
+    async def prune_links(order: PruneOrder) -> RemovedOut:
         """Links that are weaker are deleted for good."""
         if not await owners.about(order.user_id):
             return RemovedOut(removed=0)
@@ -64,7 +64,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
         )
 
     @router.post("/maintenance", responses=WRITING)
-    async def maintenance(order: MaintenanceOrder) -> MaintenanceOut:
+    async def run_maintenance(order: MaintenanceOrder) -> MaintenanceOut:
         """What is done every night, now: links decay by the time that passed, the weakest are pruned."""
         expect_visible(order.user_id)
         report = await maintain(order.user_id, order.dry_run)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser, Limit, UserId
+from bot.web.http.fields import Limit, UserFilter, UserId
 from bot.web.http.owners import Owners, owner_of
 from bot.web.memory.schemas import AnsweringOut, AnsweringsOut, ContradictingOut, ContradictingsOut, NodeOut, NodesOut
 from internal.graph import store
@@ -52,12 +52,14 @@ def queries_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/shared-concepts", responses=READING)
     async def shared_concepts(
-        memory_id: Annotated[str, Query(max_length=200)], asked: AskedUser = None, limit: Limit = examples.SPECIFIED
+        memory_id: Annotated[str, Query(max_length=200)],
+        user_filter: UserFilter = None,
+        limit: Limit = examples.SPECIFIED,
     ) -> NodesOut:
         """Other memories that share a concept with this one."""
 
         def read(connection: Connection) -> NodesOut:
-            user_id = owner_of(connection, store.owner_of_node, "node", memory_id, asked)
+            user_id = owner_of(connection, store.owner_of_node, "node", memory_id, user_filter)
             return NodesOut.of(examples.shared_concepts(connection, user_id, memory_id, limit=limit))
 
         return await database.read(read)

@@ -35,7 +35,7 @@ def recall_memory_router(
     router = APIRouter(prefix="/memory", tags=["memory"], dependencies=KEYED)
 
     @router.post("/recall", responses=WRITING)
-    async def recall(order: RecallRequest) -> RecalledMemories:
+    async def recall_memories(order: RecallRequest) -> RecalledMemories:
         """Memories that belong to a question, best first. Accesses are counted, links among them grow stronger.
 
         Strong neighbours come along as associations; they count as accessed only when they are recalled themselves.
@@ -53,10 +53,10 @@ def recall_memory_router(
             hits = [hit for hit in relevant if hit.node.id not in lost]
             ids = [hit.node.id for hit in hits]
             operations.touch_used(connection, order.user_id, ids, clock.now(), rates)
-            return _told(connection, order.user_id, hits, order.min_strength)
+            return _recalled(connection, order.user_id, hits, order.min_strength)
 
-        told = await database.write(use) if relevant else []
-        return RecalledMemories(memories=told, count=len(told))
+        listed = await database.write(use) if relevant else []
+        return RecalledMemories(memories=listed, count=len(listed))
 
     return router
 
@@ -67,10 +67,10 @@ def _refuse_unknown(labels: Sequence[str]) -> None:
             raise Refused("unknown_label", f"labels: {label} is none of {', '.join(FOUND_BY_NODES)}")
 
 
-def _told(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_strength: float) -> list[RecalledOut]:
+def _recalled(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_strength: float) -> list[RecalledOut]:
     """As they are now; one that was forgotten since it was found is left out."""
     there = store.nodes_by_ids(connection, user_id, [hit.node.id for hit in hits])
-    told = []
+    recalled = []
     for hit in hits:
         node = there.get(hit.node.id)
         if node is None:
@@ -79,5 +79,5 @@ def _told(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_str
         near = operations.associations(connection, user_id, node.id, min_strength, limit=ASSOCIATED) if linked else []
         nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in near])
         associations = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in near]
-        told.append(RecalledOut(node=NodeOut.of(node), score=hit.score, associations=associations))
-    return told
+        recalled.append(RecalledOut(node=NodeOut.of(node), score=hit.score, associations=associations))
+    return recalled

@@ -36,7 +36,7 @@ class NodeLink(Request):
     to: LinkEnd
     properties: Properties = Field(default_factory=dict)
 
-    def told(self) -> StatedLink:
+    def statement(self) -> StatedLink:
         return StatedLink(self.type, self.properties, self.to.id, self.to.label or "", self.to.properties)
 
 
@@ -46,8 +46,8 @@ class NodeCreateRequest(Request):
     properties: Properties
     links: list[NodeLink] = Field([], max_length=50)
 
-    def told(self) -> StatedNode:
-        return StatedNode(self.label, self.properties, [one.told() for one in self.links])
+    def statement(self) -> StatedNode:
+        return StatedNode(self.label, self.properties, [link.statement() for link in self.links])
 
 
 class NodeChangeRequest(Request):

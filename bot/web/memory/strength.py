@@ -35,8 +35,8 @@ class MemoryStrengthOut(BaseModel):
 
     @classmethod
     def of(cls, one: Strength) -> MemoryStrengthOut:
-        told = {name: getattr(one, name) for name in cls.model_fields if name != "half_life_days"}
-        return cls(half_life_days=None if one.half_life is None else one.half_life / timedelta(days=1), **told)
+        fields = {name: getattr(one, name) for name in cls.model_fields if name != "half_life_days"}
+        return cls(half_life_days=None if one.half_life is None else one.half_life / timedelta(days=1), **fields)
 
 
 class MemoryStrengthsOut(BaseModel):
@@ -56,7 +56,7 @@ def memory_strength_router(database: Database, clock: Clock, owners: Owners, rat
     router = APIRouter(prefix="/memory/strength", tags=["plasticity"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def listing(
+    async def list_strengths(
         user_id: UserId, first: Literal["weakest", "strongest"] = "weakest", limit: Limit = 100, offset: Offset = 0
     ) -> MemoryStrengthsOut:
         """What fades first, or what holds best; being looked at here is no use of a memory."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import EvidenceOut
 from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import AskedUser, Offset
+from bot.web.http.fields import Offset, UserFilter
 from bot.web.http.owners import zone_of
 from bot.web.people.people import PersonId, person_meant
 from internal.flows.views.person_mentions import Mention, mentions_of
@@ -78,11 +78,11 @@ def receipts_router(database: Database) -> APIRouter:
     router = APIRouter(prefix="/people/{person_id:person}", tags=["people"], dependencies=KEYED)
 
     @router.get("/known", responses=READING)
-    async def known(person_id: PersonId, asked: AskedUser = None) -> KnownOut:
+    async def list_known(person_id: PersonId, user_filter: UserFilter = None) -> KnownOut:
         """Who was merged into the person, which fields the owner set himself, and the node of the facts."""
 
         def read(connection: Connection) -> KnownOut:
-            person = person_meant(connection, person_id, asked)
+            person = person_meant(connection, person_id, user_filter)
             merged = mention_repository.merged_people(connection, person.user_id, person.id)
             return KnownOut(
                 id=person.id,
@@ -94,16 +94,16 @@ def receipts_router(database: Database) -> APIRouter:
         return await database.read(read)
 
     @router.get("/mentions", responses=READING)
-    async def mentions(
+    async def list_mentions(
         person_id: PersonId,
-        asked: AskedUser = None,
+        user_filter: UserFilter = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
         offset: Offset = 0,
     ) -> MentionsOut:
         """The conversations and documents that mention the person, with the very lines."""
 
         def read(connection: Connection) -> MentionsOut:
-            person = person_meant(connection, person_id, asked)
+            person = person_meant(connection, person_id, user_filter)
             zone = zone_of(connection, person.user_id)
             found = mentions_of(connection, person, zone=zone, limit=limit, offset=offset)
             return MentionsOut(

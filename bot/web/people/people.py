@@ -11,7 +11,7 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import LARGEST_ID, NUL_FREE, AskedUser, Limit, Name, Offset, Short, UserId
+from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, Short, UserFilter, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import join
 from bot.web.people.schemas import FoundPeople, FoundPerson, PeopleOut, PersonOut, SplitPerson
@@ -42,7 +42,7 @@ class PersonChanges(Request):
     circle: CircleName = ""
     bio: Annotated[str, StringConstraints(max_length=MAX_BIO), NUL_FREE] = ""
 
-    def told(self) -> dict[str, Any]:
+    def changed_fields(self) -> dict[str, Any]:
         """Only what was in the request."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
@@ -74,7 +74,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
     router = APIRouter(**_PEOPLE)
 
     @router.get("", responses=READING)
-    async def listing(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
+    async def list_people(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
         """Most mentioned first."""
         await owners.stored(user_id)
         shown, count = await database.read(lambda connection: _page(connection, user_id, limit, offset))
@@ -84,27 +84,27 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         join(router, _search(owners, finder))
 
     @router.get("/{person_id:person}", responses=READING)
-    async def one(person_id: PersonId, asked: AskedUser = None) -> PersonOut:
+    async def get_person(person_id: PersonId, user_filter: UserFilter = None) -> PersonOut:
         """The id of a merged person answers with the profile it was merged into."""
-        found = await database.read(lambda c: person_meant(c, person_id, asked))
+        found = await database.read(lambda c: person_meant(c, person_id, user_filter))
         return PersonOut.model_validate(found)
 
     @router.patch("/{person_id:person}", responses=WRITING)
-    async def edit(person_id: PersonId, changes: PersonChanges, asked: AskedUser = None) -> PersonOut:
+    async def edit_person(person_id: PersonId, changes: PersonChanges, user_filter: UserFilter = None) -> PersonOut:
         """The owner's own word: what he set himself no model changes any more."""
 
         def work(connection: Connection) -> Person:
-            known = person_meant(connection, person_id, asked)
-            return merging_people.edit(connection, known.user_id, known.id, changes.told(), now=clock.now())
+            known = person_meant(connection, person_id, user_filter)
+            return merging_people.edit(connection, known.user_id, known.id, changes.changed_fields(), now=clock.now())
 
         return PersonOut.model_validate(await database.write(work))
 
     @router.post("/merge", responses=WRITING)
-    async def merge(order: MergeOrder, asked: AskedUser = None) -> PersonOut:
+    async def merge_people(order: MergeOrder, user_filter: UserFilter = None) -> PersonOut:
         """Puts the source into the target, which is answered; the source's id leads there from now on."""
 
         def work(connection: Connection) -> Person:
-            source, target = (person_meant(connection, one, asked) for one in (order.source_id, order.target_id))
+            source, target = (person_meant(connection, one, user_filter) for one in (order.source_id, order.target_id))
             if source.user_id != target.user_id or order.user_id not in {None, source.user_id}:
                 raise NotFound(f"target_id: there is no person {order.target_id}")
             try:
@@ -115,17 +115,17 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         return PersonOut.model_validate(await database.write(work))
 
     @router.post("/{person_id:person}/split", responses={**READING, **refusals(404)})
-    async def split(person_id: PersonId, asked: AskedUser = None) -> SplitPerson:
+    async def split_person(person_id: PersonId, user_filter: UserFilter = None) -> SplitPerson:
         """Undoes the merge that made this person part of another, else the last one into him."""
 
         def work(connection: Connection) -> tuple[Person, Person]:
-            known = person_meant(connection, person_id, asked)
+            known = person_meant(connection, person_id, user_filter)
             return merging_people.split(connection, known.user_id, person_id, now=clock.now())
 
         source, target = await database.write(work)
         mine, other = (source, target) if source.id == person_id else (target, source)
-        told = PersonOut.model_validate(mine).model_dump()
-        return SplitPerson(**told, other=PersonOut.model_validate(other))
+        fields = PersonOut.model_validate(mine).model_dump()
+        return SplitPerson(**fields, other=PersonOut.model_validate(other))
 
     return router
 
@@ -134,7 +134,7 @@ def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
     router = APIRouter(**_PEOPLE)
 
     @router.get("/search", responses=READING)
-    async def search(
+    async def search_people(
         user_id: UserId,
         query: Annotated[str, Query(min_length=1, max_length=2_000)],
         limit: Annotated[int, Query(ge=1, le=100)] = 10,
@@ -153,10 +153,10 @@ def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tupl
     return people.listing(connection, user_id, limit=limit, offset=offset), count
 
 
-def person_meant(connection: Connection, person_id: int, asked: int | None) -> Person:
+def person_meant(connection: Connection, person_id: int, user_filter: int | None) -> Person:
     """The person an id means now. Raises NotFound, also for another owner's."""
     owner = people.owner_of(connection, person_id)
-    found = people.resolve(connection, owner, person_id) if owner is not None and asked in {None, owner} else None
+    found = people.resolve(connection, owner, person_id) if owner is not None and user_filter in {None, owner} else None
     if found is None:
         raise NotFound(f"there is no person {person_id}")
     return found
