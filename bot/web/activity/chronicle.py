@@ -1,4 +1,4 @@
-"""`/chronicle`: conversations as the session chronicle has them, their transcripts, the audit and its repair."""
+"""`/chronicle`: the sessions of the chronicle, their transcripts, and the audit of its integrity with its repair."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SessionOut(BaseModel):
 
 
 class SessionsOut(BaseModel):
-    """`count` = all that there are."""
+    """`count` is the number of all sessions."""
 
     sessions: list[SessionOut]
     count: int
@@ -81,7 +81,7 @@ class ViewEdgeOut(BaseModel):
 
 
 class SessionViewOut(BaseModel):
-    """`events` in the order of NEXT; `nodes` are what else the edges lead to."""
+    """`events` in the order of NEXT; `nodes` are the other ends of the edges."""
 
     session: SessionOut
     events: list[EventOut]
@@ -113,7 +113,7 @@ class SessionViewOut(BaseModel):
 
 
 class AuditOut(BaseModel):
-    """Shares from 0 to 1, best 1; and the number of nodes, events and pointers that hang on nothing, best 0."""
+    """Shares from 0 to 1 (1 is best), and counts of nodes, events and references without a counterpart."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -133,9 +133,9 @@ class RepairOrder(Request):
 
 
 class RepairOut(BaseModel):
-    """`mended` by kind; `judged` sessions wait for the analyst, `offered` merges for the owner.
+    """`mended` counts repairs by kind; `judged` sessions wait for the analyst, `offered` merges for the owner.
 
-    `doubled` are names that differ only in case, alphabet or declension, and stay until somebody decides.
+    `doubled` are names that differ only in case, alphabet or declension, and stay until the owner decides.
     """
 
     before: AuditOut
@@ -159,7 +159,7 @@ class RepairOut(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Chronicle:
-    """What the application is given to serve the chronicle; `agent` is what transcripts sign the answers with."""
+    """The port of the chronicle; `agent` is the name that signs the answers in transcripts."""
 
     auditing: ChronicleAudit
     agent: str
@@ -172,7 +172,7 @@ def chronicle_router(database: Database, owners: Owners, chronicle: Chronicle) -
     async def list_sessions(
         user_id: UserId, newest: bool = False, limit: Limit = 100, offset: Offset = 0
     ) -> SessionsOut:
-        """Oldest first, or newest."""
+        """Sessions, oldest or newest first."""
         await owners.stored(user_id)
 
         def work(connection: Connection) -> SessionsOut:
@@ -184,7 +184,7 @@ def chronicle_router(database: Database, owners: Owners, chronicle: Chronicle) -
 
     @router.get("/sessions/{session_id}", responses=READING)
     async def get_session(session_id: Uuid, user_filter: UserFilter = None) -> SessionViewOut:
-        """A conversation with its events in order, and every relationship of the chronicle that it has a part in."""
+        """A session with its events in order, and its edges in the chronicle."""
         return SessionViewOut.of(await database.read(lambda c: _visible_session(c, session_id, user_filter)))
 
     @router.get("/sessions/{session_id}/transcript", responses={**READING, 200: _MARKDOWN}, response_class=Response)
@@ -193,19 +193,19 @@ def chronicle_router(database: Database, owners: Owners, chronicle: Chronicle) -
         user_filter: UserFilter = None,
         lang: Annotated[Literal["ru", "uk", "en"] | None, Query(description="The owner's own if absent.")] = None,
     ) -> Response:
-        """Every word of a conversation, with what was judged of it, as Markdown."""
+        """The transcript of a session as Markdown, with the analyst's judgements."""
         document = await database.read(lambda c: _transcript(c, session_id, user_filter, lang, chronicle.agent))
         return Response(document.markdown, media_type="text/markdown; charset=utf-8")
 
     @router.get("/audit", responses=READING)
     async def audit_chronicle(user_id: UserId) -> AuditOut:
-        """How whole the chronicle is, compared with the log; nothing is changed."""
+        """How complete the chronicle is, compared with the log. Changes nothing."""
         await owners.stored(user_id)
         return AuditOut.of(await chronicle.auditing.audit(user_id))
 
     @router.post("/repair", responses=WRITING)
     async def repair_chronicle(order: RepairOrder) -> RepairOut:
-        """Mends what can be mended, has unjudged sessions judged, and offers to merge people who are doubled."""
+        """Repairs what can be repaired, has sessions judged that were not, and proposes merges of duplicates."""
         await owners.about(order.user_id)
         return RepairOut.of(await chronicle.auditing.repair(order.user_id))
 

@@ -1,4 +1,4 @@
-"""`/events/{id}/chain`: from one event back to what led to it, and forward to what it led to."""
+"""`/events/{id}/chain`: the causes and the effects of one event."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class LinkOut(BaseModel):
 
 
 class ChainOut(BaseModel):
-    """`back` is what led to the event and `forward` what it led to, each oldest first; `cut`: there is more of it.
+    """`back` are the causes of the event and `forward` its effects, each oldest first; `cut`: there are more.
 
-    `calls` are the model calls made for the turns and runs of the event and of what led to it.
+    `calls` are the model calls made for the turns and runs of the event and of its causes.
     """
 
     event: EventOut
@@ -59,7 +59,7 @@ def chain_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/{event_id}/chain", responses=READING)
     async def get_event_chain(event_id: Uuid, user_filter: UserFilter = None, limit: Longest = 200) -> ChainOut:
-        """From a reply back to the update that it answers, and forward to what was archived from it."""
+        """The causes and effects of an event: of a reply, back to its update and forward to what was archived."""
         if user_filter is not None:
             await owners.stored(user_filter)
 

@@ -1,4 +1,4 @@
-"""`/events`: what happened to one owner's memory, as a list, and live as server-sent events."""
+"""`/events`: the events of one owner, as a list, and live as server-sent events."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EventOut(BaseModel):
 
 
 class EventsOut(BaseModel):
-    """`count` is how many there are of this type and source, wherever the list begins."""
+    """`count` is the number of all events of this type and source."""
 
     events: list[EventOut]
     count: int
@@ -75,7 +75,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         after: After = None,
         limit: Limit = 100,
     ) -> EventsOut:
-        """Oldest first."""
+        """Events, oldest first."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> EventsOut:
@@ -98,7 +98,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         after: After = None,
         last_event_id: Annotated[str | None, Header(max_length=200)] = None,
     ) -> StreamingResponse:
-        """From now on, or from behind `after` (`Last-Event-ID` where a browser connects again)."""
+        """New events, or all after `after` (`Last-Event-ID` where a browser connects again)."""
         await owners.stored(user_id)
         since = last_event_id or after
         place = await database.read(

@@ -1,4 +1,4 @@
-"""`/model-calls`: what was asked of which model, its exact prompt and reply, tokens and price; kept for some days."""
+"""`/model-calls`: every call of a model with its exact prompt, reply, tokens and price; kept for some days."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Before = Annotated[str | None, Query(max_length=200, description="The id of a ca
 
 
 class ModelCallOut(BaseModel):
-    """`duration_s` in seconds, `cost_usd` in US dollars; `links` holds what it was made for; `error` why it failed."""
+    """`duration_s` in seconds, `cost_usd` in US dollars; `links` are the turn or run it was made for."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -42,14 +42,14 @@ class ModelCallOut(BaseModel):
 
 
 class WholeModelCallOut(ModelCallOut):
-    """`prompt` and `reply` are null once the owner asked to forget a message in them."""
+    """`prompt` and `reply` are null once the owner asked to forget a message that is part of them."""
 
     prompt: list[dict[str, Any]] | None
     reply: str | None
 
 
 class ModelCallsOut(BaseModel):
-    """`count` is how many there are, whatever part of them is listed."""
+    """`count` is the number of all calls."""
 
     calls: list[ModelCallOut]
     count: int
@@ -66,7 +66,7 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
         before: Before = None,
         limit: Limit = 100,
     ) -> ModelCallsOut:
-        """Newest first, of one owner or, for the admin, of all."""
+        """Model calls, newest first; without a user those of all owners, for the admin."""
         if user_filter is not None:
             await owners.stored(user_filter)
         filters = Calls(user_filter, agent, cause)

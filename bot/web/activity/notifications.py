@@ -1,4 +1,4 @@
-"""`/notifications`: what was to be told to a user, what became of it, and why."""
+"""`/notifications`: what the bot wanted to tell a user, what became of it, and why."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from internal.storage.database import Database
 
 
 class NotificationOut(BaseModel):
-    """`event_id` is its event `notification_generated`, `message_id` the message in which it was told.
+    """`event_id` is its event `notification_generated`, `message_id` the message it was sent in.
 
-    `not_before` is when it may be told at the earliest, `merged_into` the notification with which it was told. `reason`
-    is a key such as `quiet` where a rule decided, and a sentence where a model did.
+    `not_before` is the earliest time to send it, `merged_into` the notification it was sent with. `reason` is a key
+    such as `quiet` where a rule decided, and a sentence where a model did.
     """
 
     model_config = ConfigDict(from_attributes=True)
@@ -41,7 +41,7 @@ class NotificationOut(BaseModel):
 
 
 class NotificationsOut(BaseModel):
-    """`count` = all that there are."""
+    """`count` is the number of all notifications."""
 
     notifications: list[NotificationOut]
     count: int
@@ -54,7 +54,7 @@ def notifications_router(database: Database, owners: Owners) -> APIRouter:
     async def list_notifications(
         user_id: UserId, state: NotificationState | None = None, limit: Limit = 100, offset: Offset = 0
     ) -> NotificationsOut:
-        """Newest first; what is about to be forgotten is left out."""
+        """Notifications, newest first, without those that a pending forgetting hides."""
         await owners.stored(user_id)
         page, count = await database.read(
             lambda c: visibility_notifications.shown(c, user_id, state, limit=limit, offset=offset)

@@ -1,4 +1,4 @@
-"""`/snapshots`: what is kept in mind of a user, in all its versions, and how an earlier one comes back."""
+"""`/snapshots`: what the bot keeps in mind of a user, in all versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_COUNT)]
 
 
 class ItemOut(BaseModel):
-    """`at` is when it was said last, `messages` are those that it rests on."""
+    """`at` is when it was said last, `messages` are the messages it follows from."""
 
     text: str
     at: datetime
@@ -34,7 +34,7 @@ class ItemOut(BaseModel):
 
 
 class SnapshotOut(BaseModel):
-    """`by` = `rules`: no model understood it, it quotes."""
+    """`by` is `rules` if no model was used: the snapshot then quotes messages."""
 
     version: int
     created_at: datetime
@@ -61,7 +61,7 @@ class SnapshotOut(BaseModel):
 
 
 class SnapshotsOut(BaseModel):
-    """`count` = all versions that are kept."""
+    """`count` is the number of all stored versions."""
 
     snapshots: list[SnapshotOut]
     count: int
@@ -72,7 +72,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("", responses=READING)
     async def list_snapshots(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
-        """The latest first: that one stands in every prompt. What is about to be forgotten is left out."""
+        """Versions, the latest first: that one is part of every prompt. What a pending forgetting hides is left out."""
 
         def work(connection: Connection) -> tuple[list[Version], int]:
             page = snapshots.listing(connection, user_id, limit=limit, offset=offset)
@@ -84,7 +84,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.post("/{version}/restore", responses=WRITING)
     async def restore_snapshot(version: VersionNumber, user_id: UserId) -> SnapshotOut:
-        """Makes an earlier version the latest again, as a new version that names it."""
+        """Makes an earlier version the latest again, as a new version with `restored_from`."""
         await owners.stored(user_id)
         now = clock.now()
         return SnapshotOut.of(await database.write(lambda c: restored(c, user_id, version, now)))

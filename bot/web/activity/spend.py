@@ -20,7 +20,7 @@ Days = Annotated[int, Query(ge=1, le=366, description="Today and the days before
 
 
 class SpentOut(BaseModel):
-    """What one agent used on one day, which is the owner's own. `cost_usd` in US dollars."""
+    """What one agent used on one day in the owner's time zone. `cost_usd` in US dollars."""
 
     day: date
     agent: str
@@ -30,7 +30,7 @@ class SpentOut(BaseModel):
 
 
 class SpendOut(BaseModel):
-    """From `first` to `last`; a day and an agent without calls are left out. `daily_limit_usd` 0: there is none."""
+    """From `first` to `last`, without days and agents that made no call. `daily_limit_usd` 0 is no limit."""
 
     first: date
     last: date
@@ -43,7 +43,7 @@ def spend_router(database: Database, clock: Clock, owners: Owners, daily_limit_u
 
     @router.get("", responses=READING)
     async def get_spend(user_filter: UserFilter = None, days: Days = 30) -> SpendOut:
-        """Oldest first, of one owner or, for the admin, of all; the limit is each owner's."""
+        """The cost by day and agent, oldest first; without a user of all owners, for the admin."""
         if user_filter is not None:
             await owners.stored(user_filter)
         now = clock.now()

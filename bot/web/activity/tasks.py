@@ -1,4 +1,4 @@
-"""`/tasks`: what a user has to do, reminders and promises; added, changed, closed and deleted."""
+"""`/tasks`: an owner's tasks, reminders and promises."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Recurrence = Annotated[Short, Field(description="An RRULE, such as FREQ=WEEKLY;B
 
 
 class TaskOut(BaseModel):
-    """`due_at` is UTC, of a `whole_day` its midnight in `tz`; `next_at` is when it is told of next.
+    """`due_at` is UTC; of a `whole_day` task it is midnight in `tz`. `next_at` is the time of the next reminder.
 
-    `message_id` and `episode_id` tell what it was found in, `event_id` is the last event about it.
+    `message_id` and `episode_id` are where it was found, `event_id` is the last event about it.
     """
 
     model_config = ConfigDict(from_attributes=True)
@@ -57,14 +57,14 @@ class TaskOut(BaseModel):
 
 
 class TasksOut(BaseModel):
-    """`count` = all in the states that were asked for."""
+    """`count` is the number of all tasks in the requested states."""
 
     tasks: list[TaskOut]
     count: int
 
 
 class TaskRequest(Request):
-    """A bare date in `due_at` is that whole day in the user's zone. What comes again needs its first time."""
+    """A bare date in `due_at` is that whole day in the user's zone. A recurrence needs a first time."""
 
     user_id: Owner
     title: Title
@@ -75,9 +75,9 @@ class TaskRequest(Request):
 
 
 class TaskChanges(Request):
-    """What is absent stays. `state` done and cancelled close it; open confirms a proposed one and opens a closed one.
+    """Absent fields stay. `state` done and cancelled close a task; open confirms a proposed or reopens a closed one.
 
-    Another time (`due_at`, `recurrence`) confirms a proposed one. `next_at` puts off when it is told of.
+    Another time (`due_at`, `recurrence`) confirms a proposed task. `next_at` postpones the reminder.
     """
 
     title: Title = ""
@@ -98,7 +98,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
     async def list_tasks(
         user_id: UserId, state: TaskState | None = None, limit: Limit = 100, offset: Offset = 0
     ) -> TasksOut:
-        """By time, what has none last; in every state, or in one."""
+        """Tasks by time, those without a time last; in every state, or in one."""
         await owners.stored(user_id)
         states = () if state is None else (state,)
 
@@ -115,7 +115,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
 
     @router.post("", status_code=201, responses=WRITING)
     async def add_task(request: TaskRequest) -> TaskOut:
-        """Opens a task: it needs no yes."""
+        """Opens a task, without asking the owner to confirm it."""
         await owners.about(request.user_id)
 
         def work(connection: Connection) -> Task:
@@ -128,7 +128,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
 
     @router.patch("/{task_id}", responses={**WRITING, **refusals(409)})
     async def change_task(task_id: Uuid, changes: TaskChanges, user_filter: UserFilter = None) -> TaskOut:
-        """Changes words and times, closes it or opens it again."""
+        """Changes the words or the time of a task, closes it or reopens it."""
 
         def work(connection: Connection) -> Task:
             known = _task(connection, task_id, user_filter)
@@ -138,7 +138,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
 
     @router.delete("/{task_id}", status_code=204, responses={**READING, **refusals(404)})
     async def delete_task(task_id: Uuid, user_filter: UserFilter = None) -> Response:
-        """Deletes it for good; what it was found in stays."""
+        """Deletes a task for good. The message it was found in stays."""
 
         def work(connection: Connection) -> None:
             known = _task(connection, task_id, user_filter)
@@ -151,7 +151,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
 
 
 def _task(connection: Connection, task_id: str, user_filter: int | None) -> Task:
-    """Raises NotFound, also for another owner's, and for one whom the session of this call is not about."""
+    """The task. Raises NotFound for an unknown one, another owner's, and one outside the call's session."""
     owner = repository.owner_of(connection, task_id)
     if owner is None or user_filter not in {None, owner}:
         raise NotFound(f"there is no task {task_id}")

@@ -1,4 +1,4 @@
-"""`/teams`: with whom an owner agreed to tell one another of what they take on, and who asks him to."""
+"""`/teams`: the teams in which an owner shares his promises, and the invitations he has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TeamOut(BaseModel):
 
 
 class InvitationOut(BaseModel):
-    """An invitation that waits for this owner's answer; it is given in the chat."""
+    """An invitation that waits for this owner's answer, which he gives in the chat."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -55,7 +55,7 @@ def teams_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("", responses=READING)
     async def list_teams(user_id: UserId) -> TeamsOut:
-        """The teams he is in, and what he is asked to join."""
+        """The owner's teams and pending invitations."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> TeamsOut:

@@ -1,4 +1,4 @@
-"""`/timeline`: what happened, page by page to either side and live; of one owner, or for the admin of everybody."""
+"""`/timeline`: events page by page and live, of one owner or, for the admin, of everybody."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from internal.storage.engine.commit_order import ReadPosition
 _AT_ONCE = 200
 
 _AGAIN = 1000
-"""Places before `after` that a stream of everybody's events tells again where several processes write."""
+"""Places before `after` that a stream of everybody's events repeats where several processes write."""
 
 Place = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
 Names = Annotated[list[str], Query(max_length=50)]
@@ -49,7 +49,7 @@ class PlacedOut(EventOut):
 
 
 class TimelineOut(BaseModel):
-    """`count` is how many there are, whatever page is shown; None where it was not asked for."""
+    """`count` is the number of all events, None unless `counted`."""
 
     events: list[PlacedOut]
     count: int | None
@@ -75,9 +75,9 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
         counted: bool = False,
         limit: Limit = 100,
     ) -> TimelineOut:
-        """The newest page, or the one before or behind a place; always oldest first.
+        """The newest page, or the one before or after a place; always oldest first.
 
-        `hide` leaves sources out, `only` are ids.
+        `hide` leaves sources out, `only` are event ids.
         """
         filters = await _filters(owners, user_filter, hide, type_, only)
 
@@ -113,9 +113,9 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
         hide: Names = [],  # noqa: B006 - as above
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
     ) -> StreamingResponse:
-        """From now on, or from behind a place, as server-sent events whose ids are places.
+        """New events, or all after a place, as server-sent events whose ids are places.
 
-        Of everybody's, one may come after others of a later place, and some may be told again.
+        A stream of everybody's events may send an event after one with a later place, and may repeat some.
         """
         filters = await _filters(owners, user_filter, hide, type_, [])
         admitted = admission(request.scope)

@@ -1,4 +1,4 @@
-"""`/users` and `/messages`: who talks with the bot, and what was said both ways."""
+"""`/users` and `/messages`: the users of the bot, and their messages in both directions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message
 
 
 class UserOut(BaseModel):
-    """`sent` and `received` count messages from and to the user; `paused`: he blocked the bot."""
+    """`sent` and `received` count messages from and to the user; `paused`: the user blocked the bot."""
 
     user_id: int
     name: str
@@ -88,7 +88,7 @@ def users_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/users", responses=READING, tags=["users"])
     async def list_users(user_filter: UserFilter = None) -> UsersOut:
-        """Who was active last comes first; of all users, or of the one asked for."""
+        """Users, the last active first."""
         if user_filter is not None:
             await owners.stored(user_filter)
 
@@ -103,7 +103,7 @@ def users_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/messages", responses=READING, tags=["users"])
     async def list_messages(user_id: UserId, before: Before = None, limit: Limit = 50) -> MessagesOut:
-        """The newest messages both ways, or those before a `seq`, without what is about to be forgotten."""
+        """The newest messages in both directions, or those before a `seq`, without those a pending forgetting hides."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> MessagesOut:

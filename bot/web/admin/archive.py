@@ -1,4 +1,4 @@
-"""What the command line asks of a running server."""
+"""The call behind `laplaced archive`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ArchiveReport:
 
 
 Archive = Callable[[int | None, str | None, bool], Awaitable[ArchiveReport]]
-"""Archives what waits, now: of one user or (None) of everybody, and with an agent's name what that agent never saw; if
-the last is true, also what it saw.
+"""Archives what waits, now: of one user or (None) of everybody. With an agent's name also earlier fragments that it
+never worked on; if the last is true, also those it did.
 
 Raises NotFound for an unknown user and Refused for an unknown agent.
 """

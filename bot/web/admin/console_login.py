@@ -1,4 +1,4 @@
-"""`/console`: logging in to the console and out of it. The pages themselves are another process, a client of REST."""
+"""`/console`: login and logout of the console, whose pages are another process, a client of REST."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 LOGIN_PATH: Final = "/console/login"
-"""Open without the server's key: who calls it brings that key, or the secret of a link, in the body."""
+"""Open without the server's key: the caller sends that key, or the secret of a link, in the body."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1"})
 
@@ -57,9 +57,9 @@ class Login(Request):
 
 
 class MeOut(BaseModel):
-    """Who a session is: an owner, who sees what is his own, or the admin (`user_id` null), who sees everything.
+    """The holder of a session: an owner, who sees his own data, or the admin (`user_id` null), who sees everything.
 
-    `csrf` goes as X-CSRF-Token with every call that changes something.
+    `csrf` is sent as X-CSRF-Token with every call that changes something.
     """
 
     role: Literal["admin", "owner"]
@@ -72,7 +72,7 @@ class MeOut(BaseModel):
 
 
 class SessionOut(MeOut):
-    """`token` goes as Authorization: Bearer with every call."""
+    """`token` is sent as Authorization: Bearer with every call."""
 
     token: str
 
@@ -83,7 +83,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
 
     @router.post("/login", responses=refusals(400, 401, 429))
     async def login(credentials: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
-        """A session, for the server's key or the secret of a link, which works once."""
+        """Opens a session, for the server's key or the secret of a one-time link."""
         address = _address(request, x_forwarded_for)
         _refuse_hasty(attempts, address)
         now, lifetime = clock.now(), console_settings.session_lifetime
@@ -115,7 +115,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
 
     @router.get("/me", responses=refusals(404), dependencies=KEYED)
     async def me(request: HttpRequest) -> MeOut:
-        """Whose session this is. 404 for the server's key, which is no session."""
+        """The holder of this call's session. 404 for the server's key, which is no session."""
         token, now = _token(request), clock.now()
 
         def read(connection: Connection) -> MeOut:
@@ -130,7 +130,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
 
 
 def _address(request: HttpRequest, forwarded: str | None) -> str:
-    """Whoever asks; behind a process of this machine, the one it names last."""
+    """The caller's address; of a caller on this machine, the last one that it forwards."""
     caller = request.client.host if request.client is not None else ""
     return forwarded.rsplit(",", 1)[-1].strip() if forwarded and caller in _LOOPBACK else caller
 
@@ -146,7 +146,7 @@ def _token(request: HttpRequest) -> str:
 
 
 def _session(connection: Connection, opened: Opened) -> SessionOut:
-    """Raises NotFound for a user who was removed."""
+    """The session as it is sent. Raises NotFound for a user who was removed."""
     session = opened.session
     user = None if session.user_id is None else users.get(connection, session.user_id)
     if user is not None and user.state is UserState.REMOVED:

@@ -1,4 +1,4 @@
-"""What `laplaced import` sends to a running server: conversations it has read, some dozen at a time."""
+"""The calls behind `laplaced import`: parsed conversations, some dozen at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Short = Annotated[str, Field(max_length=2_000)]
 
 
 class Importer(Protocol):
-    """What the bot offers an importer."""
+    """The port of an import."""
 
     async def terms(self, user_id: int) -> OwnerTerms:
         """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
@@ -117,7 +117,7 @@ def import_router(importer: Importer) -> APIRouter:
 
 
 async def _body(request: Request) -> bytes:
-    """The body, of which no more is held than may be."""
+    """The body, read no further than LARGEST_ORDER."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)

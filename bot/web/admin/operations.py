@@ -55,7 +55,7 @@ class RunCount:
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """What waits, of everybody. `unread` updates were received, `owed` messages are to be sent.
+    """What waits, of all owners. `unread` updates were received, `owed` messages are to be sent.
 
     `held` messages wait for people who stopped the bot. `backups` are those of the data folder, newest first.
     """
@@ -70,10 +70,10 @@ class Queues:
 
 
 class Operations(Protocol):
-    """What the bot offers its operator."""
+    """The port of an operator's commands."""
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
         ...
 
     async def quarantined(self) -> list[QuarantinedUpdate]: ...

@@ -21,14 +21,14 @@ Owner = Annotated[int, Field(ge=-_LARGEST_ID, le=_LARGEST_ID)]
 
 
 class OwnerData(Protocol):
-    """What the bot does with all, or one thing, of an owner. Raises NotFound for an unknown one."""
+    """The port of one owner's data. Raises NotFound for an unknown owner."""
 
     async def export(self, user_id: int) -> str:
-        """Everything kept of him, as JSON text."""
+        """All data of the owner, as JSON text."""
         ...
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases it now, without a time to undo. Raises as `ForgettingService.erase_now`."""
+        """Erases it now, without time to undo. Raises as `ForgettingService.erase_now`."""
         ...
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:

@@ -1,4 +1,4 @@
-"""What `laplaced recall` asks of a running server, and the lines it prints."""
+"""The call behind `laplaced recall`, and the lines that the command prints."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ RECALL_PATH: Final = "/admin/recall"
 MOST_RECALLED: Final = 100
 
 Recall = Callable[[int, str, int], Awaitable[Overview]]
-"""Everything a question brings to mind of one owner, at most so many of each kind. Raises NotFound."""
+"""Everything that a question recalls of one owner, at most so many of each kind. Raises NotFound."""
 
 
 class RecalledLine(BaseModel):
     """One thing that was found; `score` compares with others of its kind, `chance` (0 to 1) with everything.
 
-    `reasons`: the cosine, the share of the question's words, how plainly somebody or something in it is named.
+    `reasons`: the cosine, the share of the question's words, how clearly a name in it is meant.
     """
 
     id: str
@@ -38,7 +38,7 @@ class RecalledLine(BaseModel):
 
     @property
     def percent(self) -> str:
-        """How likely it is what was asked for: `87%`, empty if that is not known."""
+        """The chance in percent: `87%`, empty if it is not known."""
         return "" if self.chance is None else f"{self.chance:.0%}"
 
 
@@ -65,7 +65,7 @@ class Recalled(BaseModel):
         )
 
     def lines(self) -> Iterator[str]:
-        """What a person reads: a heading for each kind that was found, the best first."""
+        """The printed lines: a heading for each kind with results, best first."""
         for kind in type(self).model_fields:
             lines_of_kind: list[RecalledLine] = getattr(self, kind)
             if lines_of_kind:
@@ -127,7 +127,7 @@ def _named(name: str, summary: str) -> str:
 
 
 def _remembered(hit: MemoryHit) -> str:
-    """`Goal | run a marathon | active`; one that came along over a link says so, with the link's strength."""
+    """`Goal | run a marathon | active`; of a memory found over a link also the link's strength."""
     status = status_of(hit.node)
     beside = f"associated {hit.strength:.2f}" if hit.strength is not None else None
     return " | ".join(filter(None, (hit.node.label, memory_text(hit.node), status, beside)))
@@ -138,6 +138,6 @@ def _dated(episode: Episode) -> str:
 
 
 def _when(hit: FactHit) -> str:
-    """` (2020-05-01 .. 2022-01-01)`, open ends left out; nothing if neither is known."""
+    """` (2020-05-01 .. 2022-01-01)` without unknown ends; empty if neither is known."""
     since, until = (f"{at:%Y-%m-%d}" if at else "" for at in (hit.fact.valid_at, hit.fact.invalid_at))
     return f" ({since} .. {until})".replace(" ..  ", " .. ").replace(" )", ")") if since or until else ""

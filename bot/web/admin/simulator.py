@@ -1,6 +1,6 @@
-"""`/simulator`: the simulation that this bot lives in, and the buttons of its panel. Behind the server's own key.
+"""`/simulator`: the simulation that moves this bot, and the buttons of its panel. Needs the server's own key.
 
-Without a simulation the state is `off`, and nothing can be ordered.
+Without a simulation the state is `off`, and no order is taken.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class Simulator(Protocol):
     def state(self) -> SimulatorState: ...
 
     async def order(self, order: SimulatorOrder) -> None:
-        """Returns as soon as it is begun. Raises Conflict in a state that does not allow it, NotFound, Refused."""
+        """Returns as soon as the order is begun. Raises Conflict in the wrong state, NotFound and Refused."""
         ...
 
     def report(self) -> dict[str, Any] | None:
-        """What the last finished simulation came to, None before."""
+        """The report of the last finished simulation; None before."""
         ...
 
 

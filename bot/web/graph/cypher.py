@@ -21,10 +21,10 @@ REBUILD_PATH = "/admin/mirror/rebuild"
 MOST_PARAMETERS = 100
 
 Rebuilt = Sequence[tuple[int, int]]
-"""Owners whose mirror was built anew, and of how many nodes and edges."""
+"""Owners whose mirror was rebuilt, each with its number of nodes and edges."""
 
 Rebuild = Callable[[int | None], Awaitable[Rebuilt]]
-"""Builds the mirror of one owner, or (None) of everybody, anew. Raises NotFound and MirrorUnavailable."""
+"""Rebuilds the mirror of one owner, or (None) of everybody. Raises NotFound and MirrorUnavailable."""
 
 Statement = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"^[^\x00]*$")]
 Id = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
@@ -32,20 +32,20 @@ Id = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 class AsksMirror(Protocol):
     async def __call__(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
-        """Raises Refused for a statement that cannot be answered, MirrorUnavailable while none can be."""
+        """Raises Refused for a statement that cannot be answered, MirrorUnavailable while there is no mirror."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Cypher:
-    """What the application is given to serve the mirror."""
+    """The port of the mirror."""
 
     ask: AsksMirror
     rebuild: Rebuild
 
 
 class CypherRequest(Request):
-    """A statement that reads. `params` are its `$names`; `user_id` absent: the sole user's."""
+    """A reading statement. `params` are its `$names`; without `user_id` the sole user's graph is read."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"query": "MATCH (g:Goal {status: $status}) RETURN g", "params": {}}]}
@@ -80,8 +80,8 @@ def cypher_router(owners: Owners, cypher: Cypher) -> APIRouter:
     async def query_graph(request: CypherRequest) -> CypherAnswer:
         """Rows of a Cypher statement over one owner's graph: knowledge, memories and chronicle.
 
-        Only reading is possible, for `graph.query_timeout` and up to `graph.query_rows` rows. What was written before
-        is in it.
+        Only reading is possible, for `graph.query_timeout` and up to `graph.query_rows` rows. Everything written before
+        the call is visible.
         """
         user_id = request.user_id
         if user_id is None:

@@ -1,4 +1,4 @@
-"""`/graph/episodes`: what is told from outside is stored before it is acknowledged, and read by the agents later."""
+"""`/graph/episodes`: texts sent from outside; stored before they are acknowledged, read by the agents later."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 _YEARS: Final = range(1000, 9999)
-"""Years in which something can have happened: what is told as "ten years before" must still have a date."""
+"""Years that a text may refer to: a date "ten years before" must exist too."""
 
 EraseEpisode = Callable[[int, str], Awaitable[None]]
-"""Erases an episode of an owner with all that only it supports. Raises NotFound, and Conflict while it is in use."""
+"""Erases an owner's episode with everything that only it supports. Raises NotFound, and Conflict while it is in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeIntake:
-    """How episodes are taken: `agents` get runs of them, `woken` is called when there are some."""
+    """How episodes are stored: `agents` get runs of them, `wake` is called when there are some."""
 
     agents: Sequence[str]
-    woken: Callable[[], None]
+    wake: Callable[[], None]
     erase: EraseEpisode
 
 
@@ -45,9 +45,9 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
     @router.post("", status_code=202, responses={**WRITING, **refusals(409)})
     async def accept_episode(request: EpisodeCreateRequest) -> EpisodeCreateResponse:
-        """Stored when this answers, read by the agents in the order of the group afterwards.
+        """Stores an episode before it answers; the agents read it afterwards, in the order of the group.
 
-        The same again changes nothing: by its `uuid`, else by everything it says. 409 if that `uuid` says otherwise.
+        A repetition changes nothing: same `uuid`, else same content. 409 if that `uuid` has other content.
         """
         user_id = await owners.of_group(request.group_id)
         now = clock.now()
@@ -60,7 +60,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
         stored = await database.write(work, point="C7")
         if stored.created:
-            intake.woken()
+            intake.wake()
         done = "is stored" if stored.created else "was stored before"
         return EpisodeCreateResponse(
             status="accepted",
@@ -72,7 +72,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
     @router.get("", responses=READING)
     async def list_episodes(group_id: GroupQuery = None, limit: Limit = 100, offset: Offset = 0) -> EpisodesOut:
-        """Newest first, by when they happened."""
+        """Episodes, newest first by the time they are about."""
         user_id = await owners.of_group(group_id)
 
         def read(connection: Connection) -> EpisodesOut:
@@ -85,7 +85,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
     @router.get("/{uuid}", responses=READING)
     async def get_episode(uuid: Uuid, user_filter: UserFilter = None) -> ProcessedEpisode:
-        """One episode, and when the agents were done with it."""
+        """One episode, and when the agents had processed it."""
 
         def read(connection: Connection) -> ProcessedEpisode:
             user_id = owner_of(connection, episodes.owner_of, "episode", uuid, user_filter)
@@ -98,7 +98,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def delete_episode(uuid: Uuid, user_filter: UserFilter = None) -> None:
-        """Removes it with all that only it supports, and reopens what that had superseded. 409 while it is in use."""
+        """Deletes an episode with everything that only it supports, and reopens what it superseded. 409 while in use."""
         user_id = await database.read(lambda c: owner_of(c, episodes.owner_of, "episode", uuid, user_filter))
         await intake.erase(user_id, uuid)
 
@@ -117,7 +117,7 @@ def _happened(request: EpisodeCreateRequest, zone: ZoneInfo) -> datetime | None:
 
 
 def _segments(request: EpisodeCreateRequest, at: datetime) -> Sequence[Segment]:
-    """What evidence will point to. A `message` is taken as it was given: who speaks in it is for the agents to see."""
+    """The segments that evidence points to. A `message` is stored as it is; the agents find out who speaks in it."""
     cut = json_segments if request.source == "json" else text_segments
     segments = cut(request.content, at)
     if not segments:

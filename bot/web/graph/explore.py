@@ -1,4 +1,4 @@
-"""`/graph/beginnings`, `/graph/around/{id}` and the facts at a node: looking around in everything an owner has."""
+"""`/graph/beginnings`, `/graph/around/{id}` and the facts about a node: exploring everything an owner has."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SeenNodeOut(BaseModel):
 
 
 class SeenEdgeOut(BaseModel):
-    """Of a fact `name` is its relation and `text` its sentence. The ids of derived edges are of no use elsewhere."""
+    """Of a fact `name` is its relation and `text` its sentence. The ids of derived edges work in no other call."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -58,7 +58,7 @@ class SeenEdgeOut(BaseModel):
 
 
 class SurroundingsOut(BaseModel):
-    """A node, those around it, and the edges among them; `count` edges lead from it, also those that are not told."""
+    """A node, its neighbours, and the edges among them; `count` is the number of all its edges."""
 
     node: SeenNodeOut
     nodes: list[SeenNodeOut]
@@ -80,7 +80,7 @@ class BeginningsOut(BaseModel):
 
 
 class FactsAtOut(BaseModel):
-    """`count` is how many there are in all."""
+    """`count` is the number of all facts about the node."""
 
     facts: list[EntityEdge]
     count: int
@@ -91,7 +91,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("/beginnings", responses=READING)
     async def list_starting_nodes(user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 12) -> BeginningsOut:
-        """Where to begin to look: the owner himself, then the nodes with the most edges."""
+        """Nodes to start exploring from: the owner himself, then the nodes with the most edges."""
         await owners.stored(user_id)
         found = await database.read(lambda c: graph.beginnings(c, user_id, limit=limit))
         return BeginningsOut(nodes=[SeenNodeOut.model_validate(one) for one in found])
@@ -105,7 +105,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         beside: Annotated[list[NodeId], Query(max_length=300, description="Nodes that are shown already.")] = [],  # noqa: B006 - as above
         limit: Annotated[int, Query(ge=1, le=200)] = 40,
     ) -> SurroundingsOut:
-        """What is one step away from a node of any label: an entity, a memory, a session, an event, a day."""
+        """The neighbours of a node of any label: an entity, a memory, a session, an event, a day."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> SurroundingsOut:

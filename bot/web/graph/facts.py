@@ -1,4 +1,4 @@
-"""`/graph/facts` and `/graph/nodes`: facts, one with its versions and its correction; one node and its citations."""
+"""`/graph/facts` and `/graph/nodes`: facts with their versions and corrections; nodes with their citations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 _FIELDS = {"wrong_ends": "target_node_uuid", "self_loop": "target_node_uuid"}
-"""The fields that a refused correction is about, where its words do not name them."""
+"""The fields that a refused correction is about, where its message does not name them."""
 
 
 Which = Literal["current", "ended", "all"]
@@ -42,7 +42,7 @@ _FILTERS: Final[dict[Which, knowledge.FactFilter]] = {
 
 
 class FactsOut(BaseModel):
-    """`names` are those of both ends of each fact, by their ids; `count` = all that there are of this kind."""
+    """`names` are the names of both ends of each fact, by id; `count` is the number of all facts of this kind."""
 
     facts: list[EntityEdge]
     names: dict[str, str]
@@ -54,7 +54,7 @@ def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("", responses=READING)
     async def list_facts(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
-        """What was learned last comes first: what holds now, what has ended, or both with every old version."""
+        """Facts, the last learned first: those that hold now, those that ended, or both with every old version."""
         await owners.stored(user_id)
         fact_filter, now = _FILTERS[which], clock.now()
 
@@ -88,7 +88,7 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
 
     @router.get("/history", responses=READING)
     async def get_fact_history(uuid: Uuid, user_filter: UserFilter = None) -> FactHistory:
-        """All versions of a fact, oldest first, whichever of them is asked for."""
+        """All versions of a fact, oldest first, for the id of any of them."""
 
         def read(connection: Connection) -> FactHistory:
             user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
@@ -101,7 +101,7 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
     async def correct_fact(
         uuid: Uuid, request: FactUpdateRequest, user_filter: UserFilter = None
     ) -> FactUpdateResponse:
-        """Replaces it by a new version; the old one expires and stays in the history. 409 for one that has expired."""
+        """Replaces a fact by a new version; the old one expires and stays in the history. 409 for an expired one."""
         now = clock.now()
 
         def work(connection: Connection) -> FactUpdateResponse:
@@ -142,12 +142,12 @@ def nodes_router(database: Database) -> APIRouter:
 
     @router.get("", responses=READING)
     async def get_entity(uuid: Uuid, user_filter: UserFilter = None) -> EntityNode:
-        """The id of a merged node answers with the one it was merged into."""
+        """An entity. The id of a merged one answers with the entity it was merged into."""
         return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, user_filter)))
 
     @router.get("/citations", responses=READING)
     async def list_citations(uuid: Uuid, user_filter: UserFilter = None) -> CitationChain:
-        """The episodes that created, updated or referenced it, in the order in which they happened."""
+        """The episodes that created, updated or referenced the node, in the order in which they happened."""
 
         def read(connection: Connection) -> CitationChain:
             node = _node(connection, uuid, user_filter)

@@ -1,4 +1,4 @@
-"""What is known, read from the store in the form in which it goes over the wire."""
+"""Facts and episodes, read from the store in the form in which they are sent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def edge(connection: Connection, user_id: int, fact: Fact) -> EntityEdge:
 
 
 def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | None:
-    """The ids of episodes that are about to be erased and shown to nobody meanwhile; None: all of them."""
+    """The ids of episodes that a pending forgetting hides; None: all of them."""
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
         return None
@@ -39,14 +39,14 @@ def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | N
 
 
 def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode]) -> list[EpisodeOut]:
-    """Episodes with their content, also where it is that of their messages; without those being forgotten."""
+    """Episodes with their content, which may be that of their messages; without hidden ones."""
     hidden = being_forgotten(connection, user_id)
     listed = [one for one in listed if hidden is not None and one.id not in hidden]
     return [EpisodeOut.of(one, _content(connection, user_id, one), knowledge.wire_description(one)) for one in listed]
 
 
 def processed_episode(connection: Connection, user_id: int, episode: Episode) -> ProcessedEpisode:
-    """An episode with its content, and whether the agents are done with it."""
+    """An episode with its content, and when the agents had processed it."""
     content, description = _content(connection, user_id, episode), knowledge.wire_description(episode)
     processed: ProcessedEpisode = ProcessedEpisode.of(episode, content, description, processed_at=episode.processed_at)
     return processed

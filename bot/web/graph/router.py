@@ -28,7 +28,7 @@ from internal.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What the application is given to serve the graph."""
+    """The ports of the graph."""
 
     search: KnowledgeSearch
     finder: PeopleFinder
@@ -55,7 +55,7 @@ def _status_router(database: Database, clock: Clock, owners: Owners) -> APIRoute
 
     @router.get("/status", responses=READING)
     async def get_status(group_id: GroupQuery = None) -> GraphStatus:
-        """How much is known, and how much of what was told is still to be read."""
+        """The size of the graph, and how many episodes the agents still have to read."""
         user_id = await owners.of_group(group_id)
         return await database.read(lambda connection: _status(connection, user_id))
 

@@ -1,6 +1,6 @@
-"""The graph as it goes over the wire: requests and answers under the names of the graph-metadata specification.
+"""The graph's requests and answers, under the names of the graph-metadata specification.
 
-What the specification does not have is added, never renamed: a fact's `attributes` and `evidence`, a node's `group_id`.
+What the specification lacks is added, never renamed: a fact's `attributes` and `evidence`, a node's `group_id`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from internal.knowledge.model import Citation, CitationOperation, Episode, Episo
 from internal.recall.messages.search import MessageHit
 
 _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
-"""Properties that are fields of a node themselves, and vectors, which nobody reads."""
+"""Properties that are fields of a node themselves, and vectors."""
 
 
 class Request(BaseModel):
@@ -48,7 +48,7 @@ class EpisodeCreateResponse(BaseModel):
 
 
 class EpisodeOut(BaseModel):
-    """`source_description` has the `source_url` embedded."""
+    """`source_description` contains the `source_url`."""
 
     uuid: str
     name: str
@@ -79,7 +79,7 @@ class ProcessedEpisode(EpisodeOut):
 
 
 class EpisodesOut(BaseModel):
-    """`count` is how many there are in all."""
+    """`count` is the number of all results."""
 
     episodes: list[EpisodeOut]
     count: int
@@ -116,7 +116,7 @@ class CitationChain(BaseModel):
 
 
 class EvidenceOut(BaseModel):
-    """A line that supports a fact, in its own words, and where it can be looked up."""
+    """A line that supports a fact, in its own words, and where to find it."""
 
     episode_uuid: str
     segment: int
@@ -237,7 +237,7 @@ class MessageReasonsOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """A message that was found. `chance` is how likely it answers, from 0 to 1; `speaker` who said it first."""
+    """A message that was found. `chance` is how likely it answers, from 0 to 1; `speaker` is the original author."""
 
     uuid: str
     content: str
@@ -287,7 +287,7 @@ class FactUpdateResponse(BaseModel):
 
 
 class GraphStatus(BaseModel):
-    """How much there is of one owner, and how much of it is still to be read by the agents."""
+    """The size of one owner's graph, and how many episodes the agents still have to read."""
 
     status: str
     message: str

@@ -1,4 +1,4 @@
-"""`POST /graph/search`: facts, entities, episodes and messages by meaning, by words and by name, now or back then."""
+"""`POST /graph/search`: facts, entities, episodes and messages by meaning, words and names, now or in the past."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from internal.storage.engine.owner_scope import acting_for
 
 Result = EntityEdge | EntityNode | EpisodeOut | MessageOut
 Found = Sequence[tuple[float, Result]]
-"""What one owner's search found, best first, each with how well it fits by itself."""
+"""The results of one owner, best first, each with its fit."""
 
 
 def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageFinder) -> APIRouter:
@@ -40,7 +40,7 @@ def search_router(database: Database, owners: Owners, search: KnowledgeSearch, m
 
     @router.post("/search", responses=WRITING)
     async def search_graph(request: GraphSearchRequest) -> GraphSearchResponse:
-        """Best first. Without dates: what has not ended. Facts come with their citations."""
+        """Results, best first. Without dates only what has not ended. Facts come with their citations."""
         groups = await owners.of_groups(request.group_ids)
         found = await searching.search(groups, request)
         message = f"{len(found)} {request.search_type} found"
@@ -54,7 +54,7 @@ class _GraphSearcher:
         self._database, self._search, self._messages = database, search, messages
 
     async def search(self, groups: Sequence[int], request: GraphSearchRequest) -> list[Result]:
-        """The best of all groups together."""
+        """The best results of all groups."""
         center = None
         if request.center_node_uuid is not None:
             groups, center = await self._around(groups, request.center_node_uuid)
@@ -62,7 +62,7 @@ class _GraphSearcher:
         return _joined(found)[: request.max_results]
 
     async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
-        """The one group whose node it is, and the node: near to it there is nothing of others."""
+        """The only group that has the node, and the node: near it there is nothing of other owners."""
 
         def read(connection: Connection) -> tuple[Sequence[int], str]:
             owner = store.owner_of_node(connection, uuid)
@@ -125,12 +125,12 @@ class _GraphSearcher:
 
 
 def _fit(reasons: Reasons) -> float:
-    """What can be compared between owners: a score counts among the candidates of its own search only."""
+    """A fit that can be compared between owners: a score compares only within one search."""
     return (reasons.meaning or 0.0) + reasons.words + reasons.name
 
 
 def _joined(several: Sequence[Found]) -> list[Result]:
-    """Lists joined without changing the order of any: the next one is always that of the best beginning."""
+    """Joins lists without reordering any of them: the next result is always the best of the lists' first ones."""
     left = [list(found) for found in several if found]
     joined: list[Result] = []
     while left:

@@ -17,14 +17,14 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone, narrow_to
 
 Allows = Callable[[int], Awaitable[bool]]
-"""Whether a user who has never written would be let in: his memory is empty, not unknown."""
+"""Whether a user who has never written is let in: his memory is empty, not unknown."""
 
 OwnerOf = Callable[[Connection, str], int | None]
-"""Whose thing has an id, None if nobody's."""
+"""The owner of a thing by its id, None if it has none."""
 
 
 class Owners:
-    """`allowed` are the configured ids; `open_door`: everybody who comes is let in, and the first one is the owner."""
+    """`allowed` are the configured ids; `open_door`: every user is let in, and the first one is the owner."""
 
     def __init__(
         self, database: Database, allows: Allows, *, allowed: Collection[int] = (), open_door: bool = False
@@ -33,8 +33,8 @@ class Owners:
         self._allowed, self._open_door = frozenset(allowed), open_door
 
     async def stored(self, user_id: int) -> bool:
-        """Whether there can be anything of a known or allowed user. Raises NotFound for any other, and for a user
-        whom the session of this call is not about.
+        """Whether a known or allowed user can have anything stored. Raises NotFound for any other user, and for a user
+        outside the call's session.
         """
         expect_visible(user_id)
         with acting_for(user_id):
@@ -46,13 +46,13 @@ class Owners:
         return False
 
     async def about(self, user_id: int) -> bool:
-        """As `stored`; the rest of the call reaches nobody else's rows."""
+        """As `stored`; the rest of the call reaches this user's rows only."""
         there = await self.stored(user_id)
         narrow_to(user_id)
         return there
 
     async def of_group(self, group_id: str | None, *, field: str = "group_id") -> int:
-        """The user whose id a group's is, or (None) the sole one; the rest of the call is about him alone.
+        """The user whose id a group's is, or (None) the sole one; the rest of the call reaches his rows only.
 
         Raises NotFound, and Refused(`field`) naming it.
         """
@@ -76,9 +76,9 @@ class Owners:
         return min(sole)
 
     async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
-        """The users of several groups, each once; none named is the sole one. Raises as `of_group`.
+        """The users of several groups, each once; without a group the sole user. Raises as `of_group`.
 
-        Where it is one, the rest of the call is about him alone.
+        If it is one user, the rest of the call reaches his rows only.
         """
         named = list(group_ids) if group_ids else [None]
         found = list(dict.fromkeys([await self._of_group(one, "group_ids") for one in named]))
@@ -87,12 +87,12 @@ class Owners:
         return found
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
-        """Makes room in the store for a user who passed `stored`."""
+        """Creates the row of a user who passed `stored`."""
         access.expect(connection, user_id, open_door=self._open_door, now=now)
 
 
 def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user_filter: int | None) -> int:
-    """Whose a thing is. Raises NotFound if it is nobody's, or not of the user asked for."""
+    """The owner of a thing. Raises NotFound if it has none, or another than the requested one."""
     owner = find(connection, one_id)
     if owner is None or user_filter not in {None, owner}:
         raise NotFound(f"there is no {kind} {one_id}")
@@ -100,6 +100,6 @@ def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user
 
 
 def zone_of(connection: Connection, user_id: int) -> ZoneInfo:
-    """The zone a user's bare dates are meant in."""
+    """The zone in which a user's bare dates are meant."""
     user = users.find(connection, user_id)
     return ZoneInfo(user.tz if user is not None else "UTC")

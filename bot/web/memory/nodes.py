@@ -1,4 +1,4 @@
-"""`/memory`: nodes and edges of the memory graph, set and corrected by their owner."""
+"""`/memory`: nodes and edges of the memory graph, stored and corrected by their owner."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the application is given to serve the memory graph; without a search nothing is recalled."""
+    """The ports of the memory graph; without a search there is no recall."""
 
     erase: EraseNode
     maintain: Maintain
@@ -95,9 +95,9 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
 
     @router.post("", status_code=201, responses=WRITING)
     async def add_node(request: NodeCreateRequest) -> NodeOut:
-        """A new node as its owner sets it, with the links that lead from it.
+        """Adds a node as its owner states it, with links to other nodes.
 
-        A link's `to` is an id, or a label with properties: then the node of the same name, else a new one.
+        A link's `to` is an id, or a label with properties: then the node of that name, else a new one.
         """
         await owners.about(request.user_id)
         now = clock.now()
@@ -117,7 +117,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> NodesOut:
-        """In the order in which they came, of one label or of all 13."""
+        """Nodes in the order in which they were stored, of one label or of all 13."""
         await owners.stored(user_id)
         wanted = NodeFilter(labels=(_label(label),) if label is not None else MEMORY_LABELS, status=status)
 
@@ -129,12 +129,12 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
 
     @router.get("/{uuid}", responses=READING)
     async def get_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeOut:
-        """The id of a merged entity answers with the one it was merged into."""
+        """A node. The id of a merged entity answers with the one it was merged into."""
         return NodeOut.of(await database.read(lambda c: _node(c, uuid, user_filter)))
 
     @router.patch("/{uuid}", responses=WRITING)
     async def change_node(uuid: Uuid, request: NodeChangeRequest, user_filter: UserFilter = None) -> NodeOut:
-        """The owner's own word: what he set himself no model changes any more."""
+        """Changes a node by the owner's own statement, which no model overrides."""
 
         def work(connection: Connection) -> Node:
             known = _node(connection, uuid, user_filter, request.user_id)
@@ -148,7 +148,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def delete_node(uuid: Uuid, user_filter: UserFilter = None) -> None:
-        """Erases it for good, with its edges, its receipts and all that it is found by."""
+        """Erases a node for good, with its edges, its evidence and its search items."""
         known = await database.read(lambda c: _node(c, uuid, user_filter))
         await erase(known)
 
@@ -160,7 +160,7 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
 
     @router.post("/merge", responses=WRITING)
     async def merge_nodes(uuid: Uuid, order: NodeMergeOrder, user_filter: UserFilter = None) -> NodeOut:
-        """Puts it into another node of its label, which is answered; its id and its names lead there from now on.
+        """Merges the node into another of its label, which is the answer. Its id and its names lead there from now on.
 
         People are merged as profiles: `POST /people/merge`.
         """
@@ -178,7 +178,7 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
 
     @router.post("/split", responses={**READING, **refusals(404)})
     async def split_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeSplitOut:
-        """Undoes the merge that made this node part of another, else the last one into it."""
+        """Undoes the merge that made this node part of another, else the last merge into it."""
 
         def work(connection: Connection) -> tuple[Node | None, Node | None]:
             user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
@@ -200,7 +200,7 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
         min_strength: Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)] = 0.0,
         limit: Limit = 100,
     ) -> AssociationsOut:
-        """The memories it leads to by RELATES_TO, strongest first."""
+        """The memories linked by RELATES_TO, strongest first."""
 
         def read(connection: Connection) -> AssociationsOut:
             user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
@@ -215,7 +215,7 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
     async def list_edges(
         uuid: Uuid, user_filter: UserFilter = None, limit: Limit = 100, offset: Offset = 0
     ) -> EdgesOut:
-        """What it is linked to, whichever way, in the order in which it came."""
+        """The node's edges in both directions, in the order in which they were stored."""
 
         def read(connection: Connection) -> EdgesOut:
             node, now = _node(connection, uuid, user_filter), clock.now()
@@ -234,7 +234,7 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
 
     @router.post("", status_code=201, responses=WRITING)
     async def add_edge(request: EdgeCreateRequest) -> EdgeOut:
-        """A link as its owner sets it. The same ends and type again are the same link, with what is told now."""
+        """Adds an edge as its owner states it. The same ends and type mean the same edge, with these properties."""
         await owners.about(request.user_id)
 
         def work(connection: Connection) -> Edge:
@@ -253,7 +253,7 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
 
     @router.delete("/{uuid}", status_code=204, responses=READING)
     async def delete_edge(uuid: Uuid, user_filter: UserFilter = None) -> None:
-        """Takes a link away; both ends stay."""
+        """Deletes an edge. Both ends stay."""
 
         def work(connection: Connection) -> None:
             edge = _edge(connection, uuid, user_filter)

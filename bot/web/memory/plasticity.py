@@ -1,4 +1,4 @@
-"""`/memory/plasticity` and `/memory/maintenance`: the specified operations on links, and what is done at night."""
+"""`/memory/plasticity` and `/memory/maintenance`: the specified operations on links, and the nightly maintenance."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 Maintain = Callable[[int, bool], Awaitable[MaintenanceReport]]
-"""Maintains an owner's memory now, or (True) tells what that would come to. Raises NotFound."""
+"""Maintains an owner's memory now, or (True) only reports what would change. Raises NotFound."""
 
 
 def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain: Maintain) -> APIRouter:
@@ -34,21 +34,21 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
 
     @router.post("/plasticity/strengthen", responses=WRITING)
     async def strengthen_link(order: LinkChange) -> StrengthOut:
-        """Hebbian learning: the strength then, at most 1. 404 for memories that are not linked in this direction."""
+        """Hebbian learning. Returns the new strength, at most 1. 404 for memories without a link in this direction."""
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
         return StrengthOut(strength=await database.write(lambda c: operations.strengthen(c, *change, now=clock.now())))
 
     @router.post("/plasticity/weaken", responses=WRITING)
     async def weaken_link(order: LinkChange) -> StrengthOut:
-        """Synaptic depression: the strength then, not below 0. 404 as above."""
+        """Synaptic depression. Returns the new strength, at least 0. 404 for memories without a link in this direction."""
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
         return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now())))
 
     @router.post("/plasticity/decay", responses=WRITING)
     async def decay_links(order: DecayOrder) -> ChangedOut:
-        """Weak links lose some of their strength; those at 0 and those at the threshold or above stay."""
+        """Weakens links below a threshold; those at 0 stay at 0."""
         if not await owners.about(order.user_id):
             return ChangedOut(changed=0)
         change = (order.user_id, order.threshold, order.decay)
@@ -56,7 +56,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
 
     @router.post("/plasticity/prune", responses=WRITING)
     async def prune_links(order: PruneOrder) -> RemovedOut:
-        """Links that are weaker are deleted for good."""
+        """Deletes links weaker than a threshold for good."""
         if not await owners.about(order.user_id):
             return RemovedOut(removed=0)
         return RemovedOut(
@@ -65,7 +65,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
 
     @router.post("/maintenance", responses=WRITING)
     async def run_maintenance(order: MaintenanceOrder) -> MaintenanceOut:
-        """What is done every night, now: links decay by the time that passed, the weakest are pruned."""
+        """Does the nightly maintenance now: links decay by the time that passed, the weakest are pruned."""
         expect_visible(order.user_id)
         report = await maintain(order.user_id, order.dry_run)
         return MaintenanceOut(**asdict(report))

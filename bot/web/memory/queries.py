@@ -23,7 +23,7 @@ def queries_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/by-concept", responses=READING)
     async def by_concept(user_id: UserId, concept: Words, limit: Limit = examples.SPECIFIED) -> NodesOut:
-        """Memories that have a concept, last accessed first; before them those that never were."""
+        """Memories that have a concept: those never accessed first, then the last accessed."""
         await owners.stored(user_id)
         found = await database.read(lambda c: examples.by_concept(c, user_id, concept, limit=limit))
         return NodesOut.of(found)

@@ -1,4 +1,4 @@
-"""`/memory/recall`: memories by what is asked, with what they lead to; being recalled is what keeps them."""
+"""`/memory/recall`: memories that answer a question, with their associations. A recall counts as an access."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 ASSOCIATED: Final = 5
-"""Most associations that are told with each memory."""
+"""Most associations that are returned with each memory."""
 
 FOUND_BY_NODES: Final = [label for label in MEMORY_LABELS if label != "Entity"]
 """Entities have a search of their own, which knows people and names."""
@@ -36,10 +36,9 @@ def recall_memory_router(
 
     @router.post("/recall", responses=WRITING)
     async def recall_memories(order: RecallRequest) -> RecalledMemories:
-        """Memories that belong to a question, best first. Accesses are counted, links among them grow stronger.
+        """Memories that belong to a question, best first. Accesses are counted, links among the memories grow stronger.
 
-        Strong neighbours come along as associations; they count as accessed only when they are recalled themselves.
-        What lost a contradiction is not recalled.
+        Strong neighbours are returned as associations; that is no access. The loser of a contradiction is left out.
         """
         known = await owners.about(order.user_id)
         _refuse_unknown(order.labels)
@@ -68,7 +67,7 @@ def _refuse_unknown(labels: Sequence[str]) -> None:
 
 
 def _recalled(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_strength: float) -> list[RecalledOut]:
-    """As they are now; one that was forgotten since it was found is left out."""
+    """The memories as they are now, without those that were forgotten since they were found."""
     there = store.nodes_by_ids(connection, user_id, [hit.node.id for hit in hits])
     recalled = []
     for hit in hits:

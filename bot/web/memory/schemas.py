@@ -1,4 +1,4 @@
-"""The memory graph as it goes over the wire: nodes and edges under the names of the memory-graph specification."""
+"""The memory graph's requests and answers, under the names of the memory-graph specification."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NodeCreateRequest(Request):
 
 
 class NodeChangeRequest(Request):
-    """What is absent stays; null takes an optional property away."""
+    """Absent properties stay; null removes an optional property."""
 
     properties: Properties
     user_id: Owner | None = None
@@ -70,7 +70,7 @@ class EdgeCreateRequest(Request):
 
 
 class NodeOut(BaseModel):
-    """`properties` are those of the specification, `id`, `created` and what counts accesses among them."""
+    """`properties` are those of the specification, with `id`, `created` and the access counters."""
 
     id: str
     label: str
@@ -82,7 +82,7 @@ class NodeOut(BaseModel):
 
 
 class NodesOut(BaseModel):
-    """`count` is how many there are in all, whatever part of them is listed."""
+    """`count` is the number of all nodes, whatever part of them is listed."""
 
     nodes: list[NodeOut]
     count: int
@@ -93,7 +93,7 @@ class NodesOut(BaseModel):
 
 
 class NodeSplitOut(BaseModel):
-    """Both sides of a merge that was undone; null is what nothing tells of any more."""
+    """Both sides of a merge that was undone; null is a side without any evidence left."""
 
     source: NodeOut | None
     target: NodeOut | None
@@ -164,7 +164,7 @@ class RecalledMemories(BaseModel):
 
 
 class LinkChange(Request):
-    """RELATES_TO from the source to the target, by so much."""
+    """Changes the strength of RELATES_TO from the source to the target by `amount`."""
 
     user_id: Owner
     source_id: NodeId

@@ -18,7 +18,7 @@ from internal.storage.database import Database
 
 
 class MemoryStrengthOut(BaseModel):
-    """`retention` now, from 0 to 1: `confidence` when it was used last, halved by each `half_life_days` since.
+    """`retention` is the strength now, 0 to 1: `confidence` at the last use, halved by each `half_life_days` since.
 
     `half_life_days` grows with use; null: it does not fade. At `faded_at` it is offered for forgetting, null: never.
     """
@@ -59,7 +59,7 @@ def memory_strength_router(database: Database, clock: Clock, owners: Owners, rat
     async def list_strengths(
         user_id: UserId, first: Literal["weakest", "strongest"] = "weakest", limit: Limit = 100, offset: Offset = 0
     ) -> MemoryStrengthsOut:
-        """What fades first, or what holds best; being looked at here is no use of a memory."""
+        """Memories, the weakest or the strongest first. This is no access."""
         await owners.stored(user_id)
         now = clock.now()
         found = await database.read(lambda c: strengths(c, user_id, rates, now))

@@ -1,4 +1,4 @@
-"""`/people/{id}/known` and `/people/{id}/mentions`: what stands behind a profile, and where the person is told of."""
+"""`/people/{id}/known` and `/people/{id}/mentions`: what a profile consists of, and where the person is mentioned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from internal.storage.database import Database
 
 
 class MergedOut(BaseModel):
-    """Somebody who is part of this person now. `POST /people/{id}/split` makes him one of his own again."""
+    """A person who was merged into this one. `POST /people/{id}/split` separates them again."""
 
     id: int
     display_name: str
@@ -29,7 +29,7 @@ class MergedOut(BaseModel):
 
 
 class KnownOut(BaseModel):
-    """`node_id` is the person's node in the graph, where the facts are; `set_by_owner` fields no model changes."""
+    """`node_id` is the person's node in the graph, with the facts; no model changes the fields in `set_by_owner`."""
 
     id: int
     node_id: str
@@ -38,7 +38,7 @@ class KnownOut(BaseModel):
 
 
 class MentionOut(BaseModel):
-    """An episode that mentions the person; `lines` are those that do, oldest first."""
+    """An episode that mentions the person, with the `lines` that do, oldest first."""
 
     episode_uuid: str
     episode_name: str
@@ -79,7 +79,7 @@ def receipts_router(database: Database) -> APIRouter:
 
     @router.get("/known", responses=READING)
     async def list_known(person_id: PersonId, user_filter: UserFilter = None) -> KnownOut:
-        """Who was merged into the person, which fields the owner set himself, and the node of the facts."""
+        """The people merged into this person, the fields the owner set himself, and the node with the facts."""
 
         def read(connection: Connection) -> KnownOut:
             person = person_meant(connection, person_id, user_filter)
@@ -100,7 +100,7 @@ def receipts_router(database: Database) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
         offset: Offset = 0,
     ) -> MentionsOut:
-        """The conversations and documents that mention the person, with the very lines."""
+        """The conversations and documents that mention the person, with the exact lines."""
 
         def read(connection: Connection) -> MentionsOut:
             person = person_meant(connection, person_id, user_filter)

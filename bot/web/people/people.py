@@ -30,11 +30,11 @@ PersonId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 Username = Annotated[Short, WithJsonSchema({"type": "string", "pattern": "^(@?[A-Za-z][A-Za-z0-9_]{2,31})?$"})]
 CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Circle)})]
-"""Taken in any case, and told as the owner would write it."""
+"""Accepted in any case and returned in the usual one."""
 
 
 class PersonChanges(Request):
-    """What is absent stays. `aliases` is the whole new list; `username` may be taken away with null."""
+    """Absent fields stay. `aliases` is the whole new list; null removes `username`."""
 
     display_name: Name = ""
     aliases: list[Short] = Field([], max_length=100)
@@ -54,7 +54,7 @@ class MergeOrder(Request):
 
 
 class _PersonInPath(Convertor[str]):
-    """Any id but the words that are calls of their own: those have their own methods."""
+    """Any id except the words that are calls of their own: those have their own methods."""
 
     regex = "(?!(?:merge|search)(?:/|$))[^/]+"
 
@@ -75,7 +75,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
     @router.get("", responses=READING)
     async def list_people(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
-        """Most mentioned first."""
+        """People, the most mentioned first."""
         await owners.stored(user_id)
         shown, count = await database.read(lambda connection: _page(connection, user_id, limit, offset))
         return PeopleOut(people=[PersonOut.model_validate(person) for person in shown], count=count)
@@ -85,13 +85,13 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
     @router.get("/{person_id:person}", responses=READING)
     async def get_person(person_id: PersonId, user_filter: UserFilter = None) -> PersonOut:
-        """The id of a merged person answers with the profile it was merged into."""
+        """A person. The id of a merged one answers with the profile it was merged into."""
         found = await database.read(lambda c: person_meant(c, person_id, user_filter))
         return PersonOut.model_validate(found)
 
     @router.patch("/{person_id:person}", responses=WRITING)
     async def edit_person(person_id: PersonId, changes: PersonChanges, user_filter: UserFilter = None) -> PersonOut:
-        """The owner's own word: what he set himself no model changes any more."""
+        """Changes a profile by the owner's own statement, which no model overrides."""
 
         def work(connection: Connection) -> Person:
             known = person_meant(connection, person_id, user_filter)
@@ -101,7 +101,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
     @router.post("/merge", responses=WRITING)
     async def merge_people(order: MergeOrder, user_filter: UserFilter = None) -> PersonOut:
-        """Puts the source into the target, which is answered; the source's id leads there from now on."""
+        """Merges the source into the target, which is the answer. The source's id leads there from now on."""
 
         def work(connection: Connection) -> Person:
             source, target = (person_meant(connection, one, user_filter) for one in (order.source_id, order.target_id))
@@ -116,7 +116,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
     @router.post("/{person_id:person}/split", responses={**READING, **refusals(404)})
     async def split_person(person_id: PersonId, user_filter: UserFilter = None) -> SplitPerson:
-        """Undoes the merge that made this person part of another, else the last one into him."""
+        """Undoes the merge that made this person part of another, else the last merge into him."""
 
         def work(connection: Connection) -> tuple[Person, Person]:
             known = person_meant(connection, person_id, user_filter)
@@ -139,7 +139,7 @@ def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
         query: Annotated[str, Query(min_length=1, max_length=2_000)],
         limit: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> FoundPeople:
-        """Best first, by meaning and by name; `count` is how many were found."""
+        """People by meaning and by name, best first; `count` is how many were found."""
         await owners.stored(user_id)
         hits = await finder.people(user_id, query, limit)
         found = [FoundPerson(**PersonOut.model_validate(hit.person).model_dump(), score=hit.score) for hit in hits]

@@ -1,4 +1,4 @@
-"""People as they go over the wire, as the people-graph specification writes a Person, without its vector."""
+"""People's requests and answers, as the people-graph specification writes a Person, without its vector."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class FoundPerson(PersonOut):
 
 
 class SplitPerson(PersonOut):
-    """The person asked for as he is now, and the `other` who was one with him until now."""
+    """The requested person as he is now, and the `other` one who was merged with him until now."""
 
     other: PersonOut
 
 
 class PeopleOut(BaseModel):
-    """`count` is how many there are in all, whatever part of them is listed."""
+    """`count` is the number of all people, whatever part of them is listed."""
 
     people: list[PersonOut]
     count: int

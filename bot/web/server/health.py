@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can work, and what it counts."""
+"""`/healthz`, `/readyz` and `/metrics`: whether the process lives, whether it can work, and its figures."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """What `/readyz` asks. `poll_fresh` is a port: a poll in flight is fresh, and so is a bot that uses a webhook."""
+    """The checks of `/readyz`. `poll_fresh` is a port: true while a poll is in flight, and for a bot with a webhook."""
 
     def __init__(self, database: Database, clock: Clock, poll_fresh: Callable[[], bool]) -> None:
         self._database, self._clock, self._poll_fresh = database, clock, poll_fresh
         self._newest_revision = head_revision()
 
     async def failing(self) -> list[str]:
-        """Names of what is not ready, among `database`, `migrations` and `poll`."""
+        """The names of what is not ready, among `database`, `migrations` and `poll`."""
         checks = {"database": await self._writable(), "migrations": await self._migrated(), "poll": self._poll_fresh()}
         return [name for name, passed in checks.items() if not passed]
 

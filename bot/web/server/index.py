@@ -1,4 +1,4 @@
-"""What a person sees who opens the server's address in a browser: where to go from there."""
+"""`/`: where to go from the server's address."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fastapi.responses import RedirectResponse
 
 
 def index_router(chat_page: str | None, mcp: str | None, console: str | None) -> APIRouter:
-    """`chat_page` is the local Telegram's address, if that is what the bot talks to; `mcp` the MCP server's.
+    """`chat_page` is the local Telegram's address, if the bot uses it; `mcp` is the MCP server's.
 
-    With a `console` everybody is led there but who asks for JSON.
+    With a `console` every caller is redirected there, except those who accept JSON.
     """
     router = APIRouter()
     places = {"health": "/healthz", "readiness": "/readyz", "metrics": "/metrics", "people": "/people?user_id=ID"}
