@@ -98,7 +98,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def delete_episode(uuid: Uuid, user_filter: UserFilter = None) -> None:
-        """Deletes an episode with everything that only it supports, and reopens what it superseded. 409 while in use."""
+        """Deletes an episode with everything that only it supports, and reopens what that superseded. 409 if in use."""
         user_id = await database.read(lambda c: owner_of(c, episodes.owner_of, "episode", uuid, user_filter))
         await intake.erase(user_id, uuid)
 

@@ -41,7 +41,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
 
     @router.post("/plasticity/weaken", responses=WRITING)
     async def weaken_link(order: LinkChange) -> StrengthOut:
-        """Synaptic depression. Returns the new strength, at least 0. 404 for memories without a link in this direction."""
+        """Synaptic depression. Returns the new strength, at least 0. 404 for memories that are not linked so."""
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
         return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now())))
