@@ -45,28 +45,28 @@ Written by `make recall` from its own measurements, {day}. A conversation is ing
 path (messages, words, vectors; no model of a provider), and each of its questions is searched for through the bot's
 own read path. *Recall@k* is the share of a question's evidence among the first k turns, averaged over the questions
 that have evidence; *sessions @5* the same for the sessions of the evidence, in the order of their best turn; NDCG@10
-rewards evidence that stands early. Embeddings are those that are built in (multilingual-e5-small, 384 numbers, on the
+rewards evidence that comes early. The built-in embeddings are used (multilingual-e5-small, 384 numbers, on the
 processor).
 
-**What the ranking was learned from.** The weights that ship are learned from the English conversations of our own in
+**What the ranking was learned from.** The shipped weights were learned from the English conversations of our own in
 `tests/data/recall`, which holds {own_questions} questions over {own_conversations} dialogues in English, Russian
 and Ukrainian, written for this.
 The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
-theirs is in the repository or in the weights, and none of their text is quoted here. What this page says of our own
-conversations is said of conversations that were left out: learned on the others.
+theirs is in the repository or in the weights, and none of their text is quoted here. The figures for our own
+conversations are for conversations that were left out, with weights learned on the others.
 """
 
 DEVELOPMENT = """
 ## Development conversations
 
 {questions} questions with evidence, in {files}. The first rows order the candidates by one value alone; the others
-are what the bot does with the weights it ships.
+are the bot with its shipped weights.
 
 {ways}
 
 ![Recall by the number of turns looked at]({plot})
 
-With the weights that ship, by category:
+With the shipped weights, by category:
 
 {categories}
 
@@ -77,7 +77,7 @@ By conversation:
 
 LEFT_OUT_THERE = """
 **Leave-one-out.** Weights learned on the other conversations and tried on the one left out, each in turn. It shows
-what conversations of this very kind would give; these weights are thrown away.
+what training on such conversations would give; these weights are thrown away.
 
 {left_out}
 """
@@ -99,7 +99,7 @@ ABLATION = """
 
 The ranking is learned anew on our own conversations without one group of features, and tried on the development
 conversations and on our own (learned on one half of them, tried on the other, in turn); at the end are parts alone.
-What one group loses, others that say nearly the same make up for: the rows do not add up.
+Similar groups make up for each other, so the rows do not add up.
 
 {table}
 """
@@ -107,12 +107,12 @@ What one group loses, others that say nearly the same make up for: the rows do n
 FAILED = """
 ## What still fails, and why
 
-Questions with no evidence at all among the first {within} turns: {counts}. The reason is read off the features of the
-evidence that stands best; it is the first of the table that holds.
+Questions with no evidence at all among the first {within} turns: {counts}. The reason is derived from the
+features of the best-placed evidence; it is the first in the table that applies.
 
 {reasons}
 
-Some of our own, as they are (place = where the best evidence stands):
+Some of our own (place = rank of the best evidence):
 
 {quoted}
 """
@@ -124,18 +124,18 @@ TIMES = """
 """
 
 AGAIN = """
-## Once more, and on conversations of your own
+## Measuring again, and on your own conversations
 
 `make recall` writes this page; `make recall LOCOMO=folder` with other development conversations. How long a question
-takes among 100,000 messages stands in [benchmarks](benchmarks.md#context-assembly). Of any conversations in this form:
+takes among 100,000 messages is in [benchmarks](benchmarks.md#context-assembly). For any conversations in this form:
 
 ```sh
 laplaced eval locomo locomo10.json --out rankings.jsonl
 laplaced eval score rankings.jsonl locomo10.json
 ```
 
-`--embedder none` searches by words only, `--embedder api` asks the configured server for vectors. The weights that ship
-are made anew by
+`--embedder none` searches by words only, `--embedder api` asks the configured server for vectors. The shipped weights
+are learned again by
 
 ```sh
 laplaced eval train tests/data/recall/*.json --out internal/recall/messages/ranking.json

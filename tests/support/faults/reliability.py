@@ -34,21 +34,20 @@ KINDS = {
 HEAD = """\
 # Reliability
 
-Written by `make torture` from its own records; a figure here was counted, not claimed. How the promise is kept is
-described in [architecture](architecture.md).
+For everybody who wants to know whether messages get lost. Written by `make torture` from its own records: every figure
+was counted. How the promise is kept is described in [architecture](architecture.md).
 """
 
 RANDOM = """
 ## Killed at random moments
 
 The real bot (`laplaced run`) stands between the local Telegram and a scripted model server, both of which survive it.
-Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is ended by SIGKILL at a
-moment uniform over the first three seconds of its life (over four times a start, where starts are slow), in a tenth of
-them while it stops as it was told to, started again, and so on, 50 times in a world of its own; then it is left to come
-to rest, and its database, read from outside, is compared with a ledger that the people and the model kept themselves,
-and with what Telegram delivered. In a fourth of these worlds Telegram calls the bot (*by webhook*), in the others the
-bot polls. A kill ends the process, not the machine: that a commit outlives a power cut rests on `synchronous=FULL`, and
-is not shown here.
+Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is killed by SIGKILL at a
+random moment of its first three seconds (or of four times a start, where starts are slow), a tenth of the times while
+it is stopping, and started again, 50 times in each run. Then it comes to rest, and its database is compared with a
+ledger that the people and the model kept, and with what Telegram delivered. In a quarter of the runs Telegram calls the bot
+(*by webhook*), in the others the bot polls. A kill ends the process, not the machine: that a commit survives a power
+cut depends on `synchronous=FULL` and is not shown here.
 
 A row is one series of such runs on one commit; *at start* and *at stop* are the kills before it was ready and while it
 stopped. *Lost*, *doubled* and *out of order* are messages that Telegram had accepted; *operations* are people that the
@@ -56,21 +55,21 @@ archivist named, *mentions* how often one friend of each person was counted.
 """
 
 WINDOW = """
-Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. The declared
-policy there: wait, send once more, and give up if that is interrupted as well. *Interrupted* counts how often a kill
-found a reply there, *doubled in it* those that their reader got twice, *given up* those that were interrupted twice and
-are shown as failed, *never came* those of them that their reader got not even once. An *apology* stands for an answer
-whose writing was killed more often than it is tried.
+Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. The bot then
+waits, sends once more, and gives up if that is interrupted as well. *Interrupted* counts the replies that a kill found
+there, *doubled in it* those that the reader got twice, *given up* those that were interrupted twice and are shown as
+failed, *never came* those of them that the reader never got. An *apology* replaces an answer that was killed more often
+than it is tried.
 """
 
 WORKERS = """
 ## Several processes on one PostgreSQL
 
 `laplaced run` and three times `laplaced worker` share one store, reached through pgbouncer in transaction mode;
-the same people write to them. At random moments one of the four is ended by SIGKILL and started again, each connection
-to the database is cut with even chances (*cuts*), or PostgreSQL is stopped at once and started again (*restarts*).
+the same people write to them. At random moments one of the four is killed by SIGKILL and started again, each connection
+to the database is cut with a chance of one half (*cuts*), or PostgreSQL is stopped and started again (*restarts*).
 Then all come to rest and are stopped, the store is moved into a file by `laplaced migrate-store`, which compares both
-sides, and the file is judged as above. A row is one series on one commit.
+sides, and the file is checked as above. A row is one series on one commit.
 """
 
 BY_HAND = """
