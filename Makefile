@@ -80,10 +80,10 @@ sbom: $(VENV)/.installed
 	@echo "wrote sbom.cdx.json, a list in CycloneDX's format of what $(VENV) holds"
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/inbox.py
-	$(BIN)/python benchmarks/recovery.py
-	$(BIN)/python benchmarks/whole_path.py
+	$(BIN)/python benchmarks/buffer_recovery.py
+	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/people_search.py
 	$(BIN)/python benchmarks/facts.py
 	$(BIN)/python benchmarks/mirror.py
@@ -91,11 +91,11 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/chronicle.py
 
 scale: $(VENV)/.installed-test
-	@PYTHONPATH=tests $(BIN)/python benchmarks/on_server.py $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python benchmarks/scale.py $(ARGS)
 
 # LOCOMO= is a folder of development conversations; without it ../shared/data/locomo, if there is one.
 recall: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/recall.py $(if $(LOCOMO),--development $(LOCOMO)) $(ARGS)
+	$(BIN)/python benchmarks/recall_quality.py $(if $(LOCOMO),--development $(LOCOMO)) $(ARGS)
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian

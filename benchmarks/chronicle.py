@@ -1,4 +1,4 @@
-"""The chronicle of one owner: what it adds to the transactions of a turn, in time and on the disk.
+"""The cost of the chronicle of one owner: time added to the transactions of a turn, and disk space.
 
     python benchmarks/chronicle.py [--turns 400] [--rounds 5]
 
@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances
+from shared.bot_process import circumstances
 from sqlalchemy import Connection, event, insert
 
 from bot.telegram.i18n import phrase

@@ -1,4 +1,4 @@
-"""Every page of the console over an owner of whom there are 100,000 events: how long until it shows what it is for.
+"""The time until each page of the console shows its content, for an owner with 100,000 events.
 
     python benchmarks/console_pages.py [--events 100000] [--rounds 5] [--only /tasks] [--json] [--folder FOLDER]
 
@@ -23,10 +23,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from bot_process import circumstances
-from lived_console import LivedConsole
-from made_up_lives import Language, Life, Size
 from playwright.async_api import Browser, BrowserContext
+from shared.bot_process import circumstances
+from shared.console_store import LivedConsole
+from shared.synthetic_owners import Language, Life, Size
 
 from bot.application.app import App
 from bot.application.bootstrap import open_app

@@ -1,14 +1,14 @@
-"""What a question brings into the prompt, assembled among 100,000 messages: how long it takes, and what it costs.
+"""Recall into the prompt among 100,000 messages: time and tokens.
 
     python benchmarks/context_assembly.py [--folder FOLDER] [--dimensions 384] [--sizes 1000 10000 30000 100000]
         [--rounds 200] [--small 1000] [--plot docs/plots/context_assembly.svg] [--json]
 
 One owner for each of the sizes, with a fifth as many facts, a fiftieth as many memories and a hundredth as many people:
-see `made_up_lives`. Questions are already embedded; enricher and reranker are switched off. All else is the product's
-own: `TurnRecall` with its language process, people, facts, memories, fragments, messages and lessons. It is compared
-with one bare float32 product over the same vectors and one bare query of FTS5 over the same texts, taken in turn. The
-query asks for the ten best of those with one of the question's rarer words: with words of every second text it would
-rank all of them, and make the assembly look cheap. The garbage collector is set as `laplaced run` sets it.
+see `synthetic_owners`. Questions are already embedded; enricher and reranker are switched off. All else is the
+product's own: `TurnRecall` with its language process, people, facts, memories, fragments, messages and lessons. It is
+compared with one bare float32 product over the same vectors and one bare query of FTS5 over the same texts, taken in
+turn. The query asks for the ten best of those with one of the question's rarer words: with words of every second text
+it would rank all of them, and make the assembly look cheap. The garbage collector is set as `laplaced run` sets it.
 
 "cpu" is the time of this process's processor, without the language process: another load does not lengthen it much.
 --folder keeps the filled database for the next run. With 3,072 dimensions messages stay without vectors.
@@ -35,8 +35,8 @@ import bot  # noqa: F401  # first: it says how many threads a product of numpy m
 
 # isort: split
 import numpy as np
-from made_up_lives import MODEL, NOW, Language, Life, Question, Size, stored_matrix, stored_texts
-from plots import Panel, svg
+from shared.plots import Panel, svg
+from shared.synthetic_owners import MODEL, NOW, Language, Life, Question, Size, stored_matrix, stored_texts
 
 from bot.cli.main import GC_THRESHOLDS
 from internal.agents.model import OwnerProfile

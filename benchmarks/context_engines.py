@@ -1,11 +1,11 @@
-"""What a question brings into the prompt on PostgreSQL and on SQLite: the same prompts, and how long each takes.
+"""Recall into the prompt on PostgreSQL and on SQLite: equal prompts, and the time of each.
 
     python benchmarks/context_engines.py postgresql://postgres@127.0.0.1:5432/postgres [--messages 10000] [--rounds 100]
 
-The same made-up life is stored in both (see `made_up_lives`), and every question is asked of one and then of the other,
-in turn which comes first. Questions are already embedded; enricher and reranker are off. "processor" is that of this
-process, without the server's and the language process. The address is a superuser's: the database is made and dropped
-here, and is reached as a role that is none.
+The same made-up life is stored in both (see `synthetic_owners`), and every question is asked of one and then of the
+other, in turn which comes first. Questions are already embedded; enricher and reranker are off. "processor" is that of
+this process, without the server's and the language process. The address is a superuser's: the database is made and
+dropped here, and is reached as a role that is none.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 import bot  # noqa: F401  # first: it says how many threads a product of numpy may take
 
 # isort: split
-from bot_process import circumstances
 from context_assembly import Stage, Times
-from made_up_lives import Language, Life, Question, Size
-from workers import database_on
+from shared.bot_process import circumstances
+from shared.synthetic_owners import Language, Life, Question, Size
+from worker_throughput import database_on
 
 from internal.language.worker.process_pool import LanguageWorker
 from internal.storage.database import Database

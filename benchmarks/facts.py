@@ -1,4 +1,4 @@
-"""Facts of one owner: what it costs to record claims, to take an episode's away, and to list facts, now and as known.
+"""Facts of one owner: the cost of recording claims, removing an episode's, and listing facts, now and as known.
 
     python benchmarks/facts.py [--facts 1000 20000] [--profile record|remove|known_at]
 
@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances
+from shared.bot_process import circumstances
 from sqlalchemy import Connection, delete, event, insert
 
 from internal.graph import store

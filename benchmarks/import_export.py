@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from bot_process import circumstances, environment, running
+from shared.bot_process import circumstances, environment, running
 from sqlalchemy import Connection
 
 from internal.access import service as access

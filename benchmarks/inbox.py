@@ -1,10 +1,10 @@
-"""Durable inbox insertions a second, against a bare loop of single-row commits of the same rows.
+"""Durable inbox insertions per second, compared with a bare loop of single-row commits of the same rows.
 
     python benchmarks/inbox.py [--users 500] [--each 100]
 
 Every user brings his next update when the last is on disk: as many calls at once as there are users, which is a
 webhook under load. They go through what `Ingest.accept` waits for, `Inbox.store`; what becomes of an update afterwards
-is not part of it (see whole_path.py). The bare loop writes the same rows into the same table with the standard
+is not part of it (see throughput.py). The bare loop writes the same rows into the same table with the standard
 library's sqlite3, each in a transaction of its own, with the pragmas of the product's writing connection. Both take
 turns, so that neither has the quieter machine.
 """
@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot_process import circumstances
+from shared.bot_process import circumstances
 
 from internal.mailbox.inbox import Inbox
 from internal.scheduling.clock import SystemClock

@@ -1,4 +1,4 @@
-"""Search of facts: how well it finds, channel by channel, and how long it takes among many.
+"""Search of facts: quality by channel, and time among many facts.
 
     python benchmarks/knowledge_search.py quality [--json]
     python benchmarks/knowledge_search.py speed [--facts 20000] [--dimensions 384] [--rounds 200]

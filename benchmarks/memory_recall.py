@@ -1,4 +1,4 @@
-"""Recall of memories among many: how long it takes, and what associations add to it.
+"""Recall of memories among many: its time, and the share of associations.
 
     python benchmarks/memory_recall.py [--nodes 100000] [--links 3] [--dimensions 384] [--rounds 200] [--json]
 

@@ -1,4 +1,4 @@
-"""The mirror of the graph in FalkorDB: what it takes to build it, to follow a change, and to ask it.
+"""The mirror of the graph in FalkorDB: time to build it, to follow a change, and to query it.
 
     python benchmarks/mirror.py [--nodes 100000]
 
@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances
+from shared.bot_process import circumstances
 from sqlalchemy import Connection, insert, select
 
 from internal.chronicle import service as chronicle

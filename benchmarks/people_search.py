@@ -25,10 +25,11 @@ from sqlalchemy import Connection, insert
 
 from internal.llm.model import Vectors
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
-from internal.people.repository import item_of, text_hash
+from internal.people.repository import item_of
 from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
 from internal.storage.migration import migrate
+from internal.storage.search_items import text_hash
 from internal.storage.tables import people, search_items, users, vectors
 from internal.storage.vectors import to_blob
 

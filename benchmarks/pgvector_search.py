@@ -1,4 +1,4 @@
-"""Nearest vectors of one owner: pgvector, exact and by HNSW, against the matrix that a worker keeps in memory.
+"""Nearest vectors of one owner: pgvector, exact and with HNSW, compared with the matrix in memory.
 
     python benchmarks/pgvector_search.py postgresql://postgres@127.0.0.1:5432/postgres [--sizes 1000 10000 50000]
 
@@ -23,8 +23,8 @@ import bot  # noqa: F401  # first: it says how many threads a product of numpy m
 # isort: split
 import numpy as np
 import psycopg
-from bot_process import circumstances
-from workers import ROLE, database_on
+from shared.bot_process import circumstances
+from worker_throughput import ROLE, database_on
 
 DIMENSIONS, NEAREST, TOPICS = 384, 50, 60
 OTHERS = range(2, 11)

@@ -1,4 +1,4 @@
-"""Plasticity of one owner: what a night over all his links costs, and what is asked of them at every turn.
+"""Plasticity of one owner: the cost of a night over all links, and of the queries of every turn.
 
     python benchmarks/plasticity.py [--memories 100000] [--links 300000]
 
@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances
+from shared.bot_process import circumstances
 from sqlalchemy import Connection, insert, select, update
 
 from internal.config import MemoryConfig

@@ -19,8 +19,8 @@ from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, Impo
 from internal.errors import NotFound, Refused
 from internal.flows.transfer.imports import OwnerTerms, Taken
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, Terms, Unreadable
-from internal.import_formats.sources import Tell, opened
+from internal.import_formats.model import Draft, ReadOptions, Unreadable
+from internal.import_formats.sources import ReportBytes, open_export
 
 if TYPE_CHECKING:
     from bot.web.client import Rest
@@ -78,7 +78,7 @@ async def run_import(config: Config, options: ImportOptions, rest: Rest) -> list
     terms = _terms(options, owner)
     done, forecast = _Done(), _forecast(terms) if options.dry_run else None
     with _progress(format_, options.paths) as tell, contextlib.ExitStack() as stack:
-        exports = [stack.enter_context(opened(path, tell)) for path in options.paths]
+        exports = [stack.enter_context(open_export(path, tell)) for path in options.paths]
         try:
             for batch in _batches(formats.drafts(format_, exports, terms)):
                 episodes = [ImportedEpisode.of(draft) for draft in batch]
@@ -97,10 +97,10 @@ async def run_import(config: Config, options: ImportOptions, rest: Rest) -> list
     return _dry_run_lines(config, options, owner, forecast, done, terms)
 
 
-def _terms(options: ImportOptions, owner: OwnerTerms) -> Terms:
+def _terms(options: ImportOptions, owner: OwnerTerms) -> ReadOptions:
     zone = ZoneInfo(owner.tz)
     start = options.start
-    return Terms(
+    return ReadOptions(
         owner=options.user_id,
         me=frozenset(name.strip().casefold() for name in options.me),
         zone=zone,
@@ -115,8 +115,8 @@ def _guess_format(paths: Sequence[Path]) -> str:
     """The one format of all paths. Raises Refused when they are of several."""
     found_formats = []
     for path in paths:
-        with opened(path) as export:
-            found_formats.append(formats.guess(export))
+        with open_export(path) as export:
+            found_formats.append(formats.detect_format(export))
     if len(set(found_formats)) > 1:
         raise Refused(
             "formats", f"these are of several formats ({', '.join(found_formats)}): import one after the other"
@@ -125,7 +125,7 @@ def _guess_format(paths: Sequence[Path]) -> str:
 
 
 @contextlib.contextmanager
-def _progress(format_: str, paths: Sequence[Path]) -> Iterator[Tell]:
+def _progress(format_: str, paths: Sequence[Path]) -> Iterator[ReportBytes]:
     """A bar on stderr, by the bytes read, where somebody looks at it."""
     total = sum(_size(format_, path) for path in paths)
     hidden = not sys.stderr.isatty()
@@ -134,7 +134,7 @@ def _progress(format_: str, paths: Sequence[Path]) -> Iterator[Tell]:
 
 
 def _size(format_: str, path: Path) -> int:
-    with opened(path) as export:
+    with open_export(path) as export:
         return formats.bytes_to_read(format_, export)
 
 
@@ -157,20 +157,20 @@ def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
         yield batch
 
 
-def _forecast(terms: Terms) -> Forecast:
+def _forecast(terms: ReadOptions) -> Forecast:
     from internal.flows.transfer.import_estimate import Forecast
 
     return Forecast(terms.zone)
 
 
-def _done_lines(config: Config, done: _Done, terms: Terms) -> list[str]:
+def _done_lines(config: Config, done: _Done, terms: ReadOptions) -> list[str]:
     lines = [f"{done.messages} messages imported in {done.episodes} episodes", *_left_out_lines(done, terms)]
     if done.episodes and import_agents(config):
         lines.append(f"the archivist reads them in the background, after what is said meanwhile: {done.episodes} calls")
     return lines
 
 
-def _left_out_lines(done: _Done, terms: Terms) -> list[str]:
+def _left_out_lines(done: _Done, terms: ReadOptions) -> list[str]:
     lines = []
     if done.known:
         other = f", {done.changed} of them with other words, which stay as they were" if done.changed else ""
@@ -182,7 +182,7 @@ def _left_out_lines(done: _Done, terms: Terms) -> list[str]:
 
 
 def _dry_run_lines(
-    config: Config, options: ImportOptions, owner: OwnerTerms, forecast: Forecast, done: _Done, terms: Terms
+    config: Config, options: ImportOptions, owner: OwnerTerms, forecast: Forecast, done: _Done, terms: ReadOptions
 ) -> list[str]:
     lines = [f"{done.messages} messages would be imported in {done.episodes} episodes", *_left_out_lines(done, terms)]
     if forecast.first is None or forecast.last is None:

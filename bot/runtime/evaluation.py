@@ -23,8 +23,8 @@ from internal.config import Config
 from internal.errors import LaplacedError
 from internal.evaluation import locomo
 from internal.evaluation.scores import report
-from internal.evaluation.scratch_store import Stage
-from internal.evaluation.training import fit_both, left_out
+from internal.evaluation.scratch_store import ScratchStore
+from internal.evaluation.training import cross_validate, fit_both
 from internal.evaluation.vector_cache import VectorCache
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
@@ -56,7 +56,7 @@ async def rank_files(config: Config, files: Sequence[Path], target: Path, embedd
     with replaced(target, files) as made:
         async with open_stage(config, embedder, vectors) as stage:
             progress = Progress()
-            ranked = await stage.rank(await stage.take_in(conversations, progress), progress)
+            ranked = await stage.rank(await stage.write(conversations, progress), progress)
         made.write_text("".join(json.dumps(one.line, ensure_ascii=False) + "\n" for one in ranked), encoding="utf-8")
     return len(ranked)
 
@@ -66,19 +66,19 @@ async def train_on_files(
 ) -> dict[str, Any]:
     """Writes the weights learned from these files, and tells how they do on conversations left out (`scores.report`).
 
-    `left_out` is None for a single conversation. Raises as `rank_files`, and Refused where there is nothing to learn.
+    `left_out` is None for a single conversation. Raises as `rank_files`, and Refused if nothing can be learnt.
     """
     conversations = locomo.read(files)
     with replaced(target, files) as made:
         async with open_stage(config, OfflineEmbedder.name, vectors or vectors_folder()) as stage:
             progress = Progress()
-            samples = await stage.samples(await stage.take_in(conversations, progress), progress)
+            samples = await stage.samples(await stage.write(conversations, progress), progress)
         write_rankings(made, fit_both(samples))
     alone = len(conversations) == 1
     return {
         "conversations": len(conversations),
         "questions": sum(bool(one.question.evidence) for one in samples),
-        "left_out": None if alone else report([one.ranked for one in left_out(samples)], tags=tags),
+        "left_out": None if alone else report([one.ranked for one in cross_validate(samples)], tags=tags),
     }
 
 
@@ -88,7 +88,7 @@ def vectors_folder() -> Path:
 
 
 @contextlib.asynccontextmanager
-async def open_stage(config: Config, embedder: str, vectors: Path | None = None) -> AsyncIterator[Stage]:
+async def open_stage(config: Config, embedder: str, vectors: Path | None = None) -> AsyncIterator[ScratchStore]:
     """An empty scratch store with the product's parts, deleted when the block ends; `vectors` as in KeptVectors.
 
     `embedder` is `offline`, `api`, the name of either's model, or `none`; UsageError for any other.
@@ -129,13 +129,13 @@ def _ended_in_order() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def staged(database: Database, worker: LanguageWorker, embedder: Embedder | None) -> Stage:
+def staged(database: Database, worker: LanguageWorker, embedder: Embedder | None) -> ScratchStore:
     """The parts of the product over this database."""
     clock, terms, names = SystemClock(), WorkerTerms(worker), WorkerNames(worker)
     following = None
     if embedder is not None:
         following = VectorBackfill(database, embedder, clock, retry_base=_RETRY_BASE, retry_max=_RETRY_MAX)
-    return Stage(
+    return ScratchStore(
         database=database,
         terms=TermsBackfill(database, terms),
         vectors=following,

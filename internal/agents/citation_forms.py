@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 import regex
 
 from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
-from internal.language.facts.overlap import alike
+from internal.language.facts.overlap import same_stem
 from internal.language.text.romanisation import skeletons
 
 LONGEST: Final = 100
@@ -130,7 +130,7 @@ def shares_words(sentence: str, told: Recalled) -> int:
 
 def _shared(sentence: str, words: str) -> set[str]:
     here = _sounds(sentence)
-    return {word for word in _sounds(words) if any(alike(word, other) for other in here)}
+    return {word for word in _sounds(words) if any(same_stem(word, other) for other in here)}
 
 
 def _sounds(text: str) -> set[str]:

@@ -1,8 +1,8 @@
-"""Conversation files in the form of LoCoMo: dialogue turns by session, and questions with the turns that answer them.
+"""Reads conversation files in the LoCoMo format: turns by session, and questions with the turns that answer them.
 
 Form and categories: Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024.
-Sessions stand at the top or under "conversation"; a file may hold a list of conversations, as the public locomo10.json
-does. Nothing else of a file is read: no answers, observations, events or summaries.
+Sessions are at the top level or under "conversation"; a file may hold a list of conversations, as the public
+locomo10.json does. Nothing else of a file is read: no answers, observations, events or summaries.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from internal.errors import LaplacedError
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 _TURN_TIME: Final = timedelta(minutes=1)
-"""Between two turns of a session: the files tell only when a session began."""
+"""Assumed between two turns of a session: the files only give the beginning of a session."""
 
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DIA_ID: Final = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
-"""As the files have it: "D8:6", but also "D8:6; D9:17", "D:11:26" and "D30:05"."""
+"""The forms found in files: "D8:6", but also "D8:6; D9:17", "D:11:26" and "D30:05"."""
 
 _FIRST_DAY: Final = datetime(2023, 1, 1, 12, tzinfo=UTC)
 _TIMES: Final = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %B %Y", "%H:%M on %d %B, %Y", "%d %B, %Y")
 
 
 class ConversationsUnreadable(LaplacedError):
-    """The file holds no conversations in the form of LoCoMo."""
+    """The file holds no conversations in the LoCoMo format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said. `caption` describes the picture that came with it, empty without one; `at` is in UTC."""
+    """What one speaker said. `caption` describes its picture, empty without one; `at` is in UTC."""
 
     dia_id: str
     session: int
@@ -48,9 +48,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`evidence` are the ids of the turns that answer it, each once, none where the file names none.
+    """A question; `evidence` are the ids of the turns that answer it, each once, empty if the file names none.
 
-    `category` is one of CATEGORIES, None where the file has none.
+    `category` is one of CATEGORIES, or None.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`file` is the base name of the file it stands in. Turns are in order, under the ids that the file gives them."""
+    """A conversation; `file` is the base name of its file. Turns are in order, with the ids of the file."""
 
     file: str
     turns: tuple[Turn, ...]
@@ -69,31 +69,31 @@ class Conversation:
 
     @property
     def sessions(self) -> dict[str, int]:
-        """The session of each turn."""
+        """The session number of each turn by turn id."""
         return {turn.dia_id: turn.session for turn in self.turns}
 
 
 def read(paths: Sequence[Path]) -> list[Conversation]:
-    """The conversations of all these files, in order. Raises ConversationsUnreadable, which names file and place."""
-    return [one for path in paths for one in _read(path)]
+    """Reads the conversations of all these files in order. Raises ConversationsUnreadable with file and place."""
+    return [conversation for path in paths for conversation in _read(path)]
 
 
 def _read(path: Path) -> list[Conversation]:
     try:
-        whole = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConversationsUnreadable(f"cannot read {path}: {error.strerror}") from None
     except json.JSONDecodeError as error:
         raise ConversationsUnreadable(f"{path} is not JSON (line {error.lineno})") from None
     except (ValueError, RecursionError):
         raise ConversationsUnreadable(f"{path} is not JSON") from None
-    listed = whole if isinstance(whole, list) else [whole]
+    listed = content if isinstance(content, list) else [content]
     if not listed:
         raise ConversationsUnreadable(f"{path} holds no conversation")
     many = len(listed) > 1
     return [
-        _conversation(one, path.name, f"{path}, conversation {n}" if many else f"{path}")
-        for n, one in enumerate(listed, 1)
+        _conversation(raw, path.name, f"{path}, conversation {n}" if many else f"{path}")
+        for n, raw in enumerate(listed, 1)
     ]
 
 
@@ -101,32 +101,36 @@ def _conversation(raw: object, file: str, place: str) -> Conversation:
     if not isinstance(raw, dict):
         raise ConversationsUnreadable(f"{place} holds no conversation in the form of LoCoMo")
     inner = raw.get("conversation")
-    said = inner if isinstance(inner, dict) else raw
-    turns = _turns(said, place)
+    sessions = inner if isinstance(inner, dict) else raw
+    turns = _turns(sessions, place)
     if not turns:
         raise ConversationsUnreadable(f"{place} holds no conversation in the form of LoCoMo: no session has turns")
-    asked = raw.get("qa", said.get("qa", []))
-    if not isinstance(asked, list):
+    questions = raw.get("qa", sessions.get("qa", []))
+    if not isinstance(questions, list):
         raise ConversationsUnreadable(f"{place}: qa is no list")
-    known = {_one_spelling(turn.dia_id): turn.dia_id for turn in turns}
-    return Conversation(file, turns, tuple(_question(one, known, f"{place}, qa {n}") for n, one in enumerate(asked, 1)))
+    known = {_normal_id(turn.dia_id): turn.dia_id for turn in turns}
+    return Conversation(
+        file, turns, tuple(_question(question, known, f"{place}, qa {n}") for n, question in enumerate(questions, 1))
+    )
 
 
-def _turns(said: Mapping[str, Any], place: str) -> tuple[Turn, ...]:
-    numbers = sorted(int(found[1]) for key in said if (found := _SESSION.fullmatch(key)))
+def _turns(sessions: Mapping[str, Any], place: str) -> tuple[Turn, ...]:
+    numbers = sorted(int(match[1]) for key in sessions if (match := _SESSION.fullmatch(key)))
     turns: list[Turn] = []
     for number in numbers:
         key = f"session_{number}"
-        lines = said.get(key) or []
+        lines = sessions.get(key) or []
         if not isinstance(lines, list):
             raise ConversationsUnreadable(f"{place}: {key} is no list")
         if lines:
-            began = _began(said.get(f"{key}_date_time"), turns[-1].at if turns else None, f"{place}: {key}_date_time")
-            turns += [_turn(raw, number, began, n, f"{place}: {key}, turn {n + 1}") for n, raw in enumerate(lines)]
+            start = _session_start(
+                sessions.get(f"{key}_date_time"), turns[-1].at if turns else None, f"{place}: {key}_date_time"
+            )
+            turns += [_turn(raw, number, start, n, f"{place}: {key}, turn {n + 1}") for n, raw in enumerate(lines)]
     return tuple(turns)
 
 
-def _turn(raw: object, session: int, began: datetime, n: int, place: str) -> Turn:
+def _turn(raw: object, session: int, start: datetime, n: int, place: str) -> Turn:
     if not isinstance(raw, dict) or not isinstance(raw.get("dia_id"), str) or not isinstance(raw.get("text", ""), str):
         raise ConversationsUnreadable(f"{place} has no dia_id or no text")
     caption, speaker = raw.get("blip_caption"), raw.get("speaker")
@@ -136,15 +140,15 @@ def _turn(raw: object, session: int, began: datetime, n: int, place: str) -> Tur
         speaker=_storable(speaker) if isinstance(speaker, str) else "",
         text=_storable(raw.get("text", "")),
         caption=_storable(caption) if isinstance(caption, str) else "",
-        at=began + n * _TURN_TIME,
+        at=start + n * _TURN_TIME,
     )
 
 
-def _began(told: object, before: datetime | None, place: str) -> datetime:
-    """When a session began; one that does not tell it began a day after the one before it."""
-    if told is None or not str(told).strip():
+def _session_start(stated: object, before: datetime | None, place: str) -> datetime:
+    """When a session began; without a time, a day after the one before it."""
+    if stated is None or not str(stated).strip():
         return before + timedelta(days=1) if before is not None else _FIRST_DAY
-    text = " ".join(str(told).split())
+    text = " ".join(str(stated).split())
     for form in _TIMES:
         try:
             return datetime.strptime(text, form).replace(tzinfo=UTC)
@@ -169,25 +173,25 @@ def _question(raw: object, known: Mapping[str, str], place: str) -> Question:
     )
 
 
-def _evidence(told: object, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Every turn that is named, in whatever form; a turn that does not exist is evidence too, and never found."""
-    entries = told if isinstance(told, list) else [told]
-    found: list[str] = []
+def _evidence(raw: object, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Every turn that is named, in any form; a turn that does not exist counts as evidence that is never found."""
+    entries = raw if isinstance(raw, list) else [raw]
+    ids: list[str] = []
     for entry in entries:
         if isinstance(entry, list):
-            found += _evidence(entry, known)
+            ids += _evidence(entry, known)
         elif isinstance(entry, str):
-            ids = [f"D{int(session)}:{int(n)}" for session, n in _DIA_ID.findall(entry)]
-            found += ids or [one for one in [entry.strip()] if one in known]
-    return tuple(dict.fromkeys(known.get(one, one) for one in found))
+            dia_ids = [f"D{int(session)}:{int(n)}" for session, n in _DIA_ID.findall(entry)]
+            ids += dia_ids or [dia_id for dia_id in [entry.strip()] if dia_id in known]
+    return tuple(dict.fromkeys(known.get(dia_id, dia_id) for dia_id in ids))
 
 
-def _one_spelling(dia_id: str) -> str:
-    """ "D30:05" is "D30:5"; an id of another form stays as it is."""
-    found = _DIA_ID.fullmatch(dia_id.strip())
-    return f"D{int(found[1])}:{int(found[2])}" if found else dia_id.strip()
+def _normal_id(dia_id: str) -> str:
+    """ "D30:5" for "D30:05"; an id of another form is unchanged."""
+    match = _DIA_ID.fullmatch(dia_id.strip())
+    return f"D{int(match[1])}:{int(match[2])}" if match else dia_id.strip()
 
 
 def _storable(text: str) -> str:
-    """JSON may hold half a surrogate pair, which no database takes, and NUL."""
+    """The text without lone surrogates and NUL, which JSON may hold but no database accepts."""
     return text.encode("utf-8", "replace").decode().replace("\0", " ")

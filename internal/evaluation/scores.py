@@ -1,4 +1,4 @@
-"""How good rankings are: recall of the evidence by turn and by session, and NDCG.
+"""Quality of rankings: recall of the evidence by turn and by session, and NDCG.
 
 Recall@k of a question = the share of its evidence among the first k turns; of a set = the mean over its questions that
 have evidence. By session: the share of the sessions of its evidence among the first k sessions, in the order of their
@@ -24,7 +24,7 @@ TURN_DEPTHS: Final = (5, 10, 20, 50)
 NDCG_DEPTH: Final = 10
 SESSION_DEPTH: Final = 5
 DEPTH: Final = 50
-"""Turns ranked for a question."""
+"""Turns ranked per question."""
 DECIMALS: Final = 4
 
 Metrics = dict[str, float]
@@ -35,8 +35,8 @@ class RankingsUnreadable(LaplacedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A question with the turns that were found for it, best first."""
+class RankedQuestion:
+    """A question with the turns found for it, best first."""
 
     conversation: Conversation
     question: Question
@@ -44,7 +44,7 @@ class Ranked:
 
     @property
     def line(self) -> dict[str, Any]:
-        """As it stands in a file of rankings."""
+        """The line of a file of rankings."""
         return {
             "file": self.conversation.file,
             "question": self.question.text,
@@ -54,77 +54,79 @@ class Ranked:
 
 
 def recall(ranking: Sequence[Hashable], evidence: Sequence[Hashable], depth: int) -> float:
-    """The share of the evidence among the first `depth`, 0 to 1. ZeroDivisionError without evidence."""
+    """The share of the evidence among the first `depth`, 0 to 1. Raises ZeroDivisionError without evidence."""
     best = set(ranking[:depth])
-    return sum(one in best for one in evidence) / len(evidence)
+    return sum(item in best for item in evidence) / len(evidence)
 
 
 def ndcg(ranking: Sequence[Hashable], evidence: Sequence[Hashable], depth: int) -> float:
-    """What the order of the first `depth` is worth, 0 to 1. ZeroDivisionError without evidence."""
-    gains = (1 / math.log2(place + 1) for place, one in enumerate(ranking[:depth], 1) if one in evidence)
-    best = sum(1 / math.log2(place + 1) for place in range(1, min(depth, len(evidence)) + 1))
-    return sum(gains) / best
+    """NDCG of the first `depth`, 0 to 1. Raises ZeroDivisionError without evidence."""
+    gains = (1 / math.log2(rank + 1) for rank, item in enumerate(ranking[:depth], 1) if item in evidence)
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(depth, len(evidence)) + 1))
+    return sum(gains) / ideal
 
 
-def measured(one: Ranked) -> Metrics:
+def metrics_of(ranked: RankedQuestion) -> Metrics:
     """All metrics of one question that has evidence."""
-    sessions = one.conversation.sessions
-    evidence = one.question.evidence
-    found = list(dict.fromkeys(sessions[turn] for turn in one.ranking if turn in sessions))
-    wanted = list(dict.fromkeys(sessions[turn] for turn in evidence if turn in sessions))
+    sessions = ranked.conversation.sessions
+    evidence = ranked.question.evidence
+    found_sessions = list(dict.fromkeys(sessions[turn] for turn in ranked.ranking if turn in sessions))
+    evidence_sessions = list(dict.fromkeys(sessions[turn] for turn in evidence if turn in sessions))
     return {
-        **{f"recall@{depth}": recall(one.ranking, evidence, depth) for depth in TURN_DEPTHS},
-        f"ndcg@{NDCG_DEPTH}": ndcg(one.ranking, evidence, NDCG_DEPTH),
-        f"session_recall@{SESSION_DEPTH}": recall(found, wanted, SESSION_DEPTH) if wanted else 0.0,
+        **{f"recall@{depth}": recall(ranked.ranking, evidence, depth) for depth in TURN_DEPTHS},
+        f"ndcg@{NDCG_DEPTH}": ndcg(ranked.ranking, evidence, NDCG_DEPTH),
+        f"session_recall@{SESSION_DEPTH}": recall(found_sessions, evidence_sessions, SESSION_DEPTH)
+        if evidence_sessions
+        else 0.0,
     }
 
 
-def averaged(ranked: Iterable[Ranked]) -> Metrics:
-    """The metrics of a set, with `questions` = how many of it have evidence; 0 everywhere if none has."""
-    each = [measured(one) for one in ranked if one.question.evidence]
+def mean_metrics(ranked: Iterable[RankedQuestion]) -> Metrics:
+    """The mean metrics of a set, with `questions`, the number of its questions with evidence; 0 if none has."""
+    metrics = [metrics_of(item) for item in ranked if item.question.evidence]
     names = [f"recall@{depth}" for depth in TURN_DEPTHS]
     names += [f"ndcg@{NDCG_DEPTH}", f"session_recall@{SESSION_DEPTH}"]
-    means = {name: round(fmean(one[name] for one in each), DECIMALS) if each else 0.0 for name in names}
-    return {"questions": len(each), **means}
+    means = {name: round(fmean(item[name] for item in metrics), DECIMALS) if metrics else 0.0 for name in names}
+    return {"questions": len(metrics), **means}
 
 
-def report(ranked: Sequence[Ranked], *, tags: bool = True) -> dict[str, Any]:
-    """Overall, by category (its number), by file, and by tag where questions have any and `tags` are wanted."""
-    tagged: dict[str, list[Ranked]] = defaultdict(list)
-    for one in ranked:
-        for tag in one.question.tags if tags else ():
-            tagged[tag].append(one)
+def report(ranked: Sequence[RankedQuestion], *, tags: bool = True) -> dict[str, Any]:
+    """Metrics overall, by category (its number), by file, and by tag if questions have any and `tags` is set."""
+    tagged: dict[str, list[RankedQuestion]] = defaultdict(list)
+    for item in ranked:
+        for tag in item.question.tags if tags else ():
+            tagged[tag].append(item)
     return {
-        "overall": averaged(ranked),
-        "by_category": _by(ranked, lambda one: "" if one.question.category is None else str(one.question.category)),
-        "by_file": _by(ranked, lambda one: one.conversation.file),
-        **({"by_tag": {tag: averaged(tagged[tag]) for tag in sorted(tagged)}} if tagged else {}),
+        "overall": mean_metrics(ranked),
+        "by_category": _by(ranked, lambda item: "" if item.question.category is None else str(item.question.category)),
+        "by_file": _by(ranked, lambda item: item.conversation.file),
+        **({"by_tag": {tag: mean_metrics(tagged[tag]) for tag in sorted(tagged)}} if tagged else {}),
     }
 
 
-def _by(ranked: Sequence[Ranked], key: Callable[[Ranked], str]) -> dict[str, Metrics]:
-    groups: dict[str, list[Ranked]] = defaultdict(list)
-    for one in ranked:
-        if one.question.evidence:
-            groups[key(one)].append(one)
-    return {name: averaged(groups[name]) for name in sorted(groups)}
+def _by(ranked: Sequence[RankedQuestion], key: Callable[[RankedQuestion], str]) -> dict[str, Metrics]:
+    groups: dict[str, list[RankedQuestion]] = defaultdict(list)
+    for item in ranked:
+        if item.question.evidence:
+            groups[key(item)].append(item)
+    return {name: mean_metrics(groups[name]) for name in sorted(groups)}
 
 
-def read_rankings(path: Path, conversations: Sequence[Conversation]) -> tuple[list[Ranked], int]:
-    """The questions of the conversations with their rankings, and how many have none (theirs are empty then).
+def read_rankings(path: Path, conversations: Sequence[Conversation]) -> tuple[list[RankedQuestion], int]:
+    """The questions with their rankings, and the number of questions without one (left empty).
 
-    A question that is asked several times in files of one name takes the lines in their order. Lines of other files
-    are passed over. Raises RankingsUnreadable for lines of another form, and if not one question is ranked.
+    A question that occurs several times in files of one name takes the lines in their order. Lines of other files are
+    skipped. Raises RankingsUnreadable for lines of another form, and if not one question is ranked.
     """
     lines = _lines(path)
     ranked, missing = [], 0
     for conversation in conversations:
         for question in conversation.questions:
-            waiting = lines.get((conversation.file, question.text))
-            missing += not waiting
-            ranked.append(Ranked(conversation, question, waiting.pop(0) if waiting else ()))
+            unused = lines.get((conversation.file, question.text))
+            missing += not unused
+            ranked.append(RankedQuestion(conversation, question, unused.pop(0) if unused else ()))
     if missing == len(ranked):
-        files = ", ".join(dict.fromkeys(one.file for one in conversations))
+        files = ", ".join(dict.fromkeys(conversation.file for conversation in conversations))
         raise RankingsUnreadable(f"{path} ranks no question of {files}")
     return ranked, missing
 
@@ -153,6 +155,6 @@ def _line(line: str, place: str) -> tuple[str, str, tuple[str, ...]]:
     file, question, ranking = fields
     if not isinstance(file, str) or not isinstance(question, str) or not isinstance(ranking, list):
         raise RankingsUnreadable(f"{place} has no file, question or ranking")
-    if not all(isinstance(one, str) for one in ranking):
+    if not all(isinstance(turn, str) for turn in ranking):
         raise RankingsUnreadable(f"{place}: ranking should hold ids of turns")
     return file, question, tuple(dict.fromkeys(ranking))

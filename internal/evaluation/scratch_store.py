@@ -1,6 +1,6 @@
-"""A scratch store with conversations in it: written, followed and searched by the product's own code.
+"""A temporary store with conversations in it, written, indexed and searched by the product's own code.
 
-Each conversation has an owner of its own, to whom its turns were forwarded by whoever said them.
+Each conversation has an owner of its own, to whom its speakers' turns were forwarded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, clock_metadata
 from internal.errors import ModelUnavailable
 from internal.evaluation.locomo import Conversation, Turn
-from internal.evaluation.scores import DEPTH, Ranked
+from internal.evaluation.scores import DEPTH, RankedQuestion
 from internal.evaluation.training import Sample
 from internal.recall.index import item_repository
 from internal.recall.index.embed import VectorBackfill
@@ -30,21 +30,21 @@ from internal.storage.database import Database
 ZONE: Final = "UTC"
 
 _BOT: Final = 1
-_WRITTEN_AT_ONCE: Final = 200
-_LOOK_S: Final = 1.0
-_PATIENCE: Final = 5
-"""Times in a row that nothing follows before it is given up."""
+_WRITE_BATCH: Final = 200
+_POLL_S: Final = 1.0
+_MAX_STALLS: Final = 5
+"""Attempts in a row without progress before the wait is given up."""
 
 
-class Tell(Protocol):
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Notes progress: so many of so many `what` are done."""
-        ...
+class ReportProgress(Protocol):
+    """Reports progress: `done` of `total` of the work named `what` are done."""
+
+    def __call__(self, what: str, done: int, total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A conversation as it lies in the store: whose it is, and which turn each message is, by id."""
+class StoredConversation:
+    """A conversation in the store: its owner, and the turn of each message by message id."""
 
     user_id: int
     conversation: Conversation
@@ -52,7 +52,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ScratchStore:
     """The store and the parts of the product that work on it. Without `vectors` it is searched by words only."""
 
     database: Database
@@ -61,89 +61,91 @@ class Stage:
     knowledge: KnowledgeSearch
     messages: MessageSearch
 
-    async def take_in(self, conversations: Sequence[Conversation], tell: Tell) -> list[Kept]:
-        """Writes the turns, and lets words and vectors follow until nothing is due.
+    async def write(
+        self, conversations: Sequence[Conversation], report_progress: ReportProgress
+    ) -> list[StoredConversation]:
+        """Writes the turns, and computes terms and vectors until nothing is due.
 
-        Raises ModelUnavailable when what is due cannot be followed.
+        Raises ModelUnavailable if they cannot be computed.
         """
-        kept: list[Kept] = []
-        total = sum(len(one.turns) for one in conversations)
-        for owner, one in enumerate(conversations, 1):
-            kept.append(await self._written(owner, one))
-            tell("turns written", sum(len(one.turns) for one in kept), total)
-        await self.follow(tell)
-        return kept
+        stored: list[StoredConversation] = []
+        total = sum(len(conversation.turns) for conversation in conversations)
+        for user_id, conversation in enumerate(conversations, 1):
+            stored.append(await self._write_conversation(user_id, conversation))
+            report_progress("turns written", sum(len(conversation.turns) for conversation in stored), total)
+        await self.index(report_progress)
+        return stored
 
-    async def follow(self, tell: Tell) -> None:
-        """Lets words and vectors follow what was written, until nothing is due. Raises as `take_in`."""
-        await self._follow_words()
+    async def index(self, report_progress: ReportProgress) -> None:
+        """Computes the terms and vectors of what was written. Raises as `write`."""
+        await self._index_terms()
         if self.vectors is not None:
-            await _follow_vectors(self.vectors, tell)
+            await _index_vectors(self.vectors, report_progress)
 
-    async def rank(self, kept: Sequence[Kept], tell: Tell) -> list[Ranked]:
-        """Each question with what is found for it, file by file, in the order of the file."""
-        ranked: list[Ranked] = []
-        total = sum(len(one.conversation.questions) for one in kept)
-        for one in kept:
-            for question in one.conversation.questions:
-                asked = await self.knowledge.prepare_query(one.user_id, question.text)
-                hits = await self.messages.search(one.user_id, asked, DEPTH)
-                found = dict.fromkeys(one.turns[hit.message.id] for hit in hits)
-                ranked.append(Ranked(one.conversation, question, tuple(found)))
-                tell("questions ranked", len(ranked), total)
+    async def rank(self, stored: Sequence[StoredConversation], report_progress: ReportProgress) -> list[RankedQuestion]:
+        """Each question with the turns found for it, file by file, in the order of the file."""
+        ranked: list[RankedQuestion] = []
+        total = sum(len(owned.conversation.questions) for owned in stored)
+        for owned in stored:
+            for question in owned.conversation.questions:
+                query = await self.knowledge.prepare_query(owned.user_id, question.text)
+                hits = await self.messages.search(owned.user_id, query, DEPTH)
+                turns = dict.fromkeys(owned.turns[hit.message.id] for hit in hits)
+                ranked.append(RankedQuestion(owned.conversation, question, tuple(turns)))
+                report_progress("questions ranked", len(ranked), total)
         return ranked
 
-    async def samples(self, kept: Sequence[Kept], tell: Tell) -> list[Sample]:
+    async def samples(self, stored: Sequence[StoredConversation], report_progress: ReportProgress) -> list[Sample]:
         """Each question with its candidates and their features, in the order of `rank`."""
         samples: list[Sample] = []
-        total = sum(len(one.conversation.questions) for one in kept)
-        for one in kept:
-            for question in one.conversation.questions:
-                asked = await self.knowledge.prepare_query(one.user_id, question.text)
-                rows = await self.messages.training_rows(one.user_id, asked)
-                turns = tuple(one.turns[message] for message in rows.message_ids)
-                samples.append(Sample(one.user_id, one.conversation, question, turns, rows.matrix))
-                tell("questions looked up", len(samples), total)
+        total = sum(len(owned.conversation.questions) for owned in stored)
+        for owned in stored:
+            for question in owned.conversation.questions:
+                query = await self.knowledge.prepare_query(owned.user_id, question.text)
+                rows = await self.messages.training_rows(owned.user_id, query)
+                turns = tuple(owned.turns[message] for message in rows.message_ids)
+                samples.append(Sample(owned.user_id, owned.conversation, question, turns, rows.matrix))
+                report_progress("questions looked up", len(samples), total)
         return samples
 
-    async def _written(self, user_id: int, conversation: Conversation) -> Kept:
+    async def _write_conversation(self, user_id: int, conversation: Conversation) -> StoredConversation:
         turns: dict[str, str] = {}
         await self.database.write(lambda c: users.add(c, _owner(user_id, conversation)))
-        for start in range(0, len(conversation.turns), _WRITTEN_AT_ONCE):
-            part = conversation.turns[start : start + _WRITTEN_AT_ONCE]
+        for start in range(0, len(conversation.turns), _WRITE_BATCH):
+            part = conversation.turns[start : start + _WRITE_BATCH]
 
             def write(connection: Connection, part: Sequence[Turn] = part, start: int = start) -> dict[str, str]:
-                return _write(connection, user_id, part, start)
+                return _write_turns(connection, user_id, part, start)
 
             turns |= await self.database.write(write)
-        return Kept(user_id, conversation, turns)
+        return StoredConversation(user_id, conversation, turns)
 
-    async def _follow_words(self) -> None:
-        for _ in range(_PATIENCE):
+    async def _index_terms(self) -> None:
+        for _ in range(_MAX_STALLS):
             await self.terms.analyse_due()
             if not await self.database.read(lambda c: item_repository.due_terms(c, limit=1)):
                 return
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
         raise ModelUnavailable("the language process does not analyse the words of the conversations")
 
 
-async def _follow_vectors(vectors: VectorBackfill, tell: Tell) -> None:
+async def _index_vectors(vectors: VectorBackfill, report_progress: ReportProgress) -> None:
     best, stalled = -1, 0
-    while stalled < _PATIENCE:
-        following = asyncio.create_task(vectors.embed_due())
+    while stalled < _MAX_STALLS:
+        task = asyncio.create_task(vectors.embed_due())
         try:
-            while not following.done():
-                await asyncio.wait([following], timeout=_LOOK_S)
+            while not task.done():
+                await asyncio.wait([task], timeout=_POLL_S)
                 progress = await vectors.progress()
-                tell("vectors made", progress.done, progress.total)
-            following.result()
+                report_progress("vectors made", progress.done, progress.total)
+            task.result()
         finally:
-            following.cancel()
+            task.cancel()
         if progress.done >= progress.total:
             return
         stalled = 0 if progress.done > best else stalled + 1
         best = max(best, progress.done)
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
     raise ModelUnavailable(f"the embedder gives no vectors for {progress.total - progress.done} texts")
 
 
@@ -161,8 +163,8 @@ def _owner(user_id: int, conversation: Conversation) -> User:
     )
 
 
-def _write(connection: Connection, user_id: int, turns: Sequence[Turn], before: int) -> dict[str, str]:
-    """The ids of the messages, each with its turn. `before` = how many turns are written already."""
+def _write_turns(connection: Connection, user_id: int, turns: Sequence[Turn], before: int) -> dict[str, str]:
+    """Writes messages and returns their turns by message id. `before` = number of turns written already."""
     ids: dict[str, str] = {}
     for number, turn in enumerate(turns, before + 1):
         incoming = Incoming(

@@ -1,4 +1,4 @@
-"""Vectors that were made once are kept in a folder: a second look at the same conversations takes seconds."""
+"""Caches vectors in a folder: a second evaluation of the same conversations takes seconds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NUMBER: Final = np.dtype("<f4")
 
 
 class VectorCache:
-    """An embedder that asks another one only for texts whose vectors the folder does not hold.
+    """An embedder that asks another one only for texts whose vectors are not in the folder.
 
-    One file a model: records of a SHA-256 of kind and text and the float32 numbers; no text is kept. A record that was
-    cut off by the end of a process is dropped.
+    One file per model with records of the SHA-256 of kind and text and the float32 numbers; no text is kept. An
+    incomplete last record is dropped.
     """
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
@@ -43,11 +43,11 @@ class VectorCache:
         return self._embedder.people_threshold
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As the port `Embedder` says."""
+        """As in `Embedder`."""
         return await self._vectors("query", texts, lambda new: self._embedder.embed_queries(new, user_id=user_id))
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As the port `Embedder` says."""
+        """As in `Embedder`."""
         return await self._vectors("document", texts, lambda new: self._embedder.embed_documents(new, user_id=user_id))
 
     async def _vectors(
@@ -56,11 +56,11 @@ class VectorCache:
         keys = [hashlib.sha256(f"{kind}\0{text}".encode("utf-8", "replace")).digest() for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if new:
-            found = await embed(list(new.values()))
-            made = {key: row.astype(_NUMBER).tobytes() for key, row in zip(new, found, strict=True)}
+            embedded = await embed(list(new.values()))
+            records = {key: row.astype(_NUMBER).tobytes() for key, row in zip(new, embedded, strict=True)}
             with self._file.open("ab") as file:
-                file.write(b"".join(key + row for key, row in made.items()))
-            self._known |= made
+                file.write(b"".join(key + row for key, row in records.items()))
+            self._known |= records
         rows = np.frombuffer(b"".join(self._known[key] for key in keys), dtype=_NUMBER)
         vectors: Vectors = rows.reshape(len(texts), self.dimensions).astype(np.float32)
         return vectors
@@ -68,11 +68,11 @@ class VectorCache:
     def _stored(self) -> list[tuple[bytes, bytes]]:
         if not self._file.exists():
             return []
-        whole = self._file.read_bytes()
-        torn = len(whole) % self._record
-        if torn:
-            whole = whole[:-torn]
+        content = self._file.read_bytes()
+        incomplete = len(content) % self._record
+        if incomplete:
+            content = content[:-incomplete]
             with self._file.open("r+b") as file:
-                file.truncate(len(whole))
-        records = (whole[start : start + self._record] for start in range(0, len(whole), self._record))
+                file.truncate(len(content))
+        records = (content[start : start + self._record] for start in range(0, len(content), self._record))
         return [(record[:_HASH_BYTES], record[_HASH_BYTES:]) for record in records]

@@ -1,4 +1,4 @@
-"""Which format an export has, and its episodes."""
+"""Detects the format of an export, and reads its episodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from internal.import_formats import github, slack, telegram, zoom
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import FORMATS, Draft, Terms, Unreadable, clean
+from internal.import_formats.model import FORMATS, Draft, ReadOptions, Unreadable, clean
 from internal.import_formats.sources import Export, Reader
 
 TELEGRAM_FILE = "result.json"
@@ -18,9 +18,9 @@ LONGEST_ADDRESS = 1_000
 _BEGINNING = 4096
 
 
-def guess(export: Export) -> str:
-    """One of FORMATS, by what is in there. Raises Unreadable when it is none of them."""
-    if slack.recognised(export.files):
+def detect_format(export: Export) -> str:
+    """Detects one of FORMATS by the contents. Raises Unreadable if it is none of them."""
+    if slack.is_slack(export.files):
         return "slack"
     if TELEGRAM_FILE in export.files and len(export.files) > 1:
         return "telegram"
@@ -28,18 +28,18 @@ def guess(export: Export) -> str:
         return "zoom"
     if len(export.files) == 1:
         with export.open(export.files[0]) as reader:
-            found = _by_content(reader)
-        if found is not None:
-            return found
+            format_ = _by_content(reader)
+        if format_ is not None:
+            return format_
     raise Unreadable(f"{export.name} is no export that I know; name it with --format {'|'.join(FORMATS)}")
 
 
-def drafts(format_: str, exports: Sequence[Export], terms: Terms) -> Iterator[Draft]:
-    """The episodes of exports of one format, in their order. Raises Unreadable."""
+def drafts(format_: str, exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
+    """Yields the episodes of exports of one format, in order. Raises Unreadable."""
     yield from map(_bounded, _drafts(format_, exports, terms))
 
 
-def _drafts(format_: str, exports: Sequence[Export], terms: Terms) -> Iterator[Draft]:
+def _drafts(format_: str, exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
     if format_ == "github":
         yield from github.read(exports, terms)
         return
@@ -54,7 +54,7 @@ def _drafts(format_: str, exports: Sequence[Export], terms: Terms) -> Iterator[D
 
 
 def _bounded(draft: Draft) -> Draft:
-    """The draft with names, addresses and keys as long as such things are, whatever the file says."""
+    """The draft with names, addresses and keys cut to a reasonable length, whatever the file holds."""
     return Draft(
         name=clean(draft.name)[:LONGEST_NAME],
         source_description=clean(draft.source_description)[:LONGEST_NAME],
@@ -84,7 +84,7 @@ def _key(key: str) -> str:
 
 
 def bytes_to_read(format_: str, export: Export) -> int:
-    """How many bytes `drafts` will read of it, for a progress bar."""
+    """The number of bytes of it that `drafts` will read, for a progress bar."""
     if format_ == "slack":
         return sum(export.size(file) for file in slack.day_files(export))
     if format_ == "telegram":
@@ -101,9 +101,9 @@ def _result(export: Export) -> str:
 
 def _by_content(reader: Reader) -> str | None:
     head = reader.read(_BEGINNING)
-    if zoom.recognised(head.decode("utf-8", "replace")):
+    if zoom.is_transcript(head.decode("utf-8", "replace")):
         return "zoom"
-    stream = JsonStream(_again(head, reader), reader.name)
+    stream = JsonStream(_with_head(head, reader), reader.name)
     opening = stream.peek()
     if opening == "[":
         for _ in stream.elements():
@@ -124,7 +124,7 @@ def _github(item: Any) -> bool:
     return github.is_issue(item) or github.is_comment(item)
 
 
-def _again(head: bytes, reader: Reader) -> Any:
-    """Reads what was looked at once more, then on."""
-    waiting = [head]
-    return lambda size: waiting.pop() if waiting else reader.read(size)
+def _with_head(head: bytes, reader: Reader) -> Any:
+    """A read function that returns `head` once more, then reads on."""
+    heads = [head]
+    return lambda size: heads.pop() if heads else reader.read(size)

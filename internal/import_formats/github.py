@@ -1,4 +1,4 @@
-"""GitHub issues with their comments, as `gh issue list --json` or the REST API give them: an issue is an episode."""
+"""Reads GitHub issues with comments, as from `gh issue list --json` or the REST API: an issue is an episode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, Terms, Unreadable, clean, moment
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
 from internal.import_formats.sources import Export
 from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
@@ -27,18 +27,18 @@ def is_comment(item: object) -> bool:
     return isinstance(item, dict) and "body" in item and "issue_url" in item
 
 
-def read(exports: Sequence[Export], terms: Terms) -> Iterator[Draft]:
-    """The episodes of all these files together, since the REST API gives comments in files of their own.
+def read(exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
+    """Yields the episodes of all these files together, since the REST API returns comments in files of their own.
 
     Those comments are held in memory, issues are not. Raises Unreadable.
     """
     comments: dict[str, list[Item]] = {}
-    seen = 0
+    recognised = 0
     for item in _all(exports):
-        seen += is_issue(item) or is_comment(item)
+        recognised += is_issue(item) or is_comment(item)
         if is_comment(item):
             comments.setdefault(_address(str(item["issue_url"])), []).append(item)
-    if not seen:
+    if not recognised:
         raise Unreadable(f"{', '.join(export.name for export in exports)}: no GitHub issue is in there")
     for item in _all(exports):
         if is_issue(item):
@@ -49,7 +49,7 @@ def read(exports: Sequence[Export], terms: Terms) -> Iterator[Draft]:
         yield from _drafts(address, f"issue {address}", None, _comments(orphans, address, terms), terms)
 
 
-def _episode(issue: Item, comments: dict[str, list[Item]], terms: Terms) -> Iterator[Draft]:
+def _episode(issue: Item, comments: dict[str, list[Item]], terms: ReadOptions) -> Iterator[Draft]:
     link = _link(issue)
     address = _address(link) if link else f"#{issue['number']}"
     title = clean(str(issue.get("title") or ""))
@@ -58,18 +58,20 @@ def _episode(issue: Item, comments: dict[str, list[Item]], terms: Terms) -> Iter
     if at is None:
         terms.skipped["unreadable"] += 1
         return
-    if not terms.wanted(repository, repository.rsplit("/", 1)[-1], address):
+    if not terms.is_selected(repository, repository.rsplit("/", 1)[-1], address):
         terms.skipped["of other chats"] += 1
         return
-    opening = _said(issue, at, address, link, terms, title)
-    inside = issue.get("comments")
-    told = [*(inside if isinstance(inside, list) else []), *comments.pop(address, [])]
-    yield from _drafts(address, title, link, [opening, *_comments(told, address, terms)], terms)
+    opening = _segment(issue, at, address, link, terms, title)
+    own_comments = issue.get("comments")
+    comment_items = [*(own_comments if isinstance(own_comments, list) else []), *comments.pop(address, [])]
+    yield from _drafts(address, title, link, [opening, *_comments(comment_items, address, terms)], terms)
 
 
-def _drafts(address: str, title: str, link: str | None, said: Sequence[Segment], terms: Terms) -> Iterator[Draft]:
+def _drafts(
+    address: str, title: str, link: str | None, segments_in_order: Sequence[Segment], terms: ReadOptions
+) -> Iterator[Draft]:
     repository, _, number = address.partition("/issues/")
-    for segments in conversations(said, _NEVER):
+    for segments in conversations(segments_in_order, _NEVER):
         yield Draft(
             name=f"{address.replace('/issues/', '#')} {title}".strip(),
             source_description=f"GitHub issue {repository}#{number}" if number else f"GitHub issue {address}",
@@ -79,8 +81,8 @@ def _drafts(address: str, title: str, link: str | None, said: Sequence[Segment],
         )
 
 
-def _comments(items: Sequence[object], address: str, terms: Terms) -> list[Segment]:
-    found = {}
+def _comments(items: Sequence[object], address: str, terms: ReadOptions) -> list[Segment]:
+    by_key = {}
     for item in items:
         at = _at(item, terms) if isinstance(item, dict) else None
         if at is None or not isinstance(item, dict):
@@ -88,15 +90,15 @@ def _comments(items: Sequence[object], address: str, terms: Terms) -> list[Segme
         elif not clean(str(item.get("body") or "")):
             terms.skipped["empty"] += 1
         else:
-            said = _said(item, at, address, _link(item), terms)
-            found[said.key] = said
-    return sorted(found.values(), key=lambda said: said.at)
+            segment = _segment(item, at, address, _link(item), terms)
+            by_key[segment.key] = segment
+    return sorted(by_key.values(), key=lambda segment: segment.at)
 
 
-def _said(item: Item, at: datetime, address: str, link: str | None, terms: Terms, title: str = "") -> Segment:
+def _segment(item: Item, at: datetime, address: str, link: str | None, terms: ReadOptions, title: str = "") -> Segment:
     login = _login(item)
-    place = _ADDRESS.match(link or "")
-    anchor = (place[4] or "") if place else ""
+    match = _ADDRESS.match(link or "")
+    anchor = (match[4] or "") if match else ""
     key = f"github:{address}{anchor or _number(item, title)}"
     body = clean(str(item.get("body") or ""))
     return Segment(
@@ -121,12 +123,12 @@ def _login(item: Item) -> str:
     return clean(login) if isinstance(login, str) else ""
 
 
-def _at(item: Item, terms: Terms) -> datetime | None:
-    return moment(item.get("created_at") or item.get("createdAt"), terms.zone)
+def _at(item: Item, terms: ReadOptions) -> datetime | None:
+    return parse_time(item.get("created_at") or item.get("createdAt"), terms.zone)
 
 
 def _link(item: Item) -> str | None:
-    """The page a person would open; `url` is one only if it is not the API's."""
+    """The page a person would open; `url` only if it is not the API's."""
     for key in ("html_url", "url"):
         link = item.get(key)
         if isinstance(link, str) and link.startswith("http") and "//api." not in link and "/api/v3/" not in link:
@@ -135,9 +137,9 @@ def _link(item: Item) -> str | None:
 
 
 def _address(link: str) -> str:
-    """`owner/repo/issues/12` of any address of an issue, pull request or comment."""
-    found = _ADDRESS.match(link)
-    return f"{found[2]}/issues/{found[3]}" if found else link
+    """`owner/repo/issues/12` for any address of an issue, pull request or comment."""
+    match = _ADDRESS.match(link)
+    return f"{match[2]}/issues/{match[3]}" if match else link
 
 
 def _all(exports: Sequence[Export]) -> Iterator[Any]:
@@ -148,7 +150,7 @@ def _all(exports: Sequence[Export]) -> Iterator[Any]:
 
 
 def items(stream: JsonStream) -> Iterator[Any]:
-    """The objects of an array, of several written one after another, or of JSON lines."""
+    """Yields the objects of an array, of several values one after another, or of JSON lines."""
     while opening := stream.peek():
         if opening == "[":
             for _ in stream.elements():

@@ -1,6 +1,6 @@
-"""JSON read piece by piece: a file of any size, of which only the value at hand is in memory.
+"""A streaming JSON parser: of a file of any size only the current value is in memory.
 
-The standard library's own scanner reads the values, so that a message costs what it costs in a small file.
+The standard library's scanner reads the values, so a message costs as much as in a small file.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from internal.import_formats.model import Unreadable
 CHUNK = 1 << 20
 """Bytes read at a time."""
 
-LARGEST = 32 << 20
-"""Characters of the largest single value, where a message has thousands: all that a hostile file can make us hold."""
+MAX_VALUE = 32 << 20
+"""Characters of the largest value, where a message has thousands: limits what a hostile file makes us hold."""
 
 _NEAR_END = 16
-"""A scanner that stops this close to the end of what was read so far may only miss the rest of a token."""
+"""A scanner that stops this close to the end of the text read so far may just lack the rest of a token."""
 
-_EXPONENT = len("e+1")
-"""What has to be seen behind a number to know that it has ended."""
+_AFTER_NUMBER = len("e+1")
+"""Characters that must follow a number to know that it has ended."""
 
 _SPACE = " \t\n\r"
 
 
 class JsonStream:
-    """A cursor in a JSON text. `read(n)` gives the next bytes, at most n, and none at the end; `name` is for errors.
+    """A cursor in a JSON text. `read(n)` returns at most n more bytes, none at the end; `name` is for errors.
 
-    At each value the caller calls one of `value`, `members`, `elements` or `skip`; what he leaves is skipped. All raise
-    Unreadable.
+    At each value the caller calls one of `value`, `members`, `elements` or `skip`; values not read are skipped. All
+    raise Unreadable.
     """
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
@@ -43,7 +43,7 @@ class JsonStream:
         self._untouched = False
 
     def peek(self) -> str:
-        """The next character that is not blank: `{`, `[`, or how a scalar begins; empty at the end of the text."""
+        """The next character that is not blank: `{`, `[`, or the first of a scalar; empty at the end of the text."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -53,7 +53,7 @@ class JsonStream:
                 return ""
 
     def value(self) -> Any:
-        """The whole value, of at most LARGEST characters."""
+        """Reads a whole value of at most MAX_VALUE characters."""
         self._untouched = False
         self.peek()
         while True:
@@ -67,14 +67,14 @@ class JsonStream:
                 continue
             except (RecursionError, ValueError):
                 raise self._broken("a value is nested too deeply or a number is too long", self._at) from None
-            if isinstance(value, int | float) and len(self._text) - end < _EXPONENT and not self._ended:
+            if isinstance(value, int | float) and len(self._text) - end < _AFTER_NUMBER and not self._ended:
                 self._fill()  # a number may go on
                 continue
             self._at = end
             return value
 
     def members(self) -> Iterator[str]:
-        """The keys of an object, one after the other; at each the cursor stands at its value."""
+        """Yields the keys of an object; at each the cursor stands at its value."""
         self._untouched = False
         self._expect("{")
         if self.peek() == "}":
@@ -90,21 +90,21 @@ class JsonStream:
                 return
 
     def elements(self) -> Iterator[int]:
-        """The places (from 0) of an array, one after the other; at each the cursor stands at its value."""
+        """Yields the indexes (from 0) of an array; at each the cursor stands at its value."""
         self._untouched = False
         self._expect("[")
         if self.peek() == "]":
             self._at += 1
             return
-        place = 0
+        index = 0
         while True:
-            yield from self._at_value(place)
-            place += 1
+            yield from self._at_value(index)
+            index += 1
             if self._closes("]"):
                 return
 
     def skip(self) -> None:
-        """Passes over a value, however large."""
+        """Skips a value of any size."""
         opening = self.peek()
         if opening == "{":
             for _ in self.members():
@@ -116,13 +116,13 @@ class JsonStream:
             self.value()
 
     def end(self) -> None:
-        """Makes sure that nothing follows."""
+        """Raises Unreadable if anything follows."""
         if self.peek():
             raise self._unexpected("the end")
 
-    def _at_value(self, place: Any) -> Iterator[Any]:
+    def _at_value(self, key: Any) -> Iterator[Any]:
         self._untouched = True
-        yield place
+        yield key
         if self._untouched:
             try:
                 self.skip()
@@ -130,12 +130,12 @@ class JsonStream:
                 raise self._broken("a value is nested too deeply", self._at) from None
 
     def _closes(self, bracket: str) -> bool:
-        """Passes a comma (False) or the closing bracket (True)."""
-        found = self.peek()
-        if found not in {",", bracket} or not found:
+        """Consumes a comma (returns False) or the closing bracket (True)."""
+        character = self.peek()
+        if character not in {",", bracket} or not character:
             raise self._unexpected(f"a comma or {bracket}")
         self._at += 1
-        return found == bracket
+        return character == bracket
 
     def _expect(self, sign: str) -> None:
         if self.peek() != sign:
@@ -143,12 +143,12 @@ class JsonStream:
         self._at += 1
 
     def _fill(self) -> bool:
-        """Reads on, at least as much again as waits unread: a value that does not fit is tried a few times only."""
+        """Reads on, at least as much again as is unread: a value that does not fit is retried a few times only."""
         if self._ended:
             return False
         rest = self._text[self._at :]
-        if len(rest) > LARGEST:
-            raise self._broken(f"a single value is longer than {LARGEST >> 20} million characters", self._at)
+        if len(rest) > MAX_VALUE:
+            raise self._broken(f"a single value is longer than {MAX_VALUE >> 20} million characters", self._at)
         try:
             raw = self._read(max(CHUNK, len(rest)))
             text = self._decode(raw, final=not raw)
@@ -162,11 +162,13 @@ class JsonStream:
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END
 
-    def _unexpected(self, wanted: str) -> Unreadable:
-        return self._broken(f"there should be {wanted}", self._at) if self.peek() else self._ends()
+    def _unexpected(self, expected: str) -> Unreadable:
+        return self._broken(f"there should be {expected}", self._at) if self.peek() else self._ends()
 
     def _ends(self) -> Unreadable:
         return Unreadable(f"{self._name} is cut off: it ends in the middle, at character {self._before + self._at}")
 
-    def _broken(self, what: str, place: int) -> Unreadable:
-        return Unreadable(f"{self._name} is not the JSON it should be, at character {self._before + place}: {what}")
+    def _broken(self, problem: str, position: int) -> Unreadable:
+        return Unreadable(
+            f"{self._name} is not the JSON it should be, at character {self._before + position}: {problem}"
+        )

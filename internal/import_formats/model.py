@@ -1,4 +1,4 @@
-"""What every importer reads and makes: episodes whose segments are somebody's messages, and what was left out."""
+"""What all importers share: the episodes they make, how to read for an owner, and counts of what was skipped."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from datetime import UTC, datetime, tzinfo
 from internal.errors import LaplacedError
 from internal.knowledge.model import Segment
 
-_ANSWERING = re.compile(r"(\[reply to [^\]\n]*\]) ")
+_REPLY_TO = re.compile(r"(\[reply to [^\]\n]*\]) ")
 
 FORMATS = ("telegram", "slack", "github", "zoom")
 
 
 class Unreadable(LaplacedError):
-    """The file cannot be read as what it was taken for."""
+    """The file cannot be read in the expected format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An episode before it is stored: at most one slice of an archivist, its segments numbered from 1, each with a key.
+    """An episode before it is stored: at most one archivist slice, its segments numbered from 1, each with a key.
 
-    `place` is the chat, channel, repository or meeting that it was said in.
+    `place` is the chat, channel, repository or meeting it comes from.
     """
 
     name: str
@@ -34,12 +34,13 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Terms:
-    """How to read for one owner, and the count of what was `skipped`, by its reason.
+class ReadOptions:
+    """How to read for one owner, and the numbers of `skipped` messages by reason.
 
-    `owner` is his Telegram id, `me` other names and ids of his, case-folded. `zone` is where times without one were
-    written. `own_bot` is the Telegram id of this very bot. `chats` are the names or ids of those to read, case-folded
-    (none = all). `start` is when a meeting began that does not tell. `workspace` is a Slack workspace's name in links.
+    `owner` is the owner's Telegram id, `me` other names and ids of the owner, case-folded. `zone` applies to times
+    without a zone. `own_bot` is the Telegram id of this bot. `chats` are the names or ids of chats to read, case-folded
+    (none = all). `start` is when a meeting began whose file does not say. `workspace` is a Slack workspace's name in
+    links.
     """
 
     owner: int
@@ -55,13 +56,13 @@ class Terms:
         """Whether one of these names or ids is the owner's."""
         return any(name is not None and name.strip().casefold() in self.me for name in names)
 
-    def wanted(self, *names: str | None) -> bool:
-        """Whether a chat of these names and ids is to be read."""
+    def is_selected(self, *names: str | None) -> bool:
+        """Whether to read a chat with these names and ids."""
         return not self.chats or any(name is not None and name.strip().casefold() in self.chats for name in names)
 
 
 def clean(text: str) -> str:
-    """The text without what no database and no wire can carry: half surrogates and null characters."""
+    """The text without lone surrogates and null characters, which no database accepts."""
     text = text.replace("\x00", "")
     try:
         text.encode()
@@ -70,14 +71,14 @@ def clean(text: str) -> str:
     return text.strip()
 
 
-def answering(text: str) -> tuple[str, str]:
-    """What a message says of the one it answers, as an importer wrote it in front, "" if nothing; and its own words."""
-    found = _ANSWERING.match(text)
-    return (found[1], text[found.end() :]) if found else ("", text)
+def split_reply(text: str) -> tuple[str, str]:
+    """Splits the "[reply to ...]" that an importer put before a message ("" if none) from the message's own words."""
+    match = _REPLY_TO.match(text)
+    return (match[1], text[match.end() :]) if match else ("", text)
 
 
-def moment(value: object, zone: tzinfo = UTC) -> datetime | None:
-    """The UTC time of Unix seconds or an ISO time (without a zone: of `zone`); None for what is no time at all."""
+def parse_time(value: object, zone: tzinfo = UTC) -> datetime | None:
+    """The UTC time of Unix seconds or an ISO time (in `zone` if it has none); None for anything else."""
     try:
         if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
             at = datetime.fromisoformat(value)

@@ -1,4 +1,4 @@
-"""A Slack export, folder or zip: a thread becomes one episode, what stands outside threads is cut at silences."""
+"""Reads a Slack export, folder or zip: a thread becomes one episode, other messages are split at silences."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from internal.import_formats.model import Draft, Terms, Unreadable, clean, moment
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
 from internal.import_formats.sources import Export
 from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
 LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
-"""Where an export lists its channels, private channels, group conversations and direct messages."""
+"""The files that list channels, private channels, group conversations and direct messages."""
 
-_SAID = {None, "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "me_message", "bot_message"}
+_MESSAGE_SUBTYPES = {
+    None,
+    "thread_broadcast",
+    "reply_broadcast",
+    "file_share",
+    "file_comment",
+    "me_message",
+    "bot_message",
+}
 """Subtypes that are somebody's words; joining, leaving and renaming are not."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
@@ -32,13 +40,13 @@ class _Channel:
     days: Sequence[str]
 
     def link(self, ts: str, thread: str | None, workspace: str | None) -> str:
-        """Slack's permalink; without the workspace's name Slack itself finds it for whoever is signed in."""
+        """Slack's permalink; without the workspace's name Slack finds it for users who are signed in."""
         host = f"{workspace}.slack.com" if workspace else "slack.com"
         address = f"https://{host}/archives/{self.id}/p{ts.replace('.', '')}"
         return f"{address}?thread_ts={thread}&cid={self.id}" if thread not in {None, ts} else address
 
 
-def recognised(files: Sequence[str]) -> bool:
+def is_slack(files: Sequence[str]) -> bool:
     return "users.json" in files and any(name in files for name in LISTS)
 
 
@@ -47,44 +55,44 @@ def day_files(export: Export) -> list[str]:
     return [file for file in export.files if _DAY.fullmatch(file.rsplit("/", 1)[-1]) and file.count("/") == 1]
 
 
-def read(export: Export, terms: Terms) -> Iterator[Draft]:
-    """The episodes of an export, channel by channel; of one channel its threads are held in memory.
+def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
+    """Yields the episodes of an export, channel by channel; the threads of one channel are held in memory.
 
     Raises Unreadable.
     """
-    if not recognised(export.files):
+    if not is_slack(export.files):
         raise Unreadable(f"{export.name} is no Slack export: it has no users.json beside {' or '.join(LISTS)}")
     names = _people(export)
     for channel in _channels(export, names):
-        if not terms.wanted(channel.name, channel.id, channel.name.removeprefix("#")):
+        if not terms.is_selected(channel.name, channel.id, channel.name.removeprefix("#")):
             terms.skipped["of other chats"] += sum(1 for _ in _messages(export, channel))
             continue
         yield from _episodes(export, channel, names, terms)
 
 
-def _episodes(export: Export, channel: _Channel, names: Mapping[str, str], terms: Terms) -> Iterator[Draft]:
+def _episodes(export: Export, channel: _Channel, names: Mapping[str, str], terms: ReadOptions) -> Iterator[Draft]:
     threads: dict[str, list[Segment]] = {}
 
     def outside() -> Iterator[Segment]:
         for message in _messages(export, channel):
-            said = _segment(message, channel, names, terms)
-            if isinstance(said, str):
-                terms.skipped[said] += 1
+            segment = _segment(message, channel, names, terms)
+            if isinstance(segment, str):
+                terms.skipped[segment] += 1
             elif isinstance(message.get("thread_ts"), str):
-                threads.setdefault(message["thread_ts"], []).append(said)
+                threads.setdefault(message["thread_ts"], []).append(segment)
             else:
-                yield said
+                yield segment
 
     for segments in conversations(outside()):
         yield _draft(channel, "Slack", segments, terms)
     for thread in threads.values():
-        thread.sort(key=lambda said: said.at)
-        address = _plain(thread[0].url)
+        thread.sort(key=lambda segment: segment.at)
+        address = _thread_address(thread[0].url)
         for segments in conversations(thread, _NEVER):
             yield replace(_draft(channel, "Slack thread in", segments, terms), source_url=address)
 
 
-def _draft(channel: _Channel, what: str, segments: tuple[Segment, ...], terms: Terms) -> Draft:
+def _draft(channel: _Channel, what: str, segments: tuple[Segment, ...], terms: ReadOptions) -> Draft:
     first = segments[0]
     return Draft(
         name=f"{channel.name} {first.at.astimezone(terms.zone):%Y-%m-%d %H:%M}",
@@ -95,10 +103,10 @@ def _draft(channel: _Channel, what: str, segments: tuple[Segment, ...], terms: T
     )
 
 
-def _plain(address: str | None) -> str | None:
-    """The thread's own permalink, also where its first message is missing from the export."""
-    found = re.fullmatch(r"(.+/p)\d+\?thread_ts=([\d.]+)&cid=\w+", address or "")
-    return f"{found[1]}{found[2].replace('.', '')}" if found else address
+def _thread_address(address: str | None) -> str | None:
+    """The thread's own permalink, even if its first message is missing from the export."""
+    match = re.fullmatch(r"(.+/p)\d+\?thread_ts=([\d.]+)&cid=\w+", address or "")
+    return f"{match[1]}{match[2].replace('.', '')}" if match else address
 
 
 def _messages(export: Export, channel: _Channel) -> Iterator[Mapping[str, Any]]:
@@ -117,7 +125,7 @@ def _items(export: Export, file: str) -> Iterator[Any]:
 
 
 def _people(export: Export) -> dict[str, str]:
-    """Names by the users' ids."""
+    """Names by user id."""
     names = {}
     for user in _items(export, "users.json"):
         if isinstance(user, dict) and isinstance(user.get("id"), str):
@@ -128,39 +136,41 @@ def _people(export: Export) -> dict[str, str]:
 def _name_of(user: Mapping[str, Any]) -> str:
     profile = user.get("profile")
     profile = profile if isinstance(profile, dict) else {}
-    told = [profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name")]
-    return next((clean(name) for name in told if isinstance(name, str) and name.strip()), "")
+    names = [profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name")]
+    return next((clean(name) for name in names if isinstance(name, str) and name.strip()), "")
 
 
 def _channels(export: Export, names: Mapping[str, str]) -> Iterator[_Channel]:
     days: dict[str, list[str]] = {}
     for file in day_files(export):
         days.setdefault(file.split("/", 1)[0], []).append(file)
-    for listed in LISTS:
-        if listed not in export.files:
+    for list_file in LISTS:
+        if list_file not in export.files:
             continue
-        for item in _items(export, listed):
+        for item in _items(export, list_file):
             if not isinstance(item, dict) or not isinstance(item.get("id"), str):
                 continue
-            folder = item["id"] if listed == "dms.json" else str(item.get("name") or item["id"])
-            found = sorted(days.pop(folder, ()) or days.pop(item["id"], ()))
-            if found:
-                yield _Channel(item["id"], _channel_name(listed, item, names), found)
-    for folder, left in sorted(days.items()):  # a channel that the lists have forgotten
-        yield _Channel(folder, f"#{folder}", sorted(left))
+            folder = item["id"] if list_file == "dms.json" else str(item.get("name") or item["id"])
+            day_files_of_channel = sorted(days.pop(folder, ()) or days.pop(item["id"], ()))
+            if day_files_of_channel:
+                yield _Channel(item["id"], _channel_name(list_file, item, names), day_files_of_channel)
+    for folder, remaining in sorted(days.items()):  # a channel missing from the lists
+        yield _Channel(folder, f"#{folder}", sorted(remaining))
 
 
-def _channel_name(listed: str, item: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    if listed in {"dms.json", "mpims.json"}:
+def _channel_name(list_file: str, item: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    if list_file in {"dms.json", "mpims.json"}:
         members = item.get("members") if isinstance(item.get("members"), list) else []
         return ", ".join(names.get(str(member), str(member)) for member in members or ()) or item["id"]
     return f"#{clean(str(item.get('name') or item['id']))}"
 
 
-def _segment(message: Mapping[str, Any], channel: _Channel, names: Mapping[str, str], terms: Terms) -> Segment | str:
-    """The message, or why there is none."""
-    ts, at = message.get("ts"), moment(message.get("ts"))
-    if message.get("type") != "message" or message.get("subtype") not in _SAID:
+def _segment(
+    message: Mapping[str, Any], channel: _Channel, names: Mapping[str, str], terms: ReadOptions
+) -> Segment | str:
+    """The message as a segment, or the reason why it is skipped."""
+    ts, at = message.get("ts"), parse_time(message.get("ts"))
+    if message.get("type") != "message" or message.get("subtype") not in _MESSAGE_SUBTYPES:
         return "service"
     if not isinstance(ts, str) or at is None:
         return "unreadable"
@@ -184,21 +194,21 @@ def _segment(message: Mapping[str, Any], channel: _Channel, names: Mapping[str, 
 
 def _speaker(message: Mapping[str, Any], user: str | None, names: Mapping[str, str]) -> str:
     profile = message.get("user_profile")
-    told = [
+    candidates = [
         names.get(user or ""),
         _name_of({"profile": profile}) if isinstance(profile, dict) else None,
         message.get("username"),
         user,
         message.get("bot_id"),
     ]
-    return next((clean(name) for name in told if isinstance(name, str) and name.strip()), "somebody")
+    return next((clean(name) for name in candidates if isinstance(name, str) and name.strip()), "somebody")
 
 
 def _text(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """The words with Slack's own markup resolved: `<@U1>` is `@Name`, `<https://x|here>` is `here (https://x)`."""
+    """The words with Slack's markup resolved: `<@U1>` is `@Name`, `<https://x|here>` is `here (https://x)`."""
 
-    def resolved(found: re.Match[str]) -> str:
-        target, label = found[1], found[2]
+    def resolve(match: re.Match[str]) -> str:
+        target, label = match[1], match[2]
         if target.startswith("@"):
             return f"@{label or names.get(target[1:], target[1:])}"
         if target.startswith("#"):
@@ -208,14 +218,14 @@ def _text(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
         return f"{label} ({target})" if label and label != target else target
 
     text = message.get("text")
-    return html.unescape(_MARKUP.sub(resolved, text)) if isinstance(text, str) else ""
+    return html.unescape(_MARKUP.sub(resolve, text)) if isinstance(text, str) else ""
 
 
 def _files(message: Mapping[str, Any]) -> str:
     files = message.get("files")
-    named = (
+    titles = (
         [file.get("title") or file.get("name") or "" for file in files or () if isinstance(file, dict)]
         if isinstance(files, list)
         else []
     )
-    return " ".join(f"[file {name}]" if name else "[file]" for name in named)
+    return " ".join(f"[file {name}]" if name else "[file]" for name in titles)

@@ -1,4 +1,4 @@
-"""Where an export lies: a file, a folder or a zip archive, read in place. Nothing is ever unpacked to disk."""
+"""Opens an export: a file, a folder or a zip archive, read in place. Nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import IO, Protocol, Self
 from internal.import_formats.json_stream import JsonStream
 from internal.import_formats.model import Unreadable
 
-MOST_FILES = 200_000
+MAX_FILES = 200_000
 """Files of one archive; ten years of a company's Slack have some 100,000."""
 
 SUSPICIOUS_RATIO = 200
-"""No export packs better than this; what does is made to fill a disk or a memory."""
+"""No real export compresses better; one that does is made to fill a disk or memory."""
 
 SUSPICIOUS_SIZE = 16 << 20
-"""Bytes from which the ratio is looked at: small files of blanks are harmless."""
+"""Bytes from which the ratio is checked: small files of blanks are harmless."""
 
-Tell = Callable[[int], None]
-"""Is told how many bytes were read."""
+ReportBytes = Callable[[int], None]
+"""Called with the number of bytes read."""
 
 
 class Export(Protocol):
-    """The files of one export. `name` is what the user calls it, `files` their paths inside it, with `/`."""
+    """The files of one export. `name` is its path as the user gave it, `files` the paths inside it, with `/`."""
 
     @property
     def name(self) -> str: ...
@@ -37,26 +37,26 @@ class Export(Protocol):
     def files(self) -> Sequence[str]: ...
 
     def size(self, file: str) -> int:
-        """Bytes of a file once unpacked."""
+        """The uncompressed size of a file in bytes."""
         ...
 
     def open(self, file: str) -> contextlib.AbstractContextManager[Reader]:
-        """Raises Unreadable."""
+        """Opens a file. Raises Unreadable."""
         ...
 
 
 class Reader:
-    """Bytes of one file, each told to whoever shows the progress. Raises Unreadable."""
+    """Reads the bytes of one file and reports their number for the progress bar. Raises Unreadable."""
 
-    def __init__(self, raw: IO[bytes], name: str, tell: Tell) -> None:
-        self._raw, self.name, self._tell = raw, name, tell
+    def __init__(self, raw: IO[bytes], name: str, report_bytes: ReportBytes) -> None:
+        self._raw, self.name, self._report_bytes = raw, name, report_bytes
 
     def read(self, size: int) -> bytes:
         try:
             data = self._raw.read(size)
         except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
             raise Unreadable(f"{self.name} cannot be read: {_reason(error)}") from None
-        self._tell(len(data))
+        self._report_bytes(len(data))
         return data
 
     def json(self) -> JsonStream:
@@ -66,7 +66,7 @@ class Reader:
 @dataclass(frozen=True, slots=True)
 class SingleFile:
     path: Path
-    tell: Tell
+    report_bytes: ReportBytes
 
     @property
     def name(self) -> str:
@@ -81,31 +81,31 @@ class SingleFile:
 
     @contextlib.contextmanager
     def open(self, file: str) -> Iterator[Reader]:
-        with _opened(self.path) as raw:
-            yield Reader(raw, self.name, self.tell)
+        with _open_file(self.path) as raw:
+            yield Reader(raw, self.name, self.report_bytes)
 
 
 class Folder:
-    def __init__(self, path: Path, tell: Tell) -> None:
-        self._path, self._tell = path, tell
+    def __init__(self, path: Path, report_bytes: ReportBytes) -> None:
+        self._path, self._report_bytes = path, report_bytes
         self.name = str(path)
-        found = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-        self.files: Sequence[str] = sorted(found)
+        paths = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+        self.files: Sequence[str] = sorted(paths)
 
     def size(self, file: str) -> int:
         return (self._path / file).stat().st_size
 
     @contextlib.contextmanager
     def open(self, file: str) -> Iterator[Reader]:
-        with _opened(self._path / file) as raw:
-            yield Reader(raw, f"{self.name}/{file}", self._tell)
+        with _open_file(self._path / file) as raw:
+            yield Reader(raw, f"{self.name}/{file}", self._report_bytes)
 
 
 class Archive:
-    """A zip archive; a folder that holds all of it is looked through."""
+    """A zip archive; a top folder that holds all files is left out of their paths."""
 
-    def __init__(self, path: Path, tell: Tell) -> None:
-        self.name, self._tell = str(path), tell
+    def __init__(self, path: Path, report_bytes: ReportBytes) -> None:
+        self.name, self._report_bytes = str(path), report_bytes
         try:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
@@ -113,30 +113,30 @@ class Archive:
         self._infos = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
         for info in self._infos.values():
             self._refuse_hostile(info)
-        if len(self._infos) > MOST_FILES:
-            raise Unreadable(f"{path} holds more than {MOST_FILES} files")
-        self._above = _common_folder(list(self._infos))
-        self.files: Sequence[str] = sorted(file.removeprefix(self._above) for file in self._infos)
+        if len(self._infos) > MAX_FILES:
+            raise Unreadable(f"{path} holds more than {MAX_FILES} files")
+        self._top_folder = _common_folder(list(self._infos))
+        self.files: Sequence[str] = sorted(file.removeprefix(self._top_folder) for file in self._infos)
 
     def _refuse_hostile(self, info: zipfile.ZipInfo) -> None:
-        place = PurePosixPath(info.filename.replace("\\", "/"))
-        if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
+        path = PurePosixPath(info.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             raise Unreadable(f"{self.name} holds a file that wants out of it: {info.filename!r}")
         if info.file_size > SUSPICIOUS_SIZE and info.file_size > SUSPICIOUS_RATIO * max(info.compress_size, 1):
             raise Unreadable(f"{self.name} is a bomb: {info.filename!r} would become {info.file_size >> 20} MiB")
 
     def size(self, file: str) -> int:
-        return self._infos[self._above + file].file_size
+        return self._infos[self._top_folder + file].file_size
 
     @contextlib.contextmanager
     def open(self, file: str) -> Iterator[Reader]:
         name = f"{self.name}/{file}"
         try:
-            raw = self._zip.open(self._infos[self._above + file])
+            raw = self._zip.open(self._infos[self._top_folder + file])
         except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # RuntimeError: a password
             raise Unreadable(f"{name} cannot be read: {_reason(error)}") from None
         with raw:
-            yield Reader(raw, name, self._tell)
+            yield Reader(raw, name, self._report_bytes)
 
     def __enter__(self) -> Self:
         return self
@@ -146,23 +146,23 @@ class Archive:
 
 
 @contextlib.contextmanager
-def opened(path: Path, tell: Tell = lambda count: None) -> Iterator[Export]:
-    """The export at that path. Raises Unreadable when there is none, it is empty, or a hostile archive."""
+def open_export(path: Path, report_bytes: ReportBytes = lambda count: None) -> Iterator[Export]:
+    """Opens the export at that path. Raises Unreadable if there is none, it is empty, or a hostile archive."""
     if path.is_dir():
-        yield Folder(path, tell)
+        yield Folder(path, report_bytes)
         return
-    with _opened(path) as raw:
+    with _open_file(path) as raw:
         beginning = raw.read(4)
     if not beginning:
         raise Unreadable(f"{path} is empty")
     if beginning.startswith(b"PK"):
-        with Archive(path, tell) as archive:
+        with Archive(path, report_bytes) as archive:
             yield archive
         return
-    yield SingleFile(path, tell)
+    yield SingleFile(path, report_bytes)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
@@ -170,10 +170,10 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _common_folder(files: Sequence[str]) -> str:
-    """`export/` if everything lies in it, else nothing."""
+    """`export/` if all files are in it, else ""."""
     tops = {file.split("/", 1)[0] for file in files}
-    inside = len(tops) == 1 and all("/" in file for file in files)
-    return f"{tops.pop()}/" if inside else ""
+    all_inside = len(tops) == 1 and all("/" in file for file in files)
+    return f"{tops.pop()}/" if all_inside else ""
 
 
 def _reason(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""A stream of messages is cut into episodes, each short enough for one slice of the archivist."""
+"""Splits a stream of messages into episodes, each short enough for one slice of the archivist."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from internal.import_formats.model import answering
+from internal.import_formats.model import split_reply
 from internal.import_formats.passages import passages
 from internal.knowledge.model import Segment
 
 GAP = timedelta(hours=6)
-"""A conversation that rests longer than this has ended: a night's sleep, not a working day."""
+"""A longer silence ends a conversation: a night's sleep, not a working day."""
 
-MOST = 60
+MAX_MESSAGES = 60
 """Messages of one episode; source: "Meanings, Fragment and session" in the architecture."""
 
-MOST_CHARACTERS = 20_000
-"""Characters of one episode, some 7,000 tokens: long messages make a slice of fewer."""
+MAX_CHARACTERS = 20_000
+"""Characters of one episode, some 7,000 tokens: with long messages a slice has fewer of them."""
 
-LONGEST = 4_096
+MAX_SEGMENT_CHARACTERS = 4_096
 """Characters of one segment, as many as a Telegram message has; a longer one becomes several."""
 
 
 def conversations(messages: Iterable[Segment], gap: timedelta = GAP) -> Iterator[tuple[Segment, ...]]:
-    """Episodes of a chat: cut where nobody wrote for longer than `gap`, and before they grow too long.
+    """Yields the episodes of a chat: split at silences longer than `gap`, and before they grow too long.
 
-    A conversation that is too long is cut at the longest silence of its second half.
+    A conversation that is too long is split at the longest silence of its second half.
     """
-    open_: list[Segment] = []
+    current: list[Segment] = []
     size = 0
     for message in _in_passages(messages):
         added = len(message.text or "")
-        if open_ and abs(message.at - open_[-1].at) > gap:
-            yield numbered(open_)
-            open_, size = [], 0
-        while open_ and (len(open_) == MOST or size + added > MOST_CHARACTERS):
-            cut = _quietest(open_, message)
-            yield numbered(open_[:cut])
-            open_ = open_[cut:]
-            size = sum(len(left.text or "") for left in open_)
-        open_.append(message)
+        if current and abs(message.at - current[-1].at) > gap:
+            yield numbered(current)
+            current, size = [], 0
+        while current and (len(current) == MAX_MESSAGES or size + added > MAX_CHARACTERS):
+            cut = _split_point(current, message)
+            yield numbered(current[:cut])
+            current = current[cut:]
+            size = sum(len(segment.text or "") for segment in current)
+        current.append(message)
         size += added
-    if open_:
-        yield numbered(open_)
+    if current:
+        yield numbered(current)
 
 
 def numbered(messages: Sequence[Segment]) -> tuple[Segment, ...]:
@@ -51,21 +51,21 @@ def numbered(messages: Sequence[Segment]) -> tuple[Segment, ...]:
     return tuple(replace(message, n=n) for n, message in enumerate(messages, start=1))
 
 
-def _quietest(messages: Sequence[Segment], following: Segment) -> int:
+def _split_point(messages: Sequence[Segment], following: Segment) -> int:
     """How many of the messages come before the longest silence of their second half."""
-    after = [*messages[1:], following]
+    next_messages = [*messages[1:], following]
     half = len(messages) // 2
-    silences = [(after[place].at - messages[place].at, place) for place in range(half, len(messages))]
+    silences = [(next_messages[i].at - messages[i].at, i) for i in range(half, len(messages))]
     return max(silences)[1] + 1
 
 
 def _in_passages(messages: Iterable[Segment]) -> Iterator[Segment]:
     for message in messages:
-        # What it answers is no part of what is cut: or the same words would be other passages in another export.
-        answered, text = answering(message.text or "")
-        if len(text) <= LONGEST:
+        # The reply note is not split with the text: the same words would split differently in another export.
+        reply_note, text = split_reply(message.text or "")
+        if len(text) <= MAX_SEGMENT_CHARACTERS:
             yield message
             continue
         for number, passage in enumerate(passages(text), start=1):
-            shown = f"{answered} {passage}" if answered and number == 1 else passage
-            yield replace(message, text=shown, key=message.key if number == 1 else f"{message.key}/{number}")
+            passage_text = f"{reply_note} {passage}" if reply_note and number == 1 else passage
+            yield replace(message, text=passage_text, key=message.key if number == 1 else f"{message.key}/{number}")

@@ -1,4 +1,4 @@
-"""Telegram Desktop's `result.json`: one chat, or all of them. Read message by message, whatever its size."""
+"""Reads Telegram Desktop's `result.json` (one chat, or all of them) message by message, whatever its size."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, Terms, Unreadable, clean, moment
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
 from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
 TELEGRAM_ITSELF = "777000"
-"""The chat in which Telegram sends login codes and announcements: nobody's words, and secrets."""
+"""The chat in which Telegram sends login codes and announcements: secrets, and no person's words."""
 
 UNKNOWN_AUTHOR = "an unknown author"
-"""Of a forward whose author hides or has deleted the account."""
+"""The author of a forward whose account is hidden or deleted."""
 
-ANSWERABLE = 10_000
-"""Messages of a chat that are remembered for those that answer them, some 3 MB; few answer anything older."""
+MAX_RECENT = 10_000
+"""Latest messages of a chat kept for replies to them, some 3 MB; few replies are to older ones."""
 
 _HEADER = ("id", "name", "type")
 _LINKED = ("supergroup", "channel")
@@ -35,10 +35,10 @@ _MEDIA = {
 
 @dataclass(slots=True)
 class _Chat:
-    """What the export tells about a chat before its messages, and who said what was read of it last, and when."""
+    """The header of a chat, and the speaker and time of its latest messages by id."""
 
     header: dict[str, Any] = field(default_factory=dict)
-    said: dict[int, tuple[str, datetime]] = field(default_factory=dict)
+    recent: dict[int, tuple[str, datetime]] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -56,41 +56,41 @@ class _Chat:
 
     @property
     def kind(self) -> str:
-        """Ids of users, groups and channels are counted separately."""
+        """Users, groups and channels have separate id spaces."""
         if any(word in self.type for word in _LINKED):
             return "channel"
         return "group" if "group" in self.type else "user"
 
     def remember(self, number: int, speaker: str, at: datetime) -> None:
-        self.said[number] = speaker, at
-        if len(self.said) > ANSWERABLE:
-            del self.said[next(iter(self.said))]
+        self.recent[number] = speaker, at
+        if len(self.recent) > MAX_RECENT:
+            del self.recent[next(iter(self.recent))]
 
     def link(self, message_id: int) -> str | None:
-        """Opens for whoever is in the chat; other chats have no links."""
+        """A link that opens for members of a channel or supergroup; other chats have no links."""
         return f"https://t.me/c/{self.id}/{message_id}" if self.kind == "channel" else None
 
 
-def read(stream: JsonStream, name: str, terms: Terms) -> Iterator[Draft]:
-    """The episodes of an export, chat by chat. Raises Unreadable where it breaks off or is something else."""
+def read(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[Draft]:
+    """Yields the episodes of an export, chat by chat. Raises Unreadable where it breaks off or is something else."""
     if stream.peek() != "{":
         raise Unreadable(f"{name} is no export of Telegram Desktop: it should be a JSON object")
-    chat, found = _Chat(), False
+    chat, has_chats = _Chat(), False
     for key in stream.members():
         if key == "messages":
-            found = True
+            has_chats = True
             yield from _messages(stream, name, chat, terms)
         elif key in {"chats", "left_chats"} and stream.peek() == "{":
-            found = True
-            yield from _listed(stream, name, terms)
+            has_chats = True
+            yield from _chats_of_list(stream, name, terms)
         elif key in _HEADER:
             chat.header[key] = stream.value()
     stream.end()
-    if not found:
+    if not has_chats:
         raise Unreadable(f"{name} is no export of Telegram Desktop: it has neither messages nor chats")
 
 
-def _listed(stream: JsonStream, name: str, terms: Terms) -> Iterator[Draft]:
+def _chats_of_list(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[Draft]:
     for key in stream.members():
         if key != "list" or stream.peek() != "[":
             continue
@@ -105,16 +105,16 @@ def _listed(stream: JsonStream, name: str, terms: Terms) -> Iterator[Draft]:
                     chat.header[inner] = stream.value()
 
 
-def _messages(stream: JsonStream, name: str, chat: _Chat, terms: Terms) -> Iterator[Draft]:
+def _messages(stream: JsonStream, name: str, chat: _Chat, terms: ReadOptions) -> Iterator[Draft]:
     if stream.peek() != "[":
         raise Unreadable(f"{name} is no export of Telegram Desktop: messages should be an array")
     if not chat.id:
         raise Unreadable(f"{name} is no export of Telegram Desktop: a chat's id should stand before its messages")
-    reason = _unwanted(chat, terms)
+    reason = _skip_reason(chat, terms)
     if reason is not None:
         terms.skipped[reason] += sum(1 for _ in stream.elements())
         return
-    for segments in conversations(_said(stream, chat, terms)):
+    for segments in conversations(_segments(stream, chat, terms)):
         first = segments[0]
         yield Draft(
             name=f"{chat.name} {first.at.astimezone(terms.zone):%Y-%m-%d %H:%M}",
@@ -125,9 +125,9 @@ def _messages(stream: JsonStream, name: str, chat: _Chat, terms: Terms) -> Itera
         )
 
 
-def _unwanted(chat: _Chat, terms: Terms) -> str | None:
-    """Why a chat is not read, if it is not."""
-    if not terms.wanted(chat.name, chat.id):
+def _skip_reason(chat: _Chat, terms: ReadOptions) -> str | None:
+    """The reason why a chat is not read, or None."""
+    if not terms.is_selected(chat.name, chat.id):
         return "of other chats"
     if chat.id == TELEGRAM_ITSELF:
         return "of Telegram itself"
@@ -136,37 +136,37 @@ def _unwanted(chat: _Chat, terms: Terms) -> str | None:
     return None
 
 
-def _said(stream: JsonStream, chat: _Chat, terms: Terms) -> Iterator[Segment]:
+def _segments(stream: JsonStream, chat: _Chat, terms: ReadOptions) -> Iterator[Segment]:
     for _ in stream.elements():
         if stream.peek() != "{":
             terms.skipped["unreadable"] += 1
             continue
-        said = _segment(stream.value(), chat, terms)
-        if isinstance(said, Segment):
-            yield said
+        segment = _segment(stream.value(), chat, terms)
+        if isinstance(segment, Segment):
+            yield segment
         else:
-            terms.skipped[said] += 1
+            terms.skipped[segment] += 1
 
 
-def _segment(message: Mapping[str, Any], chat: _Chat, terms: Terms) -> Segment | str:
-    """The message, or why there is none."""
+def _segment(message: Mapping[str, Any], chat: _Chat, terms: ReadOptions) -> Segment | str:
+    """The message as a segment, or the reason why it is skipped."""
     if message.get("type") != "message":
         return "service"
     number = message.get("id")
-    at = moment(message.get("date_unixtime")) or moment(message.get("date"), terms.zone)
+    at = parse_time(message.get("date_unixtime")) or parse_time(message.get("date"), terms.zone)
     if not isinstance(number, int) or at is None:
         return "unreadable"
     text = clean(" ".join(part for part in (_media(message), _text(message)) if part))
     if not text:
         return "empty"
-    speaker, answered = _speaker(message, chat), _answered(message, chat, terms)
+    speaker, reply_note = _speaker(message, chat), _reply_note(message, chat, terms)
     chat.remember(number, speaker, at)
     author = str(message.get("from_id") or "").removeprefix("user")
     forwarded = "forwarded_from" in message
     return Segment(
         n=0,
         at=at,
-        text=f"{answered} {text}" if answered else text,
+        text=f"{reply_note} {text}" if reply_note else text,
         message_id=None,
         speaker=speaker,
         own=not forwarded and (author == str(terms.owner) or terms.is_me(author)),
@@ -176,19 +176,19 @@ def _segment(message: Mapping[str, Any], chat: _Chat, terms: Terms) -> Segment |
     )
 
 
-def _answered(message: Mapping[str, Any], chat: _Chat, terms: Terms) -> str:
-    """Which message this one replies to, in brackets: whose and when, as transcripts show it, never its words.
+def _reply_note(message: Mapping[str, Any], chat: _Chat, terms: ReadOptions) -> str:
+    """A note on the message this one replies to: its speaker and time as in transcripts, never its words.
 
-    They are another's, and what stands in a message counts as said by its author.
+    They are somebody else's, and everything in a message counts as said by its author.
     """
     number = message.get("reply_to_message_id")
     if number is None:
         return ""
     if "reply_to_peer_id" in message:
         return "[reply to a message of another chat]"
-    if not isinstance(number, int) or number not in chat.said:
+    if not isinstance(number, int) or number not in chat.recent:
         return "[reply to an earlier message]"
-    speaker, at = chat.said[number]
+    speaker, at = chat.recent[number]
     return f"[reply to {speaker}, {at.astimezone(terms.zone):%Y-%m-%d %H:%M}]"
 
 
@@ -198,7 +198,7 @@ def _speaker(message: Mapping[str, Any], chat: _Chat) -> str:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    """The words, whatever stands around them; of a link behind words, the address too."""
+    """The words without formatting; after a linked word its address too."""
     text = message.get("text") or message.get("text_entities")
     parts = text if isinstance(text, list) else [text]
     return "".join(_part(part) for part in parts)
@@ -209,28 +209,28 @@ def _part(part: object) -> str:
         return part
     if not isinstance(part, dict):
         return ""
-    words, address = str(part.get("text") or ""), part.get("href")
-    return f"{words} ({address})" if isinstance(address, str) and address not in words else words
+    text, address = str(part.get("text") or ""), part.get("href")
+    return f"{text} ({address})" if isinstance(address, str) and address not in text else text
 
 
 def _media(message: Mapping[str, Any]) -> str:
-    """What a message holds besides words, in brackets."""
+    """A note in brackets on what a message holds besides words."""
     described = []
     kind = _MEDIA.get(str(message.get("media_type")), "file" if message.get("file") else "")
     if message.get("photo"):
         described.append("photo")
     elif kind:
-        told = message.get("sticker_emoji") or message.get("title") or message.get("file_name")
-        described.append(f"{kind} {told}" if told else kind)
+        label = message.get("sticker_emoji") or message.get("title") or message.get("file_name")
+        described.append(f"{kind} {label}" if label else kind)
     contact, place, poll = (message.get(key) for key in ("contact_information", "location_information", "poll"))
     if isinstance(contact, dict):
-        known = (contact.get(key) for key in ("first_name", "last_name", "phone_number"))
-        described.append("contact " + " ".join(str(part) for part in known if part))
+        contact_fields = (contact.get(key) for key in ("first_name", "last_name", "phone_number"))
+        described.append("contact " + " ".join(str(part) for part in contact_fields if part))
     if isinstance(place, dict):
-        named = [message.get("place_name"), message.get("address")]
+        place_names = [message.get("place_name"), message.get("address")]
         exact = f"{place.get('latitude')}, {place.get('longitude')}"
-        described.append("location " + ", ".join(str(part) for part in (*named, exact) if part))
+        described.append("location " + ", ".join(str(part) for part in (*place_names, exact) if part))
     if isinstance(poll, dict):
         answers = [_text(answer) for answer in poll.get("answers") or () if isinstance(answer, dict)]
         described.append(f"poll {_text({'text': poll.get('question')})}: {' | '.join(answers)}")
-    return " ".join(f"[{one}]" for one in described)
+    return " ".join(f"[{part}]" for part in described)

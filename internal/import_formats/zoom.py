@@ -1,4 +1,4 @@
-"""A Zoom transcript (WebVTT): who said what, at times that count from the beginning of the meeting."""
+"""Reads Zoom transcripts (WebVTT): speakers' words at times that count from the beginning of the meeting."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
-from internal.import_formats.model import Draft, Terms, Unreadable, clean
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean
 from internal.import_formats.sources import Export, Reader
 from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
-LARGEST = 16 << 20
+MAX_BYTES = 16 << 20
 """Bytes of a transcript; a day of talk has one million."""
 
-PAUSE = timedelta(seconds=15)
+MAX_PAUSE = timedelta(seconds=15)
 """After a longer silence the same speaker begins a new segment."""
 
-MOST = 1_000
+MAX_CHARACTERS = 1_000
 """Characters of one segment."""
 
 _CUE = re.compile(r"((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s*-->\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})")
@@ -39,25 +39,25 @@ class _Cue:
     text: str
 
 
-def recognised(beginning: str) -> bool:
+def is_transcript(beginning: str) -> bool:
     return beginning.lstrip("\ufeff").startswith("WEBVTT")
 
 
-def read(export: Export, terms: Terms) -> Iterator[Draft]:
-    """The episodes of every transcript in there. Raises Unreadable, also when nothing tells when the meeting began."""
+def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
+    """Yields the episodes of every transcript. Raises Unreadable, also when the beginning of the meeting is unknown."""
     transcripts = [file for file in export.files if file.lower().endswith(".vtt")] or list(export.files)[:1]
     for file in transcripts:
         with export.open(file) as reader:
-            began = _began(reader.name, terms)
-            yield from _meeting(_text(reader), reader.name, began, terms)
+            start = _meeting_start(reader.name, terms)
+            yield from _meeting(_text(reader), reader.name, start, terms)
 
 
-def _meeting(text: str, name: str, began: datetime, terms: Terms) -> Iterator[Draft]:
-    if not recognised(text):
+def _meeting(text: str, name: str, start: datetime, terms: ReadOptions) -> Iterator[Draft]:
+    if not is_transcript(text):
         raise Unreadable(f"{name} is no Zoom transcript: it does not begin with WEBVTT")
-    local = f"{began.astimezone(terms.zone):%Y-%m-%d %H:%M}"
-    said = [_segment(utterance, began, terms) for utterance in utterances(text)]
-    for segments in conversations(said):
+    local = f"{start.astimezone(terms.zone):%Y-%m-%d %H:%M}"
+    segments_in_order = [_segment(utterance, start, terms) for utterance in utterances(text)]
+    for segments in conversations(segments_in_order):
         yield Draft(
             name=f"Zoom meeting {local}",
             source_description=f"Transcript of a Zoom meeting on {local}",
@@ -67,59 +67,59 @@ def _meeting(text: str, name: str, began: datetime, terms: Terms) -> Iterator[Dr
         )
 
 
-def _segment(cue: _Cue, began: datetime, terms: Terms) -> Segment:
+def _segment(cue: _Cue, start: datetime, terms: ReadOptions) -> Segment:
     milliseconds = cue.begin // timedelta(milliseconds=1)
     return Segment(
         n=0,
-        at=began + cue.begin,
+        at=start + cue.begin,
         text=cue.text,
         message_id=None,
         speaker=cue.speaker,
         own=terms.is_me(cue.speaker),
-        key=f"zoom:{began:%Y%m%dT%H%M%SZ}:{milliseconds}",
+        key=f"zoom:{start:%Y%m%dT%H%M%SZ}:{milliseconds}",
     )
 
 
 def utterances(text: str) -> Iterator[_Cue]:
-    """What was said without the speaker changing, falling silent for PAUSE or growing too long."""
-    open_: _Cue | None = None
+    """Joins cues until the speaker changes, is silent for PAUSE, or the text grows too long."""
+    current: _Cue | None = None
     for cue in _cues(text):
-        if open_ is not None and _goes_on(open_, cue):
-            open_ = _Cue(open_.begin, cue.end, open_.speaker, f"{open_.text} {cue.text}")
+        if current is not None and _continues(current, cue):
+            current = _Cue(current.begin, cue.end, current.speaker, f"{current.text} {cue.text}")
             continue
-        if open_ is not None:
-            yield open_
-        open_ = cue
-    if open_ is not None:
-        yield open_
+        if current is not None:
+            yield current
+        current = cue
+    if current is not None:
+        yield current
 
 
-def _goes_on(before: _Cue, cue: _Cue) -> bool:
-    if cue.speaker != before.speaker or cue.begin - before.end > PAUSE:
+def _continues(previous: _Cue, cue: _Cue) -> bool:
+    if cue.speaker != previous.speaker or cue.begin - previous.end > MAX_PAUSE:
         return False
-    return len(before.text) + len(cue.text) < MOST
+    return len(previous.text) + len(cue.text) < MAX_CHARACTERS
 
 
 def _cues(text: str) -> Iterator[_Cue]:
     for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
         lines = block.strip().split("\n")
-        timing = next((place for place, line in enumerate(lines[:2]) if _CUE.match(line)), None)
+        timing = next((index for index, line in enumerate(lines[:2]) if _CUE.match(line)), None)
         if timing is None:
             continue  # the header, a note, a style
         times = _CUE.match(lines[timing])
-        speaker, words = _spoken("\n".join(lines[timing + 1 :]))
+        speaker, words = _speaker_and_words("\n".join(lines[timing + 1 :]))
         if times is not None and words:
             yield _Cue(_offset(times[1]), _offset(times[2]), speaker, words)
 
 
-def _spoken(payload: str) -> tuple[str | None, str]:
+def _speaker_and_words(payload: str) -> tuple[str | None, str]:
     voice = _VOICE.search(payload)
     words = " ".join(html.unescape(_TAG.sub("", payload)).split())
     if voice is not None:
         return clean(html.unescape(voice[1])), clean(words)
-    named = _SPEAKER.match(words)
-    if named is not None:
-        return clean(named[1]), clean(words[named.end() :])
+    speaker = _SPEAKER.match(words)
+    if speaker is not None:
+        return clean(speaker[1]), clean(words[speaker.end() :])
     return None, clean(words)
 
 
@@ -128,8 +128,8 @@ def _offset(time: str) -> timedelta:
     return timedelta(hours=int(hours), minutes=int(minutes), seconds=float(seconds))
 
 
-def _began(name: str, terms: Terms) -> datetime:
-    """As it was given, or as Zoom names recordings: in the cloud by Greenwich, on a computer by its own clock."""
+def _meeting_start(name: str, terms: ReadOptions) -> datetime:
+    """As given, or from the file names of Zoom: cloud recordings in UTC, local ones in the computer's time."""
     if terms.start is not None:
         return terms.start.astimezone(UTC)
     cloud = _CLOUD.search(PurePath(name).name)
@@ -148,7 +148,7 @@ def _text(reader: Reader) -> str:
     parts = []
     while data := reader.read(1 << 20):
         parts.append(data)
-        if sum(map(len, parts)) > LARGEST:
+        if sum(map(len, parts)) > MAX_BYTES:
             raise Unreadable(f"{reader.name} is larger than a transcript can be")
     try:
         return b"".join(parts).decode("utf-8-sig")

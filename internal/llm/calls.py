@@ -1,4 +1,4 @@
-"""A finished model call, as those see it who count calls, tokens and money."""
+"""Finished model calls as they are reported to observers of calls, tokens and money."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from internal.llm.model import ChatReply, ChatRequest, Usage
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
-    """One call for vectors: at most 32 texts. `agent` is the name under which its cost is counted."""
+    """One call for the vectors of at most 32 texts. `agent` is the name under which its cost is counted."""
 
     model: str
     dimensions: int
@@ -32,10 +32,10 @@ Reply = ChatReply | EmbeddingReply
 
 class CallObserver(Protocol):
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
-        """Called once for every call, on the event loop: return at once and raise nothing.
+        """Called once for every call, on the event loop: must return at once and raise nothing.
 
-        A failed call has an `error`, and a `reply` besides if the provider told what it cost. One that was cancelled,
-        as by the stop button, has no error. Broken off while the reply came in, either has what came of it, and its
-        usage is estimated; before that, neither has a reply.
+        A failed call has an `error`, and also a `reply` if the provider reported its cost. A cancelled call (stop
+        button) has no error. If either broke off while the reply came in, it has the partial reply with estimated
+        usage; before that, no reply.
         """
         ...

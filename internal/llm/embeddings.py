@@ -21,9 +21,9 @@ from internal.llm.wire import read_usage
 
 EMBEDDINGS_PATH = "embeddings"
 BATCH = 32
-"""Texts a call. Reading 32 x 3,072 numbers stops the event loop for 1 ms as base64 and 4 ms as text (measured)."""
+"""Texts per call. Reading 32 x 3,072 numbers blocks the event loop for 1 ms as base64 and 4 ms as text (measured)."""
 MAX_CHARACTERS = 6000
-"""Of one text. The specified model reads 2,048 tokens, and some servers refuse longer texts instead of cutting them."""
+"""Characters of one text. The specified model reads 2,048 tokens; some servers refuse longer texts."""
 SPECIFIED_PEOPLE_THRESHOLD = 0.65
 """Source: people-graph specification, for google/gemini-embedding-001."""
 
@@ -42,7 +42,7 @@ class OpenAIEmbedder:
         timeout: float = 60.0,
         observers: Sequence[CallObserver] = (),
     ) -> None:
-        """`timeout` is in seconds for one call of 32 texts. ConfigurationError for an unusable address or key."""
+        """`timeout` is seconds for a call of 32 texts. Raises ConfigurationError for an unusable address or key."""
         self._endpoint = Endpoint(base_url, api_key)
         self._model = model
         self._dimensions = dimensions
@@ -67,7 +67,7 @@ class OpenAIEmbedder:
         await self._endpoint.aclose()
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As the port `Embedder` says; besides, ModelReplyInvalid for vectors of wrong number, size or content."""
+        """As in `Embedder`; also raises ModelReplyInvalid for vectors of the wrong number, size or content."""
         return await self._embed(texts, user_id)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
@@ -91,7 +91,7 @@ class OpenAIEmbedder:
             return read_vectors(answer, len(texts), self._dimensions)
 
     async def _ask(self, texts: list[str], deadline: float) -> dict[str, Any]:
-        """The answer in full parameters, or in those that the server accepts; which they are is remembered."""
+        """Asks with all parameters, then with those that the server accepts, which are remembered."""
         extras = self._extras
         while True:
             body = {"model": self._model, "input": texts, **extras}
@@ -109,17 +109,17 @@ class OpenAIEmbedder:
 def read_vectors(answer: dict[str, Any], count: int, dimensions: int) -> Vectors:
     """The vectors of an answer in the order of the texts, float32 of shape (count, dimensions), L2-normalised.
 
-    ModelReplyInvalid for a wrong count, order, size, encoding, or a vector that is zero or not finite.
+    Raises ModelReplyInvalid for a wrong count, order, size, encoding, or a vector that is zero or not finite.
     """
     items = answer.get("data")
     if not isinstance(items, list) or len(items) != count or not all(isinstance(item, dict) for item in items):
         raise ModelReplyInvalid(f"the embedding server did not answer with {count} vectors")
-    places = [item.get("index", place) for place, item in enumerate(items)]
-    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+    indexes = [item.get("index", index) for index, item in enumerate(items)]
+    if any(type(index) is not int for index in indexes) or sorted(indexes) != list(range(count)):
         raise ModelReplyInvalid("the embedding server's vectors are not numbered from 0")
     vectors = np.empty((count, dimensions), dtype=np.float32)
-    for place, item in zip(places, items, strict=True):
-        vectors[place] = _read_vector(item.get("embedding"), dimensions)
+    for index, item in zip(indexes, items, strict=True):
+        vectors[index] = _read_vector(item.get("embedding"), dimensions)
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
         raise ModelReplyInvalid("the embedding server answered with a vector that is zero or not finite")
@@ -142,7 +142,7 @@ def _read_vector(raw: object, dimensions: int) -> Vectors:
 
 
 def _read_answer(data: bytes) -> dict[str, Any]:
-    """The answer's object; the error of an answer that is one is raised. orjson, since json needs 19 ms for floats."""
+    """The answer's object; raises the error of an error answer. orjson, since json needs 19 ms for the numbers."""
     try:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -155,5 +155,5 @@ def _read_answer(data: bytes) -> dict[str, Any]:
 
 
 def _embeddable(text: str) -> str:
-    """Text that no server refuses: not blank, not endless."""
+    """A text that no server refuses: not blank, at most MAX_CHARACTERS long."""
     return text[:MAX_CHARACTERS] if text.strip() else "-"

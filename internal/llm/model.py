@@ -1,4 +1,4 @@
-"""What the product asks of language models, free of any provider: requests, replies and the two ports."""
+"""Requests to and replies of language models, independent of any provider, and the two ports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplySchema:
-    """A JSON schema the reply must follow; `name` is what the wire format calls it."""
+    """A JSON schema the reply must follow; `name` is its name in the wire format."""
 
     name: str
     schema: dict[str, Any]
@@ -29,7 +29,7 @@ class ReplySchema:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One model call. `agent` names who asks (metrics, cost); `timeout` is seconds for the whole reply."""
+    """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply."""
 
     agent: str
     model: str
@@ -45,7 +45,7 @@ class ChatRequest:
 class Usage:
     """Tokens and money of one call; `cost_usd` is what the provider reported, else 0.
 
-    `estimated` if the provider did not come to tell them: the call was broken off.
+    `estimated` if the call was broken off before the provider reported them.
     """
 
     prompt_tokens: int = 0
@@ -77,11 +77,11 @@ class ChatModel(Protocol):
     """
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """The whole reply at once."""
+        """Returns the whole reply at once."""
         ...
 
     def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
-        """The reply piece by piece; the last delta carries `final`. Closing the iterator ends the request."""
+        """Yields the reply piece by piece; the last delta carries `final`. Closing the iterator ends the request."""
         ...
 
 
@@ -89,8 +89,8 @@ class Embedder(Protocol):
     """Sentence embeddings.
 
     Both calls return float32 of shape (len(texts), dimensions), each row L2-normalised; an empty list gives (0, d).
-    They raise ModelUnavailable or ModelRefused. Queries and documents are told apart because some models (e5) prefix
-    them differently.
+    They raise ModelUnavailable or ModelRefused. Queries and documents have separate calls because some models (e5)
+    prefix them differently.
     """
 
     @property
@@ -103,7 +103,7 @@ class Embedder(Protocol):
 
     @property
     def people_threshold(self) -> float:
-        """Calibrated least cosine in [-1, 1] at which a person counts as found with this model."""
+        """The least cosine in [-1, 1], calibrated for this model, at which a person counts as found."""
         ...
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...

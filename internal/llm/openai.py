@@ -1,4 +1,4 @@
-"""Chat over the OpenAI wire format: OpenRouter, Ollama, vLLM and whatever else speaks it."""
+"""Chat in the OpenAI wire format: OpenRouter, Ollama, vLLM and other servers that speak it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHAT_PATH = "chat/completions"
 
 @dataclass(slots=True)
 class Call:
-    """What is known about a call at its end."""
+    """The reply or the error with which a call ended."""
 
     reply: Reply | None = None
     error: ModelError | None = None
@@ -30,7 +30,7 @@ class Call:
 
 @contextmanager
 def observed(request: Request, observers: Sequence[CallObserver]) -> Iterator[Call]:
-    """Tell the observers how the call inside went, however it ends."""
+    """Reports the call made inside to the observers, however it ends."""
     call, started = Call(), time.monotonic()
     try:
         yield call
@@ -46,7 +46,7 @@ class OpenAIChat:
     """A ChatModel on one server. Close it with `aclose`."""
 
     def __init__(self, base_url: str, api_key: str = "", *, observers: Sequence[CallObserver] = ()) -> None:
-        """ConfigurationError if the address or the key cannot be used."""
+        """Raises ConfigurationError if the address or the key cannot be used."""
         self._endpoint = Endpoint(base_url, api_key)
         self._observers = tuple(observers)
         self._ask_cost = tells_cost(self._endpoint.host)
@@ -56,7 +56,7 @@ class OpenAIChat:
         await self._endpoint.aclose()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """The whole reply at once. Errors as the port `ChatModel` says."""
+        """Returns the whole reply at once. Raises as `ChatModel`."""
         deadline = asyncio.get_running_loop().time() + request.timeout
         with observed(request, self._observers) as call:
             dialect = self._dialect(request)
@@ -70,7 +70,7 @@ class OpenAIChat:
                     return reply
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatDelta, None]:
-        """The reply piece by piece. Errors as the port `ChatModel` says, those of the end after the last piece."""
+        """Yields the reply piece by piece. Raises as `ChatModel`; errors of the end come after the last piece."""
         deadline = asyncio.get_running_loop().time() + request.timeout
         with observed(request, self._observers) as call:
             dialect, begun = self._dialect(request), False
@@ -118,11 +118,11 @@ class OpenAIChat:
         yield ChatDelta("", final=outcome.reply)
 
     async def _pieces(self, response: httpx.Response, draft: Draft, deadline: float) -> AsyncGenerator[str, None]:
-        """The words as they come, up to the end, the provider's error or the break of the connection."""
+        """Yields the words as they come, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):
-            # Asked for a stream, some servers answer (or fail) in one piece.
+            # Some servers answer (or fail) in one piece although a stream was requested.
             yield draft.take(read_json(await self._endpoint.read(response, deadline)), part="message")
-            yield draft.end(told=True)
+            yield draft.end(complete=True)
             return
         done = False
         async with aclosing(self._endpoint.events(response, deadline)) as events:
@@ -132,14 +132,14 @@ class OpenAIChat:
                     yield draft.take(read_json(event))
                 if done or draft.failed:
                     break
-        yield draft.end(told=done)
+        yield draft.end(complete=done)
 
     def _dialect(self, request: ChatRequest) -> Dialect:
         return self._dialects.get(request.model, Dialect())
 
 
 def _plainer(dialect: Dialect, rejection: RequestRejected, request: ChatRequest, *, streaming: bool) -> Dialect:
-    """The next dialect to try; the rejection itself is raised when there is none."""
+    """The next dialect to try; raises the rejection when there is none."""
     plainer = dialect.plainer(str(rejection), request, streaming=streaming)
     if plainer is None:
         raise rejection

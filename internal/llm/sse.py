@@ -1,4 +1,4 @@
-"""Server-sent events, cut anywhere by the network."""
+"""A parser of server-sent events that arrive in arbitrary chunks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from __future__ import annotations
 class EventStream:
     """Turns bytes into the data of events.
 
-    Lines end with LF, CR LF or CR only: the other line breaks of Unicode may stand inside the JSON. Comments
-    (keep-alives) and fields other than `data` are passed over.
+    Only LF, CR LF and CR end a line: other line breaks of Unicode may occur inside the JSON. Comments (keep-alives) and
+    fields other than `data` are skipped.
     """
 
     def __init__(self) -> None:
@@ -15,7 +15,7 @@ class EventStream:
         self._data: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[str]:
-        """The data of every event that is complete with this chunk."""
+        """The data of every event completed by this chunk."""
         buffer = self._rest + chunk
         # A CR at the very end may be half of a CR LF.
         held = b"\r" if buffer.endswith(b"\r") else b""
@@ -24,7 +24,7 @@ class EventStream:
         return [event for line in lines if (event := self._line(line)) is not None]
 
     def finish(self) -> list[str]:
-        """The event that the end of the stream leaves without its empty line, if there is one."""
+        """The last event if the stream ended without the empty line after it."""
         lines = (self._rest.rstrip(b"\r"), b"")
         self._rest = b""
         return [event for line in lines if (event := self._line(line)) is not None]

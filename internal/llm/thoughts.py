@@ -1,4 +1,4 @@
-"""Keeping a model's thoughts out of its words."""
+"""Removes a model's thoughts from its replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_TAG = max(map(len, _NAMES)) + len("</>")
 
 
 class ThoughtFilter:
-    """Passes on a streamed text without its `<think>` blocks, wherever the stream is cut into pieces.
+    """Removes `<think>` blocks from a streamed text, wherever it is cut into pieces.
 
     A tag inside `code` is text: people ask about such tags. A block that never ends hides everything after it.
     """
@@ -23,34 +23,34 @@ class ThoughtFilter:
         self._begun = False
 
     def feed(self, piece: str) -> str:
-        """What may be shown now; the beginning of what could be a tag is held back."""
+        """The text that may be shown now; a possible beginning of a tag is held back."""
         self._held += piece
-        shown = ""
+        text = ""
         while (part := self._step()) is not None:
-            shown += part
-        return self._shown(shown)
+            text += part
+        return self._without_leading_space(text)
 
     def finish(self) -> str:
-        """What was held back and turned out to be no tag."""
+        """The text that was held back and turned out to be no tag."""
         rest = "" if self._inside else self._held
         self._held = ""
-        return self._shown(rest)
+        return self._without_leading_space(rest)
 
     def _step(self) -> str | None:
-        """Consume up to the next tag; None when more text is needed."""
+        """Consumes the text up to the next tag; None when more text is needed."""
         if self._inside is not None:
-            return self._leave()
+            return self._skip_block()
         tag = _OPENING.search(self._held)
         if tag is None:
-            return self._pass(_safe_length(self._held)) or None
-        before = self._pass(tag.start())
+            return self._take(_safe_length(self._held)) or None
+        before = self._take(tag.start())
         if self._backticks % 2:
-            return before + self._pass(tag.end() - tag.start())
+            return before + self._take(tag.end() - tag.start())
         self._inside = tag[1].casefold()
         self._held = self._held[tag.end() - tag.start() :]
         return before
 
-    def _leave(self) -> str | None:
+    def _skip_block(self) -> str | None:
         ends = (end for end in _CLOSING.finditer(self._held) if end[1].casefold() == self._inside)
         end = next(ends, None)
         if end is None:
@@ -60,13 +60,13 @@ class ThoughtFilter:
         self._inside = None
         return ""
 
-    def _pass(self, length: int) -> str:
+    def _take(self, length: int) -> str:
         passed, self._held = self._held[:length], self._held[length:]
         self._backticks += passed.count("`")
         return passed
 
-    def _shown(self, text: str) -> str:
-        """Without the blank lines that stand between a thought and the reply's beginning."""
+    def _without_leading_space(self, text: str) -> str:
+        """The text without the blank lines between a thought and the beginning of the reply."""
         if not self._begun:
             text = text.lstrip()
             self._begun = bool(text)
@@ -85,7 +85,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _safe_length(text: str) -> int:
-    """How much of the text cannot be the beginning of a tag."""
+    """The length of the text that cannot be the beginning of a tag."""
     start = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
     if start < 0:
         return len(text)

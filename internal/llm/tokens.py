@@ -1,4 +1,4 @@
-"""Counting tokens."""
+"""Token counts."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any, Final
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens a text has, by the o200k_base vocabulary.
+    """The number of tokens of a text in the o200k_base vocabulary.
 
-    Exact for recent OpenAI models and an approximation for all others, whose tokenizers are not public or not at
-    hand: budgets need a margin. The first call loads the vocabulary (see `load`); after that a page of text takes
-    less than a millisecond. No token reaches over the space between two words, and words come again and again: each is
-    counted once.
+    Exact for recent OpenAI models and an approximation for all others, whose tokenizers are not public or not
+    installed: budgets need a margin. The first call loads the vocabulary (see `load`); after that a page of text takes
+    less than a millisecond. No token spans the space between two words, so words are counted one by one and the counts
+    cached.
     """
-    return sum(map(_count_word, _BETWEEN_WORDS.split(text)))
+    return sum(map(_count_word, _WORD_BOUNDARY.split(text)))
 
 
-_BETWEEN_WORDS: Final = re.compile(r"(?<=\S)(?= \S)")
+_WORD_BOUNDARY: Final = re.compile(r"(?<=\S)(?= \S)")
 
-_REMEMBERED: Final = 65_536
-"""Words whose counts are kept, by their hash: what people said is not held here. Some 6 MB."""
+_CACHE_SIZE: Final = 65_536
+"""The number of words whose counts are cached by hash, so that no text is kept. Some 6 MB."""
 
-_COUNTED: Final[dict[int, int]] = {}
+_CACHED_COUNTS: Final[dict[int, int]] = {}
 
 
 def _count_word(word: str) -> int:
     key = hash(word)
-    count = _COUNTED.get(key)
+    count = _CACHED_COUNTS.get(key)
     if count is None:
         count = load().count(word.encode("utf-8", "replace").decode("utf-8"))
-        if len(_COUNTED) >= _REMEMBERED:
-            _COUNTED.clear()
-        _COUNTED[key] = count
+        if len(_CACHED_COUNTS) >= _CACHE_SIZE:
+            _CACHED_COUNTS.clear()
+        _CACHED_COUNTS[key] = count
     return count
 
 
 @cache
 def load() -> Any:
-    """The vocabulary, loaded once, in 0.2 s and 67 MB. Call it in a thread at start to spare the first reply the wait.
+    """The vocabulary, loaded once in 0.2 s and 67 MB. Call it in a thread at start so that no reply waits.
 
     Only the package's native part is loaded: its Python part unpacks three vocabularies into dictionaries, which takes
     0.7 s and 141 MB.

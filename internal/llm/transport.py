@@ -1,4 +1,4 @@
-"""HTTP to a model server: the one border at which httpx's errors become ours, and where no secret passes."""
+"""HTTP to a model server: translates httpx's errors into ours and keeps secrets out of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from internal.llm.failures import from_status
 from internal.llm.sse import EventStream
 
 ALLOW_MODEL_REQUESTS = True
-"""False in tests: then only loopback addresses are reached, so that no test costs money."""
+"""False in tests: then only loopback addresses may be called, so that no test costs money."""
 
 RETRY_PAUSES = (0.1, 0.4)
-"""Seconds before a request is repeated whose connection broke before an answer began. Outages are the caller's."""
+"""Seconds before repeating a request whose connection broke before an answer. Outages are the caller's."""
 CONNECT_TIMEOUT = 10.0
 ERROR_LIMIT = 64 * 1024
 REPLY_LIMIT = 8 * 1024 * 1024
@@ -32,10 +32,10 @@ class ModelRequestsForbidden(ModelRefused):
 
 
 class Endpoint:
-    """One model server. Deadlines are times of the running event loop and hold for everything up to the last byte."""
+    """One model server. Deadlines are times of the running event loop and cover everything up to the last byte."""
 
     def __init__(self, base_url: str, api_key: str = "", *, reply_limit: int = REPLY_LIMIT) -> None:
-        """ConfigurationError if the address or the key cannot be used; the message never holds the key."""
+        """Raises ConfigurationError if the address or the key cannot be used; the message never holds the key."""
         url = _checked_url(base_url)
         self._secrets = [secret for secret in (api_key.strip(), url.password) if secret]
         self._reply_limit = reply_limit
@@ -46,7 +46,7 @@ class Endpoint:
             headers=_authorization(api_key.strip()),
             auth=(url.username, url.password) if url.username and not api_key.strip() else None,
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
-            # A proxy from the environment is for the way out, not for this machine.
+            # A proxy of the environment is for other machines, not for this one.
             trust_env=not self.local,
             verify=believed(url, environment=not self.local),
         )
@@ -55,12 +55,12 @@ class Endpoint:
         await self._client.aclose()
 
     async def post(self, path: str, body: dict[str, Any], deadline: float) -> bytes:
-        """The whole answer's bytes. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
+        """Returns the whole answer. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
     async def events(self, response: httpx.Response, deadline: float) -> AsyncGenerator[str, None]:
-        """The data of each server-sent event of an opened response."""
+        """Yields the data of each server-sent event of an opened response."""
         stream, chunks, size = EventStream(), response.aiter_bytes(), 0
         while (chunk := await self._next(chunks, deadline)) is not None:
             size += len(chunk)
@@ -73,7 +73,7 @@ class Endpoint:
 
     @asynccontextmanager
     async def open(self, path: str, body: dict[str, Any], deadline: float) -> AsyncIterator[httpx.Response]:
-        """A good response whose body is still to be read; a status of 300 and above is raised as its error."""
+        """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above."""
         response = await self._send(path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), deadline)
         try:
             if response.status_code >= 300:
@@ -83,12 +83,12 @@ class Endpoint:
             await response.aclose()
 
     async def read(self, response: httpx.Response, deadline: float) -> bytes:
-        """The whole body of an opened response."""
+        """Returns the whole body of an opened response."""
         return await self._read(response, deadline, self._reply_limit)
 
     def without_secrets(self, error: ModelError) -> ModelError:
-        """The same error; a key that came in pieces is whole only in its words."""
-        error.args = tuple(self._redact(str(told)) for told in error.args)
+        """Redacts the error's message: a key that was streamed in pieces is complete only there."""
+        error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
     async def _send(self, path: str, content: bytes, deadline: float) -> httpx.Response:
@@ -141,7 +141,7 @@ class Endpoint:
         return from_status(response.status_code, answer, response.headers)
 
     def _redact(self, text: str) -> str:
-        """Some providers quote the key back, in errors of every status: 200 too."""
+        """Removes secrets: some providers quote the key back in replies of every status, 200 included."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         return text
@@ -152,7 +152,7 @@ class Endpoint:
         return body
 
     def _translate(self, error: httpx.HTTPError | TimeoutError) -> ModelError:
-        """Fixed sentences, since httpx's own may quote addresses and headers."""
+        """Returns our error with a fixed sentence, since httpx's own may quote addresses and headers."""
         match error:
             case httpx.ConnectError():
                 return _Broken(f"the model server {self.host} cannot be reached")

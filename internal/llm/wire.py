@@ -1,4 +1,4 @@
-"""The OpenAI chat format: what is sent, in the dialect a server understands, and what comes back."""
+"""The OpenAI chat format: request bodies in the dialect a server understands, and parsed replies."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from internal.llm.thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")
-"""From the strictest to the plainest; in the plainest the prompt alone asks for JSON."""
+"""From the strictest to the plainest; with the plainest only the prompt asks for JSON."""
 
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
+_TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one model on one server accepts. Everyone is spoken to in full first, and more plainly when he refuses."""
+    """The parameters that one model on one server accepts. All are sent first, and fewer after each rejection."""
 
     reply_format: str = FORMATS[0]
     length_key: str = "max_tokens"
@@ -30,7 +30,7 @@ class Dialect:
     stream_usage: bool = True
 
     def plainer(self, rejection: str, request: ChatRequest, *, streaming: bool) -> Dialect | None:
-        """The dialect to try after a refusal in these words; None when there is nothing left to leave out."""
+        """The dialect to try after a rejection with this message; None when nothing is left to leave out."""
         if "max_completion_tokens" in rejection and self.length_key == "max_tokens":
             return replace(self, length_key="max_completion_tokens")
         if "temperature" in rejection and self.temperature:
@@ -43,7 +43,7 @@ class Dialect:
 
 
 def tells_cost(host: str) -> bool:
-    """Whether a server may be asked what a call cost: only OpenRouter knows the question, others refuse it."""
+    """Whether a server reports the cost of a call on request: only OpenRouter does, others reject the parameter."""
     return host == "openrouter.ai" or host.endswith(".openrouter.ai")
 
 
@@ -72,14 +72,14 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A reply as far as it goes, with what it cost, and what is wrong with it, if anything is."""
+    """A reply as far as it was received, with its usage, and its error, if any."""
 
     reply: ChatReply
     fault: ModelError | None
 
 
 def read_json(data: bytes | str) -> dict[str, Any]:
-    """The JSON object of a body or an event. ModelReplyInvalid if it is none."""
+    """The JSON object of a body or an event. Raises ModelReplyInvalid if it is not one."""
     try:
         answer = json.loads(data)
     except (ValueError, RecursionError):
@@ -90,10 +90,10 @@ def read_json(data: bytes | str) -> dict[str, Any]:
 
 
 def read_reply(answer: dict[str, Any], model: str) -> Outcome:
-    """A complete chat answer; the error of an answer that is one is in `fault`."""
+    """The outcome of a complete chat answer; an error in it is in `fault`."""
     draft = Draft(model)
     draft.take(answer, part="message")
-    draft.end(told=True)
+    draft.end(complete=True)
     return draft.outcome()
 
 
@@ -109,7 +109,7 @@ class Draft:
         self._fault: ModelError | None = None
         self._ended = False
         self._thoughts = ThoughtFilter()
-        self._half = ""
+        self._half_pair = ""
 
     @property
     def begun(self) -> bool:
@@ -120,36 +120,36 @@ class Draft:
         return self._fault is not None
 
     def take(self, answer: dict[str, Any], part: str = "delta") -> str:
-        """Add one event (or, with `part="message"`, the whole answer); the words that may be shown now."""
+        """Adds one event (or, with `part="message"`, the whole answer) and returns the words that may be shown now."""
         self._model = answer["model"] if isinstance(answer.get("model"), str) and answer["model"] else self._model
         if isinstance(answer.get("usage"), dict):
             self._usage = read_usage(answer["usage"])
         if answer.get("error"):
             self._fault = from_error_object(answer["error"])
         choices = answer.get("choices")
-        shown = ""
+        visible = ""
         for choice in choices if isinstance(choices, list) else []:
             if isinstance(choice, dict):
-                shown += self._choice(choice, part)
-        return shown
+                visible += self._choice(choice, part)
+        return visible
 
-    def end(self, *, told: bool) -> str:
-        """Nothing more comes, and whether the provider said so itself; the words that were held back."""
-        self._ended = told
+    def end(self, *, complete: bool) -> str:
+        """Ends the reply and returns the words that were held back; `complete` if the provider ended it itself."""
+        self._ended = complete
         return self._thoughts.finish()
 
     def outcome(self) -> Outcome:
-        words = without_thoughts(_joined("".join(self._words)))
-        return Outcome(ChatReply(words, self._model, self._usage), self._fault or self._judged(words))
+        words = without_thoughts(_storable_text("".join(self._words)))
+        return Outcome(ChatReply(words, self._model, self._usage), self._fault or self._fault_of(words))
 
     def broken_off(self, request: ChatRequest) -> ChatReply:
-        """What came of a reply that nobody waits for any more. It was paid for: what it took is estimated."""
-        words = without_thoughts(_joined("".join(self._words)))
+        """The reply of a call that was cancelled. It was paid for: missing usage is estimated."""
+        words = without_thoughts(_storable_text("".join(self._words)))
         return ChatReply(words, self._model, self._usage if self._usage != Usage() else self._estimate(request))
 
     def _estimate(self, request: ChatRequest) -> Usage:
-        asked = sum(count_tokens(message.content) for message in request.messages)
-        return Usage(asked, count_tokens(_joined("".join(self._words))), estimated=True)
+        prompt_tokens = sum(count_tokens(message.content) for message in request.messages)
+        return Usage(prompt_tokens, count_tokens(_storable_text("".join(self._words))), estimated=True)
 
     def _choice(self, choice: dict[str, Any], part: str) -> str:
         if choice.get("error"):
@@ -162,20 +162,20 @@ class Draft:
             self._refusal += message["refusal"]
         text = _content(message.get("content"))
         self._words.append(text)
-        return self._thoughts.feed(self._whole(text))
+        return self._thoughts.feed(self._without_half_pair(text))
 
-    def _whole(self, text: str) -> str:
-        """Text up to half a surrogate pair, whose other half comes with the next piece."""
-        text, self._half = self._half + text, ""
+    def _without_half_pair(self, text: str) -> str:
+        """The text up to half a surrogate pair, whose other half comes with the next piece."""
+        text, self._half_pair = self._half_pair + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
-        return _joined(text)
+            text, self._half_pair = text[:-1], text[-1]
+        return _storable_text(text)
 
-    def _judged(self, words: str) -> ModelError | None:
-        """What is wrong with a reply that no error object speaks of."""
+    def _fault_of(self, words: str) -> ModelError | None:
+        """What is wrong with a reply without an error object, or None."""
         if self._finish & _BLOCKED or (self._refusal and not words):
             return ModelRefused(f"the model refuses to answer{': ' + self._refusal[:300] if self._refusal else ''}")
-        if self._finish & _CUT:
+        if self._finish & _TRUNCATED:
             return ModelReplyTruncated()
         if "error" in self._finish:
             return ModelUnavailable("the model failed while it wrote")
@@ -185,7 +185,7 @@ class Draft:
 
 
 def read_usage(raw: dict[str, Any]) -> Usage:
-    """Tokens and money as told, 0 where they are not or make no sense."""
+    """Tokens and money as reported, 0 where missing or invalid."""
     return Usage(
         prompt_tokens=int(_amount(raw.get("prompt_tokens"))),
         completion_tokens=int(_amount(raw.get("completion_tokens"))),
@@ -200,13 +200,13 @@ def _amount(raw: object) -> float:
 
 
 def _finish_reasons(choice: dict[str, Any]) -> set[str]:
-    """The reason a choice ended, in the general and in the provider's own words."""
+    """The reasons a choice ended, in the general words and in the provider's own."""
     reasons = (choice.get("finish_reason"), choice.get("native_finish_reason"))
     return {reason.casefold() for reason in reasons if isinstance(reason, str) and reason}
 
 
 def _content(content: object) -> str:
-    """The text of a message, which some providers send in parts; thoughts have parts of their own type."""
+    """The text of a message, which some providers send in parts; thoughts are parts of another type."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -214,6 +214,6 @@ def _content(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _joined(text: str) -> str:
-    """Text that any database takes: surrogate pairs joined, lone halves marked, no NUL."""
+def _storable_text(text: str) -> str:
+    """Text that every database accepts: surrogate pairs joined, lone halves replaced, no NUL."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "")

@@ -14,7 +14,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from internal.graph import name_repository
-from internal.language.facts.overlap import alike, gives_away, telling_words
+from internal.language.facts.overlap import revealing_words, reveals, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
 from internal.people import forget_repository, support_repository
@@ -136,7 +136,7 @@ def _parts_to_remove(
         elif key in lost or not left:
             # Told by others too, or of the time before lines were noted: then the whole person's lines count.
             others = texts_of(left if left else places.get("", set()))
-            if gives_away(part.text, said, others):
+            if reveals(part.text, said, others):
                 parts_gone.append(part)
     return parts_gone
 
@@ -188,13 +188,13 @@ def _said_in(part: Part, said: Sequence[str], person: Person) -> bool:
     if part.kind != "bio" or not any(said):
         return True
     own, heard = _sounds(person.names), _sounds(said)
-    words = {word for word in _sounds([part.text]) if not any(alike(word, name) for name in own)}
-    return not words or any(alike(word, other) for word in words for other in heard)
+    words = {word for word in _sounds([part.text]) if not any(same_stem(word, name) for name in own)}
+    return not words or any(same_stem(word, other) for word in words for other in heard)
 
 
 def _sounds(texts: Iterable[str]) -> set[str]:
-    return {sound for word in telling_words(texts) for sound in (skeletons(word) or {word})}
+    return {sound for word in revealing_words(texts) for sound in (skeletons(word) or {word})}
 
 
 def _shares_words(one: str, other: str) -> bool:
-    return any(alike(here, there) for here in telling_words([one]) for there in telling_words([other]))
+    return any(same_stem(here, there) for here in revealing_words([one]) for there in revealing_words([other]))

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from bot.web.http.fields import LARGEST_ID
 from internal.flows.transfer.imports import OwnerTerms, Taken
 from internal.import_formats.model import Draft
-from internal.import_formats.split import MOST
+from internal.import_formats.split import MAX_MESSAGES
 from internal.knowledge.model import Segment
 
 IMPORT_PATH = "/admin/import"
@@ -66,7 +66,7 @@ class ImportedEpisode(BaseModel):
     source_description: Short
     source_url: Short | None = None
     place: Short
-    lines: Annotated[list[ImportedLine], Field(min_length=1, max_length=MOST)]
+    lines: Annotated[list[ImportedLine], Field(min_length=1, max_length=MAX_MESSAGES)]
 
     @classmethod
     def of(cls, draft: Draft) -> ImportedEpisode:

@@ -8,7 +8,7 @@ from typing import Final
 from internal.agents.model import DialogueLine, PassageLine, RecalledMemory, RecalledPassage
 from internal.agents.responder.intent import wanted
 from internal.agents.responder.people_in_dialogue import author_of
-from internal.language.search.memory_kinds import KindsAsked, kinds_asked
+from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.terms import document_terms, topic_terms, words_of
 
@@ -28,7 +28,7 @@ def of_kind(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemor
 
     "What did I decide about the car?" is answered by the decisions that say most of its other words.
     """
-    asked = kinds_asked(said)
+    asked = requested_kinds(said)
     found = [one for one in memories if one.label in asked.labels and not one.associated]
     if not asked.alone:
         found = _saying_most(said, found)
@@ -37,7 +37,7 @@ def of_kind(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemor
 
 def sharing_words(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
     """The memories that say most of a question's words, at most three; none if it asks for a kind."""
-    if kinds_asked(said) != KindsAsked():
+    if requested_kinds(said) != RequestedKinds():
         return []
     return _saying_most(said, [one for one in memories if not one.associated])[:_MOST_SHARING]
 

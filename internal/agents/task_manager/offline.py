@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
-from internal.language.tasks.completion import settled
+from internal.language.tasks.completion import find_completions
 from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import shortened, title_of
@@ -43,7 +43,7 @@ def propose(request: TaskManagerRequest) -> str:
             continue
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
         tasks += [_told(one, line, before) for one in found]
-        for one in settled(line.text, [task.title for task in known]) if not found else ():
+        for one in find_completions(line.text, [task.title for task in known]) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
         before = line

@@ -16,7 +16,7 @@ from internal.events import repository as events
 from internal.flows.archival.publication import slices
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
 from internal.flows.visibility.pending import everything_asked
-from internal.import_formats.passages import MOST, json_lines, passages
+from internal.import_formats.passages import MAX_CHARACTERS, json_lines, passages
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, EpisodeSource, Segment
@@ -117,8 +117,8 @@ def json_segments(content: str, at: datetime) -> tuple[Segment, ...]:
         raise Refused("json", "content: it should be JSON, since source is json") from None
     parts: list[str] = []
     for line in json_lines(value):
-        for piece in passages(line) if len(line) > MOST else [line]:
-            if parts and len(parts[-1]) + len(piece) < MOST:
+        for piece in passages(line) if len(line) > MAX_CHARACTERS else [line]:
+            if parts and len(parts[-1]) + len(piece) < MAX_CHARACTERS:
                 parts[-1] += f"\n{piece}"
             else:
                 parts.append(piece)

@@ -91,11 +91,11 @@ class FactCorrections:
         said, now = " ".join(words.split()), self._clock.now()
         read = await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
         correction = await self._correction(user, read, said)
-        other = await self._other(user, read, said) if correction.standing == "holds" else None
+        other = await self._other(user, read, said) if correction.status == "holds" else None
 
         def work(connection: Connection) -> CorrectedFact:
             current = _newest(connection, user.user_id, fact_id)
-            if correction.standing != "holds":
+            if correction.status != "holds":
                 return _closed(connection, current, correction, self._key, now)
             if current.fact == said and _has_dates(current, correction):
                 handled = current.set_by == "owner" and current.id != fact_id
@@ -148,7 +148,7 @@ class FactCorrections:
         return _Other(name, found[0] if found else None)
 
     async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
-        [hits] = await self._language.run(entities.alike, [name], [one.names for one in likely])
+        [hits] = await self._language.run(entities.match_names, [name], [one.names for one in likely])
         return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
 
 
@@ -156,7 +156,7 @@ def _closed(connection: Connection, current: Fact, correction: Correction, key: 
     """A fact that is over, or was never so; said twice it is one correction."""
     if current.expired_at is not None:
         return CorrectedFact(current, "denied")
-    if correction.standing == "denied":
+    if correction.status == "denied":
         # What was never so is told by no profile either, and lines up to now tell it to none again.
         bio_sentences.erase(connection, current.user_id, [current.id], key, now)
         knowledge.retract_fact(connection, current.user_id, current.id, now=now)

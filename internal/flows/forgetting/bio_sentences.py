@@ -20,7 +20,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
-from internal.language.facts.overlap import alike, telling_words
+from internal.language.facts.overlap import revealing_words, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
 from internal.people import (
@@ -139,9 +139,9 @@ def _tells(sentence: str, told: _Told, person: Person, *, at_end: bool) -> bool:
 
 def _hints(sentence: str, told: _Told, person: Person) -> bool:
     """Whether a sentence shares a word with the fact besides the person's own names."""
-    own = telling_words(person.names)
-    words = {word for word in telling_words(told.facts) if not any(alike(word, name) for name in own)}
-    return any(alike(word, other) for word in words for other in telling_words([sentence]))
+    own = revealing_words(person.names)
+    words = {word for word in revealing_words(told.facts) if not any(same_stem(word, name) for name in own)}
+    return any(same_stem(word, other) for word in words for other in revealing_words([sentence]))
 
 
 def _named(sentence: str, names: Collection[str]) -> bool:
@@ -154,7 +154,7 @@ def _named(sentence: str, names: Collection[str]) -> bool:
 
 def _sounds_in(name: str, sounds: set[str]) -> bool:
     words = [skeletons(token.key) for token in tokens(name)]
-    same = alike if len(words) == 1 else _declined
+    same = same_stem if len(words) == 1 else _declined
     return bool(words) and all(any(same(one, other) for one in word for other in sounds) for word in words)
 
 

@@ -149,7 +149,7 @@ def _keys(form: NameForms) -> Iterable[str]:
 
 
 def _same(one: NameForms, other: NameForms) -> bool:
-    return bool(one.keys & other.keys) or names_entities.likeness(one, other) is not None
+    return bool(one.keys & other.keys) or names_entities.match_reason(one, other) is not None
 
 
 def _of_one_type(one: Name, other: Name) -> bool:

@@ -15,7 +15,7 @@ from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.visibility.pending import everything_asked
-from internal.import_formats.model import Draft, answering
+from internal.import_formats.model import Draft, split_reply
 from internal.import_formats.split import numbered
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling.clock import Clock
@@ -153,7 +153,7 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:
     for segment in draft.segments:
         if segment.key in stored:
             # Replies were not kept at first, and name people as the export of the day does: no word is another one.
-            changed += answering(stored[segment.key])[1] != answering(segment.text or "")[1]
+            changed += split_reply(stored[segment.key])[1] != split_reply(segment.text or "")[1]
         elif segment.key not in seen:
             new.append(segment.n)
         seen.add(segment.key)

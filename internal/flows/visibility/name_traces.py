@@ -19,7 +19,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
-from internal.language.facts.overlap import gives_away
+from internal.language.facts.overlap import reveals
 from internal.people import forget_repository, support
 from internal.people import repository as people
 from internal.people.model import Person
@@ -146,7 +146,7 @@ def clear_names(
             node,
             lost.get(node.id, ()),
             now=now,
-            gives_away=partial(gives_away, said=said, left=left),
+            gives_away=partial(reveals, hidden=said, left=left),
         )
     return cleared
 

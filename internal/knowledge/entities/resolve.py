@@ -31,7 +31,7 @@ from internal.knowledge.entities.resolved_names import (
 )
 from internal.knowledge.entities.types import PERSON, EntityType, EntityTypes, implied_types
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
-from internal.language.names.entities import Likeness
+from internal.language.names.entities import MatchReason
 from internal.language.text.spelling import name_key
 
 MAX_ALIASES: Final = 40
@@ -39,8 +39,8 @@ MAX_ALIASES: Final = 40
 
 _PERSON_ID = re.compile(r"Person:(\d+)")
 _DIGITS = re.compile(r"\d+")
-_CLOSEST: Final[Sequence[Likeness]] = ("declension", "place", "transliteration", "vector")
-_OTHER_NAMES: Final[Collection[Likeness]] = ("place", "transliteration", "vector")
+_CLOSEST: Final[Sequence[MatchReason]] = ("declension", "place", "transliteration", "vector")
+_OTHER_NAMES: Final[Collection[MatchReason]] = ("place", "transliteration", "vector")
 """Likenesses that tell another name of the thing; a declined form is none."""
 
 
@@ -250,7 +250,7 @@ class _Resolver:
 
     def _alike(self, name: str, wanted: EntityType | None) -> Node | None:
         """The one node whose name is like this one, by the closest likeness at which there is any."""
-        found: dict[Likeness, dict[str, Node]] = {}
+        found: dict[MatchReason, dict[str, Node]] = {}
         for alike in self._lookup.alike.get(name, ()):
             for node in self._still_called(alike):
                 if _compatible(alike, name, node, wanted):
@@ -319,7 +319,7 @@ class _Resolver:
             return {}
         return {"type": kind.subtype, "labels": list(proposed.labels)}
 
-    def _learn_name(self, node: Node, name: str, reason: Likeness) -> None:
+    def _learn_name(self, node: Node, name: str, reason: MatchReason) -> None:
         if reason in _OTHER_NAMES and node.subtype != "person":
             self._update(node, {"aliases": self._joined_names(node, (name,))})
 

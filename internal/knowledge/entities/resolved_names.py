@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.knowledge.model import ProposedEntity, ProposedFact
-from internal.language.names.entities import Likeness
+from internal.language.names.entities import MatchReason
 
 Vector = NDArray[np.float32]
 
@@ -33,7 +33,7 @@ class NameMatch:
 
     node_id: str | None
     name: str
-    reason: Likeness
+    reason: MatchReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from internal.knowledge.claims.time_rules import wording
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import group_of
-from internal.language.facts.overlap import gives_away
+from internal.language.facts.overlap import reveals
 from internal.storage import evidence, search_items
 from internal.storage.evidence import Lines
 
@@ -133,7 +133,7 @@ def _falls(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
     if not left:
         return True
     gone = [row.quote for row in support if removed.includes(row)]
-    return gives_away(claim.fact, gone, [row.quote for row in left])
+    return reveals(claim.fact, gone, [row.quote for row in left])
 
 
 class _Removing:

@@ -1,4 +1,4 @@
-"""The day ahead that a text names: "у п'ятницю", "the day after tomorrow", "15 мая", "by the end of the month"."""
+"""Finds the future day that a text names: "у п'ятницю", "the day after tomorrow", "by the end of the month"."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from internal.language.dates.normalise import MONTHS, WEEKDAYS
 from internal.language.dates.units import Span, day_after
 from internal.language.text.spelling import Language
 
-_DAYS: Final[Sequence[tuple[str, int]]] = (
+_RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
     (r"\b(?:the )?day after tomorrow\b|\bпослезавтра\b|\bпіслязавтра\b", 2),
     (r"\b(?:на |до |к |by |until |on |till )?(?:завтра|завтрашн\w+|tomorrow)\b", 1),
     (r"\b(?:на |до |by )?(?:сегодня|сьогодні|today|tonight|сегодняшн\w+)\b", 0),
 )
-_NAMED_DAYS: Final = [(re.compile(shape), ahead) for shape, ahead in _DAYS]
+_RELATIVE_DAY_PATTERNS: Final = [(re.compile(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
 _BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не позднее|не пізніше)"
-_THE_NEXT: Final = (
+_NEXT: Final = (
     r"(?P<next>следующ\w{2,3}|наступн\w{1,3}|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
     r"|ц(?:ей|ю|я|е|ього))"
 )
 _WEEKDAY: Final = re.compile(
-    rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?:the\s+)?{_THE_NEXT}\s+)?(?P<day>"
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?:the\s+)?{_NEXT}\s+)?(?P<day>"
     + "|".join(rf"(?P<w{n}>{forms})" for n, forms in enumerate(WEEKDAYS))
     + r")\b(?P<nextweek>\s+(?:на\s+)?(?:следующ\w+\s+недел\w+|наступного\s+тижня|next\s+week))?"
 )
@@ -59,6 +59,8 @@ _END: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedDay:
+    """A day and the characters that name it. Not `sure` if another day may be meant."""
+
     day: date
     span: Span
     sure: bool = True
@@ -68,32 +70,32 @@ class NamedDay:
 
 def named_days(folded: str, at: datetime, language: Language) -> list[NamedDay]:
     """The days that are named, the most exact way first."""
-    found = [
+    days = [
         *_dates(folded, at, language),
         *_weekdays(folded, at),
-        *_by_name(folded, at),
+        *_relative_days(folded, at),
         *_periods(folded, at, language),
     ]
-    return found if len({one.day for one in found if one.sure}) <= 1 else found[:1]
+    return days if len({day.day for day in days if day.sure}) <= 1 else days[:1]
 
 
 def _dates(folded: str, at: datetime, language: Language) -> list[NamedDay]:
-    found: list[NamedDay] = []
+    days: list[NamedDay] = []
     if match := _ISO.search(folded):
-        found += _told(match, _plain_date(match["iso"]), upto=match.end("iso"))
+        days += _named_day(match, _plain_date(match["iso"]), end=match.end("iso"))
     if match := _DATE.search(folded):
         phrase = match["date"] + (match["year"] or "")
         moment = deadlines.resolve(phrase, at, "ahead", language)
-        found += _told(match, moment.date() if moment else None)
-    if not found and (match := _NUMERIC.search(folded)):
-        found += _told(match, _numeric(match, at.date()))
-    if not found and (match := _OF_MONTH.search(folded)):
-        found += _told(match, _day_of_month(int(match["n1"] or match["n2"]), at.date()))
-    return found
+        days += _named_day(match, moment.date() if moment else None)
+    if not days and (match := _NUMERIC.search(folded)):
+        days += _named_day(match, _numeric(match, at.date()))
+    if not days and (match := _OF_MONTH.search(folded)):
+        days += _named_day(match, _day_of_month(int(match["n1"] or match["n2"]), at.date()))
+    return days
 
 
-def _told(match: re.Match[str], day: date | None, upto: int | None = None) -> list[NamedDay]:
-    return [] if day is None else [NamedDay(day, (match.start(), upto or match.end()))]
+def _named_day(match: re.Match[str], day: date | None, end: int | None = None) -> list[NamedDay]:
+    return [] if day is None else [NamedDay(day, (match.start(), end or match.end()))]
 
 
 def _plain_date(text: str) -> date | None:
@@ -127,28 +129,28 @@ def _day_of_month(number: int, today: date) -> date | None:
 
 
 def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
-    found = []
+    days = []
     for match in _WEEKDAY.finditer(folded):
         if _bare_abbreviation(match):
             continue
-        wanted = next(n for n in range(7) if match[f"w{n}"])
-        ahead = (wanted - at.weekday()) % 7
+        weekday = next(n for n in range(7) if match[f"w{n}"])
+        ahead = (weekday - at.weekday()) % 7
         if match["nextweek"]:
-            ahead = wanted - at.weekday() + 7
+            ahead = weekday - at.weekday() + 7
         elif (match["next"] or "").startswith(("next", "следующ", "наступн")):
-            # "Next Friday" said on Monday: half of the people mean the one after; the nearest can be put off.
+            # "Next Friday" said on Monday means the later one to half of the people; the nearest can be put off.
             ahead = ahead or 7
-        found.append(NamedDay(at.date() + timedelta(days=ahead), match.span(), loose=ahead == 0))
-    return found[:1]
+        days.append(NamedDay(at.date() + timedelta(days=ahead), match.span(), loose=ahead == 0))
+    return days[:1]
 
 
 def _bare_abbreviation(match: re.Match[str]) -> bool:
-    """ "sun" and "sat" are words of their own."""
+    """Whether a match is only "sun", "sat" and the like, which are other words too."""
     return match["day"] in ("sun", "sat", "mon", "wed", "среды", "середи") and match[0] == match["day"]
 
 
-def _by_name(folded: str, at: datetime) -> list[NamedDay]:
-    for shape, ahead in _NAMED_DAYS:
+def _relative_days(folded: str, at: datetime) -> list[NamedDay]:
+    for shape, ahead in _RELATIVE_DAY_PATTERNS:
         if match := shape.search(folded):
             tonight = match[0] == "tonight"
             span = (match.end(), match.end()) if tonight else match.span()
@@ -162,7 +164,7 @@ def _periods(folded: str, at: datetime, language: Language) -> list[NamedDay]:
         if re.search(r"(?:дня|day)$", phrase):
             return [NamedDay(at.date(), match.span())]
         moment = deadlines.resolve(phrase, at, "ahead", language)
-        return _told(match, moment.date() if moment else None)
+        return _named_day(match, moment.date() if moment else None)
     if match := _WEEKEND.search(folded):
         return [NamedDay(at.date() + timedelta(days=(5 - at.weekday()) % 7), match.span(), sure=False)]
     if match := _NEXT_UNIT.search(folded):

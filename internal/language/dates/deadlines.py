@@ -1,7 +1,7 @@
-"""Dates by which something is to be reached, and periods: as in `parse`, but ahead, and to the end of what is named.
+"""Reads deadlines and periods: dates as in `parse`, but in the future, and up to the end of what is named.
 
-"до кінця року" is its last day, "к весне" the first day of spring, "in May" the last of the May to come. The rules of
-`parse` look back, for that is what people tell of; a goal lies ahead.
+"до кінця року" is the last day of the year, "к весне" the first day of spring, "in May" the last day of the next May.
+The rules of `parse` look back, since people mostly tell of the past; a goal is in the future.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from internal.language.dates.parse import Dated
 from internal.language.text.spelling import Language, name_key
 
 Kind = Literal["past", "ahead", "begin", "end"]
-"""What a date is of: what has been, what is aimed at, where a period begins, where it ends."""
+"""What a date belongs to: the past, a goal, the beginning of a period, its end."""
 
 _ENDING = re.compile(r"\b(?:конц[аеу]|конец|кінця|кінці|кінець|наприкінці|end)\b(?:\s+of)?(?:\s+the)?")
 _BEFORE = re.compile(r"^(?:до|к|ко|by|before|until|till|не позднее|не пізніше)\s+")
@@ -26,89 +26,89 @@ _UNIT = re.compile(
     r"^(?:the\s+)?(?:год[ау]?|року|рік|year|месяц[ау]?|місяц[яь]|month|недел[июя]|тижня|тиждень|week|десятилетия|decade)$"
 )
 _EXPLICIT = re.compile(r"\d{4}|\b\d{1,2}[./]\d{1,2}[./]\d{2}\b")
-_TURNED = re.compile(
+_DIRECTION = re.compile(
     r"прошл|следующ|будущ|ближайш|минул|наступн|майбутн|найближч|last|next|coming|назад|тому|ago|вчера|завтра|сегодня|вчора"
     r"|сьогодні|today|tomorrow|yesterday"
 )
 _NEW_YEAR = re.compile(r"(?:нов(?:ый|ого|ому)|нов(?:ий|ого|ому)) (?:год[ау]?|рік|року)|new year(?:'s)?(?: eve| day)?")
 _FROM_NOW = "ahead "
-"""How `date_words` writes "in two months": that is a day, however long the months are."""
+"""How `normalise` writes "in two months": that is a day, however long the months are."""
 
-_SHIFTED = ("day", "month", "season")
+_RECURRING = ("day", "month", "season")
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From its first moment to its last day; aware."""
+    """From its first moment to its last day; both aware."""
 
     begin: datetime
     end: datetime
 
 
-def resolve_all(asked: Sequence[tuple[str, datetime, Kind]], language: Language) -> list[datetime | None]:
-    """One answer for each phrase, the time it was said at, and what it is of; for one call of the language process."""
-    return [resolve(phrase, at, kind, language) for phrase, at, kind in asked]
+def resolve_all(phrases: Sequence[tuple[str, datetime, Kind]], language: Language) -> list[datetime | None]:
+    """Resolves phrases, each with the time it was said and its kind; one call of the language process."""
+    return [resolve(phrase, at, kind, language) for phrase, at, kind in phrases]
 
 
 def resolve(phrase: str, at: datetime, kind: Kind, language: Language = "en") -> datetime | None:
-    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if that cannot be known."""
+    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if it is unknown."""
     if kind in ("past", "begin"):
-        found = parse.resolve(phrase, at, language)
-        return found.moment if found else None
+        dated = parse.resolve(phrase, at, language)
+        return dated.moment if dated else None
     text = _NEW_YEAR.sub(f"{at.year + 1}-01-01", name_key(phrase).strip(" .,;!"))
-    ending = _ENDING.search(text) is not None
-    before = _BEFORE.search(text) is not None
-    found = _named(
-        _BEFORE.sub("", text) if not ending else _ENDING.sub(" ", _BEFORE.sub("", text)), phrase, at, language
+    is_end = _ENDING.search(text) is not None
+    is_before = _BEFORE.search(text) is not None
+    dated = _parse_unit(
+        _BEFORE.sub("", text) if not is_end else _ENDING.sub(" ", _BEFORE.sub("", text)), phrase, at, language
     )
-    if found is None:
+    if dated is None:
         return None
-    begins = (before and not ending) or (canonical(text) or "").startswith(_FROM_NOW)
+    begins = (is_before and not is_end) or (canonical(text) or "").startswith(_FROM_NOW)
     if kind == "ahead":
-        found = _ahead(found, text, at, language, begins=begins)
-    return found.moment if begins else last_day(found)
+        dated = _next_occurrence(dated, text, at, language, begins=begins)
+    return dated.moment if begins else last_day(dated)
 
 
 def period(phrase: str, at: datetime, language: Language = "en") -> tuple[Period, bool] | None:
-    """What a time marker's own words name, and whether that is a point: a day or less."""
-    found = parse.resolve(phrase, at, language)
-    return (Period(found.moment, last_day(found)), _exact(found)) if found else None
+    """The period that a time marker names, and whether it is a point in time: a day or less."""
+    dated = parse.resolve(phrase, at, language)
+    return (Period(dated.moment, last_day(dated)), _exact(dated)) if dated else None
 
 
-def periods(asked: Sequence[tuple[str, datetime]], language: Language) -> list[tuple[Period, bool] | None]:
+def periods(phrases: Sequence[tuple[str, datetime]], language: Language) -> list[tuple[Period, bool] | None]:
     """`period` of each phrase; for one call of the language process."""
-    return [period(phrase, at, language) for phrase, at in asked]
+    return [period(phrase, at, language) for phrase, at in phrases]
 
 
-def last_day(found: Dated) -> datetime:
-    """Midnight of the last day of what was named; of a day itself."""
-    return found.moment if _exact(found) else parse.end_of(found) - timedelta(days=1)
+def last_day(dated: Dated) -> datetime:
+    """Midnight of the last day of what was named; a day is its own last day."""
+    return dated.moment if _exact(dated) else parse.end_of(dated) - timedelta(days=1)
 
 
-def _exact(found: Dated) -> bool:
-    return found.precision in ("time", "day")
+def _exact(dated: Dated) -> bool:
+    return dated.precision in ("time", "day")
 
 
-def _named(text: str, phrase: str, at: datetime, language: Language) -> Dated | None:
+def _parse_unit(text: str, phrase: str, at: datetime, language: Language) -> Dated | None:
     bare = " ".join(text.split())
     if _UNIT.fullmatch(bare):
         bare = f"this {bare.removeprefix('the ')}"
     return parse.resolve(bare, at, language) or parse.resolve(phrase, at, language)
 
 
-def _ahead(found: Dated, text: str, at: datetime, language: Language, *, begins: bool) -> Dated:
-    """The next one of what comes every year or week, where no year and no turn was told.
+def _next_occurrence(dated: Dated, text: str, at: datetime, language: Language, *, begins: bool) -> Dated:
+    """The next occurrence of a yearly or weekly date, unless a year or a direction was stated.
 
     `begins`: its beginning is meant. "Before autumn", said in autumn, is before the next one; a day lasts to its end.
     """
-    comes = found.moment if begins and not _exact(found) else parse.end_of(found)
-    if found.precision not in _SHIFTED or comes > at or _EXPLICIT.search(text) or _TURNED.search(text):
-        return found
+    ends = dated.moment if begins and not _exact(dated) else parse.end_of(dated)
+    if dated.precision not in _RECURRING or ends > at or _EXPLICIT.search(text) or _DIRECTION.search(text):
+        return dated
     bare = re.sub(r"^(?:до|к|ко|в|у|во|на|by|before|until|till|in|on)\s+", "", text)
-    turned = parse.resolve(f"next {bare}", at, language)
-    if turned is not None and turned.moment > at:
-        return turned
+    next_one = parse.resolve(f"next {bare}", at, language)
+    if next_one is not None and next_one.moment > at:
+        return next_one
     try:
-        return Dated(found.moment.replace(year=found.moment.year + 1), found.precision)
+        return Dated(dated.moment.replace(year=dated.moment.year + 1), dated.precision)
     except ValueError:  # the 29th of February
-        return found
+        return dated

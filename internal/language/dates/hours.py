@@ -1,4 +1,4 @@
-"""The hour that a text names: "at 9", "о пів на", "в 7 вечера", "tonight"."""
+"""Finds the hour that a text names: "at 9", "о пів на", "в 7 вечера", "tonight"."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOT_AN_HOUR: Final = re.compile(
 )
 _AFTERNOON: Final = ("p", "дня", "вечера", "вечора")
 _BY_DAY: Final = r"(?<!\bс )(?<!\bз )(?<!\bіз )(?<!\bзі )\bднем\b(?! (?:рожд|народж|святого|ангела|перемоги|победы))"
-"""Not where a day is wished well with: "з днем народження", "с днём учителя"."""
+"""Not in wishes: "з днем народження", "с днём учителя"."""
 _NAMED_HOURS: Final[Sequence[tuple[str, time]]] = (
     (r"\b(?:в полдень|опівдні|о полудні|at noon|noon|at midday)\b", time(12)),
     (r"\b(?:в обед|в обід|at lunch(?:time)?|over lunch)\b", time(13)),
@@ -43,7 +43,7 @@ _PARTS: Final = [(re.compile(shape), hour) for shape, hour in _NAMED_HOURS]
 
 
 class NamedHour(NamedTuple):
-    """`part`: only a part of the day is named, "in the evening". `loose`: it may be either half of the day."""
+    """An hour and its characters. `part`: only a part of the day is named. `loose`: it may be a.m. or p.m."""
 
     hour: time
     span: Span
@@ -52,7 +52,7 @@ class NamedHour(NamedTuple):
 
 
 def named_hour(folded: str) -> NamedHour | None:
-    """The hour that is named first."""
+    """The first hour that is named."""
     part = part_of_day(folded)
     for match in _CLOCK.finditer(folded):
         if match["h1"] and not match["m1"] and not match["side"] and _NOT_AN_HOUR.match(folded, match.end("h1")):

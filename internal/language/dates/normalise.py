@@ -1,4 +1,4 @@
-"""The words of dates in three languages, written in one small notation: "в прошлый вторник" is `last weekday1`."""
+"""Rewrites the words of dates in three languages in one notation: "в прошлый вторник" is `last weekday1`."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _NUMBER = re.compile(r"'?(\d{1,4})(?:-?(?:й|ый|го|ого|м|ом|му|ом�
 _TENS = re.compile(r"'?(\d{2}|\d{3}0)(?:-?(?:х|е|ые|ых|ті|тих|і|их)|'?s)")
 _BETWEEN_WORDS = re.compile(r"[\s,;()]+|(?<=\D)\.|\.(?=\s|$)")
 
-_MENDINGS = [
+_REWRITES = [
     (re.compile(shape), words)
     for shape, words in (
         (r"\bin (\d{1,3}(?:\.5)?) (minute|hour|day|week|month|year)$", r"ahead \1 \2"),
@@ -140,25 +140,25 @@ _MENDINGS = [
 
 
 def canonical(text: str) -> str | None:
-    """The phrase (already folded by `name_key`) in the notation of the rules; None if it holds any other word."""
+    """The phrase (folded by `name_key`) in the notation of the rules; None if it holds any other word."""
     for shape, words in _PHRASES:
         text = shape.sub(words, text)
     symbols = [_symbol(word) for word in _BETWEEN_WORDS.split(text) if word]
     if None in symbols:
         return None
-    return _mended(filter(None, symbols))
+    return _rewrite(filter(None, symbols))
 
 
-def _mended(symbols: Iterable[str]) -> str | None:
+def _rewrite(symbols: Iterable[str]) -> str | None:
     words = " ".join(symbols)
-    for shape, mended in _MENDINGS:
-        words = shape.sub(mended, words)
+    for shape, replacement in _REWRITES:
+        words = shape.sub(replacement, words)
     return words or None
 
 
 @lru_cache(maxsize=2_000)
 def _symbol(word: str) -> str | None:
-    """The word's symbol, empty for a word that changes nothing; None for one that is no date's."""
+    """The word's symbol, empty for a word that changes nothing, None for a word that belongs to no date."""
     if match := _TENS.fullmatch(word):
         return f"{match[1]} decade" if int(match[1]) % 10 == 0 and int(match[1]) >= 20 else match[1]
     if match := _NUMBER.fullmatch(word):

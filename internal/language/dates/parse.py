@@ -1,7 +1,7 @@
-"""Dates as people and models write them, in three languages, resolved against the moment they were said.
+"""Parses dates as people and models write them, in three languages, relative to the moment they were said.
 
-What is relative ("позавчера", "last May", "з понеділка") is read by rules, dates written out ("15th of May 2020", "1
-вересня") by dateparser, which reads the former wrongly or not at all. What cannot be known is None, never a guess.
+Relative dates ("позавчера", "last May", "з понеділка") are read by rules, written ones ("15th of May 2020", "1
+вересня") by dateparser, which misreads or does not know the former. An unknown date is None, never a guess.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNKNOWN = words("unknown ? ?? ??? - n/a na none null never unclear неизве�
     "not stated",
     "not known",
 }
-"""How a model says that it cannot know."""
+"""What models write for an unknown date."""
 
 _ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}.*")
@@ -37,27 +37,27 @@ _MONTH_FIRST = re.compile(r"(\d{1,2})[./](\d{4})")
 _NUMERIC = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
 _CLOCK = re.compile(r"(?:\b(?:at|в|о|об|у)\s+)?\b([01]?\d|2[0-3]):([0-5]\d)\b")
 _YEARS = range(1000, 2200)
-"""What four digits alone may be."""
+"""The range of four digits that count as a year."""
 
 _WRITTEN = re.compile(r"\d.*[^\W\d_]{3}|[^\W\d_]{3}.*\d")
-"""A date written out holds a number and a word."""
+"""A written date holds a number and a word."""
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """The moment at which what was named begins, aware, and how exactly it was named."""
+    """The moment, aware, at which a named time begins, and its precision."""
 
     moment: datetime
     precision: Precision
 
 
 def resolve(phrase: str, at: datetime, language: Language = "en") -> Dated | None:
-    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if that cannot be known.
+    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if it is unknown.
 
     A bare date is midnight in the owner's zone, a month or a year its first day, a weekday or a month without a year
-    the latest one that has begun ("next", "следующий" turn it round). Loads dateparser (0.2 s), so it belongs into the
+    the latest one that has begun ("next", "следующий" reverse that). Loads dateparser (0.2 s), so call it in the
     language process; `language` decides what 03/04/2021 is, and for English that is unknown.
     """
     return resolve_plainly(phrase, at, language) or _written_out(phrase, at, language)
@@ -72,12 +72,12 @@ def resolve_plainly(phrase: str, at: datetime, language: Language = "en") -> Dat
 
 
 def resolve_all(phrases: Sequence[tuple[str, datetime]], language: Language) -> list[Dated | None]:
-    """One answer for each phrase and the time it was said at; for one call of the language process."""
+    """Resolves phrases, each with the time it was said; one call of the language process."""
     return [resolve(phrase, at, language) for phrase, at in phrases]
 
 
 def end_of(dated: Dated) -> datetime:
-    """The moment at which what was named ends: of a day the next midnight, of a year the next New Year."""
+    """The moment at which a named time ends: of a day the next midnight, of a year the next New Year."""
     if dated.precision in _DAYS:
         return dated.moment + timedelta(days=_DAYS[dated.precision])
     return _months_later(dated.moment, _MONTHS[dated.precision])
@@ -109,7 +109,7 @@ def _timestamp(phrase: str, at: datetime) -> Dated | None:
 
 
 def _numeric(text: str, at: datetime, language: Language) -> Dated | None:
-    """15.05.2020. With slashes an English date is known only if one number can be no month."""
+    """Parses 15.05.2020. With slashes an English date is known only if one number cannot be a month."""
     match = _NUMERIC.fullmatch(text)
     if match is None:
         return None
@@ -124,7 +124,7 @@ def _numeric(text: str, at: datetime, language: Language) -> Dated | None:
 
 
 def _day(at: datetime, year: int, month: int, day: int, precision: Precision = "day") -> Dated | None:
-    """Midnight in the owner's zone; None for a day that no calendar has."""
+    """Midnight in the owner's zone; None for a day that does not exist."""
     try:
         return Dated(datetime.combine(date(year, month, day), time(), at.tzinfo), precision)
     except ValueError:
@@ -133,8 +133,8 @@ def _day(at: datetime, year: int, month: int, day: int, precision: Precision = "
 
 # --- Relative words
 
-_TURNS = {"last": -1, "this": 0, "next": 1, "beforelast": -2}
-_YEAR_BEHIND = re.compile(r"(?<=\w) (last|this|next|beforelast) year$")
+_DIRECTIONS = {"last": -1, "this": 0, "next": 1, "beforelast": -2}
+_YEAR_AFTER = re.compile(r"(?<=\w) (last|this|next|beforelast) year$")
 """12 декабря прошлого года"""
 
 _Rule = Callable[[re.Match[str], datetime], Dated | None]
@@ -145,18 +145,18 @@ def _relative(text: str, at: datetime) -> Dated | None:
     symbols = canonical(_CLOCK.sub(" ", text) if clock else text)
     if symbols is None:
         return None
-    symbols = _YEAR_BEHIND.sub(lambda turn: f" {at.year + _TURNS[turn[1]]}", symbols)
+    symbols = _YEAR_AFTER.sub(lambda match_: f" {at.year + _DIRECTIONS[match_[1]]}", symbols)
     for shape, rule in _RULES:
         if match := shape.fullmatch(symbols):
-            found = rule(match, at)
-            return _at_clock(found, clock) if clock else found
+            dated = rule(match, at)
+            return _at_clock(dated, clock) if clock else dated
     return None
 
 
-def _at_clock(found: Dated | None, clock: re.Match[str]) -> Dated | None:
-    if found is None or found.precision != "day":
+def _at_clock(dated: Dated | None, clock: re.Match[str]) -> Dated | None:
+    if dated is None or dated.precision != "day":
         return None
-    return Dated(found.moment.replace(hour=int(clock[1]), minute=int(clock[2])), "time")
+    return Dated(dated.moment.replace(hour=int(clock[1]), minute=int(clock[2])), "time")
 
 
 def _days_from(at: datetime, days: int, precision: Precision = "day") -> Dated | None:
@@ -177,27 +177,27 @@ def _named_day(match: re.Match[str], at: datetime) -> Dated | None:
 
 def _weekday(match: re.Match[str], at: datetime) -> Dated | None:
     """The latest one before today; with "next" the first one after it; with "this" the one of this week."""
-    turn, wanted = match[1], int(match[2])
-    ahead = wanted - at.weekday()
-    if turn == "this":
+    direction, weekday = match[1], int(match[2])
+    ahead = weekday - at.weekday()
+    if direction == "this":
         return _days_from(at, ahead)
-    if turn == "next":
+    if direction == "next":
         return _days_from(at, ahead if ahead > 0 else ahead + 7)
-    if turn == "beforelast":
+    if direction == "beforelast":
         return _days_from(at, (ahead if ahead < 0 else ahead - 7) - 7)
     return _days_from(at, ahead if ahead < 0 else ahead - 7)
 
 
 def _weekday_of_week(match: re.Match[str], at: datetime) -> Dated | None:
-    return _days_from(at, int(match[1]) - at.weekday() + 7 * _TURNS[match[2]])
+    return _days_from(at, int(match[1]) - at.weekday() + 7 * _DIRECTIONS[match[2]])
 
 
 def _period(match: re.Match[str], at: datetime) -> Dated | None:
-    return _stepped(match[2], _TURNS[match[1]], at)
+    return _period_at(match[2], _DIRECTIONS[match[1]], at)
 
 
-def _stepped(unit: str, steps: int, at: datetime) -> Dated | None:
-    """The beginning of the week, month or year so many steps away."""
+def _period_at(unit: str, steps: int, at: datetime) -> Dated | None:
+    """The beginning of the week, month or year `steps` away."""
     if unit == "day":
         return _days_from(at, steps)
     if unit == "week":
@@ -211,15 +211,15 @@ def _stepped(unit: str, steps: int, at: datetime) -> Dated | None:
 
 def _month(match: re.Match[str], at: datetime) -> Dated | None:
     """The latest May that has begun; last May has ended, next May has not begun."""
-    turn, month = match[1], int(match[2])
+    direction, month = match[1], int(match[2])
     year = at.year - (month > at.month)
-    if turn == "this":
+    if direction == "this":
         year = at.year
-    elif turn == "last" and month == at.month:
+    elif direction == "last" and month == at.month:
         year -= 1
-    elif turn == "beforelast":
+    elif direction == "beforelast":
         year -= 1 + (month == at.month)
-    elif turn == "next":
+    elif direction == "next":
         year = at.year + (month <= at.month)
     return _day(at, year, month, 1, "month")
 
@@ -229,10 +229,10 @@ def _month_of_year(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _day_of_month(match: re.Match[str], at: datetime) -> Dated | None:
-    """The latest 15th of May that is not ahead."""
-    found = _day(at, at.year, int(match[2]), int(match[1]))
-    if found is None or found.moment <= at:
-        return found or _day(at, at.year - 1, int(match[2]), int(match[1]))
+    """The latest 15th of May that is not in the future."""
+    dated = _day(at, at.year, int(match[2]), int(match[1]))
+    if dated is None or dated.moment <= at:
+        return dated or _day(at, at.year - 1, int(match[2]), int(match[1]))
     return _day(at, at.year - 1, int(match[2]), int(match[1]))
 
 
@@ -252,13 +252,13 @@ def _decade(match: re.Match[str], at: datetime) -> Dated | None:
 
 def _season(match: re.Match[str], at: datetime) -> Dated | None:
     """Winter belongs to the year in which it begins; "this" and no word at all mean the latest one that has begun."""
-    turn, month = match[1], _SEASONS[match[2]]
+    direction, month = match[1], _SEASONS[match[2]]
     year = at.year - (month > at.month)
-    if turn == "next":
+    if direction == "next":
         year += 1
-    elif turn == "last" and _months_between(year, month, at) < 3:
+    elif direction == "last" and _months_between(year, month, at) < 3:
         year -= 1
-    elif turn == "beforelast":
+    elif direction == "beforelast":
         year -= 1 + (_months_between(year, month, at) < 3)
     return _day(at, year, month, 1, "season")
 
@@ -271,15 +271,15 @@ def _season_of_year(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _ago(match: re.Match[str], at: datetime) -> Dated | None:
-    return _moved(float(match[1]), match[2], -1, at)
+    return _days_away(float(match[1]), match[2], -1, at)
 
 
 def _ahead(match: re.Match[str], at: datetime) -> Dated | None:
-    return _moved(float(match[1]), match[2], 1, at)
+    return _days_away(float(match[1]), match[2], 1, at)
 
 
-def _moved(count: float, unit: str, sign: int, at: datetime) -> Dated | None:
-    """So many units away, to the day; the unit tells how exactly that is meant."""
+def _days_away(count: float, unit: str, sign: int, at: datetime) -> Dated | None:
+    """The day `count` units away; the unit gives the precision."""
     try:
         if unit in ("minute", "hour"):
             elapsed = timedelta(minutes=count * (60 if unit == "hour" else 1))
@@ -288,20 +288,20 @@ def _moved(count: float, unit: str, sign: int, at: datetime) -> Dated | None:
             days = round(count * (7 if unit == "week" else 1))
             return _days_from(at, sign * days, "week" if unit == "week" else "day")
         months = round(count * {"month": 1, "year": 12, "decade": 120}[unit])
-        there = _months_later(datetime.combine(at.date(), time(), at.tzinfo), sign * months)
+        moment = _months_later(datetime.combine(at.date(), time(), at.tzinfo), sign * months)
     except (ValueError, OverflowError):
         return None
-    return Dated(there, "decade" if unit == "decade" else "month" if unit == "month" or count % 1 else "year")
+    return Dated(moment, "decade" if unit == "decade" else "month" if unit == "month" or count % 1 else "year")
 
 
 def _months_later(moment: datetime, months: int) -> datetime:
-    """The same day of another month, or its last one. ValueError outside the calendar."""
-    place = moment.year * 12 + moment.month - 1 + months
+    """The same day of another month, or its last one. Raises ValueError outside the calendar."""
+    month_index = moment.year * 12 + moment.month - 1 + months
     for day in range(moment.day, moment.day - 4, -1):
         try:
-            return moment.replace(year=place // 12, month=place % 12 + 1, day=day)
+            return moment.replace(year=month_index // 12, month=month_index % 12 + 1, day=day)
         except ValueError:
-            if not 1 <= place // 12 <= 9999:
+            if not 1 <= month_index // 12 <= 9999:
                 raise
     raise ValueError("no month is shorter than 28 days")
 
@@ -310,22 +310,22 @@ def _months_between(year: int, month: int, at: datetime) -> int:
     return (at.year - year) * 12 + at.month - month
 
 
-_TURN = r"(?:(last|this|next|beforelast) )?"
+_DIRECTION = r"(?:(last|this|next|beforelast) )?"
 _RULES: Sequence[tuple[re.Pattern[str], _Rule]] = [
     (re.compile(shape), rule)
     for shape, rule in (
         (r"now", _now),
         (r"day([+-]\d+)", _named_day),
-        (_TURN + r"weekday(\d)", _weekday),
+        (_DIRECTION + r"weekday(\d)", _weekday),
         (r"weekday(\d) (last|this|next|beforelast) week", _weekday_of_week),
         (r"(last|this|next|beforelast) (day|week|month|year|decade)", _period),
-        (_TURN + r"month(\d+)", _month),
+        (_DIRECTION + r"month(\d+)", _month),
         (r"month(\d+) (\d{4})", _month_of_year),
         (r"(\d{1,2}) month(\d+)", _day_of_month),
         (r"(\d{1,2}) month(\d+) (\d{4})", _date),
         (r"(\d{4})(?: year)?", _year),
         (r"(\d{2}|\d{3}0) decade", _decade),
-        (_TURN + r"(spring|summer|autumn|winter)", _season),
+        (_DIRECTION + r"(spring|summer|autumn|winter)", _season),
         (r"(spring|summer|autumn|winter) (\d{4})", _season_of_year),
         (r"(\d+(?:\.\d+)?) (minute|hour|day|week|month|year|decade) ago", _ago),
         (r"ahead (\d+(?:\.\d+)?) (minute|hour|day|week|month|year|decade)", _ahead),
@@ -337,16 +337,16 @@ _RULES: Sequence[tuple[re.Pattern[str], _Rule]] = [
 
 
 @cache
-def _reader() -> Any:
+def _dateparser() -> Any:
     from dateparser.date import DateDataParser
 
     return DateDataParser
 
 
 def _written_out(phrase: str, at: datetime, language: Language) -> Dated | None:
-    """What dateparser makes of a date with a number and the name of a month; without a year the latest one."""
+    """Reads a date with a number and the name of a month by dateparser; without a year the latest one."""
     text = name_key(phrase)[:MAX_PHRASE]
-    if not _WRITTEN.search(text) or _no_such_day(text):
+    if not _WRITTEN.search(text) or _is_impossible_day(text):
         return None
     settings = {
         "RELATIVE_BASE": at.replace(tzinfo=None),
@@ -357,15 +357,15 @@ def _written_out(phrase: str, at: datetime, language: Language) -> Dated | None:
         "PARSERS": ["absolute-time"],
     }
     languages = list(dict.fromkeys((language, "ru", "uk", "en")))
-    found = _reader()(languages=languages, settings=settings).get_date_data(text)
-    if found.date_obj is None:
+    parsed = _dateparser()(languages=languages, settings=settings).get_date_data(text)
+    if parsed.date_obj is None:
         return None
-    moment = found.date_obj.replace(tzinfo=at.tzinfo)
-    if found.period == "time":
+    moment = parsed.date_obj.replace(tzinfo=at.tzinfo)
+    if parsed.period == "time":
         return Dated(moment, "time")
-    if found.period not in ("day", "month", "year"):
+    if parsed.period not in ("day", "month", "year"):
         return None
-    return Dated(datetime.combine(moment.date(), time(), at.tzinfo), found.period)
+    return Dated(datetime.combine(moment.date(), time(), at.tzinfo), parsed.period)
 
 
 _DAY_OF_MONTH = re.compile(r"(\d{1,2}) month(\d+)(?: \d{4})?")
@@ -373,8 +373,8 @@ _NUMBER_FIRST = re.compile(r"\d\s*[^\W\d_]{3}")
 _LEAP_YEAR = 2000
 
 
-def _no_such_day(text: str) -> bool:
-    """A day like "32 мая", whose number dateparser takes for the year 1932. In "May 98" it may be one."""
+def _is_impossible_day(text: str) -> bool:
+    """Whether this is a day like "32 мая", whose number dateparser would take for the year 1932."""
     match = _DAY_OF_MONTH.fullmatch(canonical(text) or "")
     if match is None or not _NUMBER_FIRST.search(text):
         return False

@@ -1,4 +1,4 @@
-"""What comes again, as people say it: "every other Friday", "по будням", "щоранку", as a rule of recurrence."""
+"""Finds a recurrence in a text ("every other Friday", "по будням", "щоранку") as an RRULE."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_WEEKDAYS: Final = (
     "субботам|суботах",
     "воскресеньям|неділях",
 )
-_SHCHO: Final = (
+_EVERY_WEEKDAY_UK: Final = (
     "щопонеділка|щопонеділок",
     "щовівторка|щовівторок",
     "щосереди",
@@ -32,23 +32,23 @@ _SHCHO: Final = (
     "щонеділі",
 )
 _PLURALS: Final = ("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays")
-_ONE_DAY: Final = "|".join(
-    rf"(?P<e{n}>{forms}|{_PLURALS[n]}|{_BY_WEEKDAYS[n]}|{_SHCHO[n]})" for n, forms in enumerate(WEEKDAYS)
+_WEEKDAY: Final = "|".join(
+    rf"(?P<e{n}>{forms}|{_PLURALS[n]}|{_BY_WEEKDAYS[n]}|{_EVERY_WEEKDAY_UK[n]})" for n, forms in enumerate(WEEKDAYS)
 )
-_ONE_DAY_LOOSE: Final = re.sub(r"\(\?P<e\d>", "(?:", _ONE_DAY)
-_AGAIN_WEEKDAY: Final = re.compile(
-    rf"\b(?:(?:{_EVERY}\s+(?:(?P<other>other|second|втор\w{{2,3}}|друг\w{{1,3}})\s+)?)(?:{_ONE_DAY_LOOSE})"
-    rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|(?:{'|'.join(_SHCHO)}))"
-    rf"(?P<more>(?:\s*(?:,|and|и|та|і|й)\s*(?:{_EVERY}\s+|по\s+|on\s+)?(?:{_ONE_DAY_LOOSE}))*)\b"
+_WEEKDAY_UNNAMED: Final = re.sub(r"\(\?P<e\d>", "(?:", _WEEKDAY)
+_ON_WEEKDAYS: Final = re.compile(
+    rf"\b(?:(?:{_EVERY}\s+(?:(?P<other>other|second|втор\w{{2,3}}|друг\w{{1,3}})\s+)?)(?:{_WEEKDAY_UNNAMED})"
+    rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|(?:{'|'.join(_EVERY_WEEKDAY_UK)}))"
+    rf"(?P<more>(?:\s*(?:,|and|и|та|і|й)\s*(?:{_EVERY}\s+|по\s+|on\s+)?(?:{_WEEKDAY_UNNAMED}))*)\b"
 )
-_ANY_DAY: Final = re.compile(rf"\b(?:{_ONE_DAY})\b")
-_AGAIN_MONTHDAY: Final = re.compile(
+_ANY_DAY: Final = re.compile(rf"\b(?:{_WEEKDAY})\b")
+_ON_MONTHDAY: Final = re.compile(
     rf"\b(?:{_EVERY}\s+(?P<d1>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[оа](?:\s+(?:месяца|місяця))?"
     rf"|(?P<d2>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[ао]\s+(?:каждого|кожного)\s+(?:месяца|місяця)"
     rf"|(?:щомісяця|ежемесячно|{_EVERY}\s+(?:месяц|місяць|month)|monthly)\s+(?:on\s+the\s+)?(?P<d3>[0-3]?\d)(?:st|nd|rd|th|-?го)?(?:\s+числа)?(?!\d|:)"
     rf"|(?:on\s+)?the\s+(?P<d4>[0-3]?\d)(?:st|nd|rd|th)\s+of\s+(?:every|each)\s+month)\b"
 )
-_AGAIN: Final[Sequence[tuple[str, str]]] = (
+_PERIODIC_WORDS: Final[Sequence[tuple[str, str]]] = (
     (r"\b(?:по будням|по будним дням|кажд\w+ будн\w+(?: день| дня)?|у будні(?: дні)?|по буднях|щобудня|кожного будня"
      r"|(?:on )?weekdays|every weekday|every (?:working|business|work) ?day)\b", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
     (r"\b(?:по выходным|кажд\w+ выходн\w+|по вихідних|щовихідних|кожн\w+ вихідн\w+|(?:on )?weekends|every weekend)\b",
@@ -63,7 +63,7 @@ _AGAIN: Final[Sequence[tuple[str, str]]] = (
     (r"\b(?:ежемесячно|щомісяця|monthly|раз в месяц|раз на місяць|once a month)\b", "FREQ=MONTHLY"),
     (r"\b(?:ежегодно|щороку|yearly|annually|раз в год|раз на рік|once a year)\b", "FREQ=YEARLY"),
 )  # fmt: skip
-_PERIODIC: Final = [(re.compile(shape), rule) for shape, rule in _AGAIN]
+_PERIODIC: Final = [(re.compile(shape), rule) for shape, rule in _PERIODIC_WORDS]
 _EVERY_UNIT: Final = re.compile(rf"\b{_EVERY}\s+(?:{COUNT}\s+)?{UNIT}")
 _EVERY_PART: Final = re.compile(
     rf"\b{_EVERY}\s+(?P<part>утро|ранок|ранку|morning|вечер|вечір|вечора|evening|night|ночь|ніч|обед|обід|afternoon)\b"
@@ -78,30 +78,32 @@ _FREQUENCY: Final = {
 
 
 def recurrence(folded: str) -> tuple[str, Span, time | None] | None:
-    """A rule of recurrence, where it is named, and the hour that goes with it."""
+    """The RRULE that is named, the characters that name it, and the hour that goes with it; None if there is none."""
     if match := _EVERY_PART.search(folded):
-        part = part_of_day(_AS_PART[match["part"][:3]])
+        part = part_of_day(_PART_OF_DAY[match["part"][:3]])
         return "FREQ=DAILY", match.span(), part and part[0]
-    if match := _AGAIN_WEEKDAY.search(folded):
-        days = sorted({int(name[1]) for one in _ANY_DAY.finditer(match[0]) for name, v in one.groupdict().items() if v})
-        every = ";INTERVAL=2" if match["other"] else ""
-        return f"FREQ=WEEKLY{every};BYDAY={','.join(CODES[n] for n in days)}", match.span(), None
-    if match := _AGAIN_MONTHDAY.search(folded):
+    if match := _ON_WEEKDAYS.search(folded):
+        days = sorted(
+            {int(name[1]) for match_ in _ANY_DAY.finditer(match[0]) for name, v in match_.groupdict().items() if v}
+        )
+        interval = ";INTERVAL=2" if match["other"] else ""
+        return f"FREQ=WEEKLY{interval};BYDAY={','.join(CODES[n] for n in days)}", match.span(), None
+    if match := _ON_MONTHDAY.search(folded):
         day = int(match["d1"] or match["d2"] or match["d3"] or match["d4"])
         return (f"FREQ=MONTHLY;BYMONTHDAY={day}", match.span(), None) if 1 <= day <= 31 else None
     for shape, rule in _PERIODIC:
         if match := shape.search(folded):
-            return rule, match.span(), _SAID_WITH.get(match[0])
+            return rule, match.span(), _HOUR_OF.get(match[0])
     if match := _EVERY_UNIT.search(folded):
         count, unit = number_of(match["count"]), unit_of(match["unit"])
         if unit in _FREQUENCY and count is not None and count == int(count) and count >= 1:
-            every = f";INTERVAL={int(count)}" if count > 1 else ""
-            return f"FREQ={_FREQUENCY[unit]}{every}", match.span(), None
+            interval = f";INTERVAL={int(count)}" if count > 1 else ""
+            return f"FREQ={_FREQUENCY[unit]}{interval}", match.span(), None
     return None
 
 
-_SAID_WITH: Final = {"щоранку": time(9), "щоранок": time(9), "щовечора": time(19)}
-_AS_PART: Final = {
+_HOUR_OF: Final = {"щоранку": time(9), "щоранок": time(9), "щовечора": time(19)}
+_PART_OF_DAY: Final = {
     "утр": "утром",
     "ран": "вранці",
     "mor": "in the morning",
@@ -117,10 +119,11 @@ _AS_PART: Final = {
 
 
 def fits(rule: str, day: date) -> bool:
+    """Whether a day belongs to a rule."""
     if "BYDAY=" in rule:
         return CODES[day.weekday()] in rule.partition("BYDAY=")[2].split(";")[0].split(",")
     if "BYMONTHDAY=" in rule:
-        wanted = int(rule.partition("BYMONTHDAY=")[2])
+        month_day = int(rule.partition("BYMONTHDAY=")[2])
         last = (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
-        return day.day == min(wanted, last.day)
+        return day.day == min(month_day, last.day)
     return True

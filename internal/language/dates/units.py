@@ -1,4 +1,4 @@
-"""What the shapes of times ahead are put together from: letters as they are compared, counts, and units."""
+"""Building blocks of patterns for future times: folded text, counts and units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from internal.language.dates.normalise import NUMBERS
 
 Span = tuple[int, int]
-_LIKE: Final = str.maketrans("ёЁ’ʼ`´‘′–—−", "еЕ''''''---")
+_UNIFIED: Final = str.maketrans("ёЁ’ʼ`´‘′–—−", "еЕ''''''---")
 COUNT: Final = (
     r"(?P<count>\d{1,3}|"
     + "|".join(rf"(?:{forms})" for number, forms in NUMBERS.items())
@@ -28,11 +28,12 @@ UNIT: Final = r"(?P<unit>" + "|".join(rf"(?:{forms})" for forms in _UNITS.values
 
 
 def fold(text: str) -> str:
-    """The text in lower case with one apostrophe and one dash, each character in its place."""
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text).translate(_LIKE)
+    """The text in lower case with one apostrophe and one dash; every character keeps its position."""
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text).translate(_UNIFIED)
 
 
 def day_after(today: date, count: float, unit: str) -> date | None:
+    """The day `count` units after today, or None outside the calendar."""
     if unit in ("day", "week"):
         return today + timedelta(days=round(count * (7 if unit == "week" else 1)))
     months = today.year * 12 + today.month - 1 + round(count * (12 if unit == "year" else 1))
@@ -44,14 +45,15 @@ def day_after(today: date, count: float, unit: str) -> date | None:
     return None
 
 
-def blanked(text: str, spans: Sequence[Span]) -> str:
-    """The text with these characters as spaces."""
+def blank_out(text: str, spans: Sequence[Span]) -> str:
+    """The text with these characters replaced by spaces."""
     for start, end in spans:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
 
 
 def number_of(text: str | None) -> float | None:
+    """The number a word or digits mean, 1 for None; None if unknown."""
     if text is None:
         return 1
     if text.isdecimal():

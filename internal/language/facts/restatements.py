@@ -1,4 +1,4 @@
-"""What became of a name when somebody put a sentence right: "работает в ACME" — "нет, работает в Бете"."""
+"""Finds the new name after a correction of a sentence: "работает в ACME" — "нет, работает в Бете"."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from internal.language.names.entities import basic_form, goes_on, named_in
+from internal.language.names.entities import basic_form, named_in, needs_noun
 from internal.language.text.spelling import Language, name_key, words
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’&.][^\W_]+)*")
-_LONGEST = 5
+_MAX_WORDS = 5
 """Words of a name; more of them say something else than the sentence did."""
 
-_BESIDE = words(
+_FUNCTION_WORDS = words(
     "в во на у о об обо к ко до из с со з із зі від про за по для уже ещё еще теперь сейчас вже ще тепер зараз не нет"
     " ні а но це это the a an in at on for to of from with by now already not no"
 )
 
 
 def renamed(old: str, new: str, names: Sequence[str], language: Language) -> str | None:
-    """The name that stands in the new sentence where the old one named a thing (by any of `names`), in its basic form.
+    """The name, in its basic form, that the new sentence has in place of the old one (any of `names`).
 
-    None if the new sentence still names it, the old one did not, or it cannot be told what took its place. For the
-    language process.
+    None if the new sentence still names it, the old one did not, or the replacement is unclear. For the language
+    process.
     """
     if named_in([new], [names]) or not named_in([old], [names]):
         return None
-    found = [
+    new_names = [
         name for before, after in _replaced(old, new) if named_in([before], [names]) and (name := _name(after, names))
     ]
-    return basic_form(found[0], language) if len(found) == 1 else None
+    return basic_form(new_names[0], language) if len(new_names) == 1 else None
 
 
 def _replaced(old: str, new: str) -> Iterator[tuple[str, str]]:
     """The parts that were replaced, as they were and as they are now."""
     before, after = list(_WORD.finditer(old)), list(_WORD.finditer(new))
     matcher = SequenceMatcher(
-        None, [name_key(one[0]) for one in before], [name_key(one[0]) for one in after], autojunk=False
+        None, [name_key(match[0]) for match in before], [name_key(match[0]) for match in after], autojunk=False
     )
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "replace":
@@ -45,22 +45,22 @@ def _replaced(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _name(part: str, names: Sequence[str]) -> str | None:
-    """The name in a replaced part: written with capitals if what it replaces was, else the whole of it."""
-    found = list(_WORD.finditer(part))
-    while found and name_key(found[0][0]) in _BESIDE:
-        found = found[1:]
+    """The name in a replaced part: its capitalised words if the replaced name has capitals, else the whole part."""
+    matches = list(_WORD.finditer(part))
+    while matches and name_key(matches[0][0]) in _FUNCTION_WORDS:
+        matches = matches[1:]
     if any(name[:1].isupper() for name in names):
-        found = _capitals(found)
-    if not 0 < len(found) <= _LONGEST or "," in part[found[0].start() : found[-1].end()]:
+        matches = _capitalised(matches)
+    if not 0 < len(matches) <= _MAX_WORDS or "," in part[matches[0].start() : matches[-1].end()]:
         return None
-    return part[found[0].start() : found[-1].end()]
+    return part[matches[0].start() : matches[-1].end()]
 
 
-def _capitals(found: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """The words of the first name among these: capitals and numbers in a row, "Новая" with the noun it asks for."""
-    marks = [one[0][0].isupper() or one[0][0].isdigit() for one in found]
-    if True not in marks:
+def _capitalised(matches: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The words of the first name among these: consecutive capitals and numbers, "Новая" with the noun it needs."""
+    starts_name = [match[0][0].isupper() or match[0][0].isdigit() for match in matches]
+    if True not in starts_name:
         return []
-    start = marks.index(True)
-    end = marks.index(False, start) if False in marks[start:] else len(marks)
-    return list(found[start : end + goes_on(found[end - 1][0])])
+    start = starts_name.index(True)
+    end = starts_name.index(False, start) if False in starts_name[start:] else len(starts_name)
+    return list(matches[start : end + needs_noun(matches[end - 1][0])])

@@ -1,4 +1,4 @@
-"""First names that are one name: formal and short, Russian, Ukrainian and Latin spellings.
+"""Equal first names: formal and short, in Russian, Ukrainian and Latin spellings.
 
 The table `first_names.json` is our own: rows of [sex, Russian, Ukrainian, Latin, short forms], words joined by spaces.
 English short forms come from the `nicknames` package.
@@ -47,7 +47,7 @@ def _table() -> list[tuple[Gender, str, str, str, str]]:
 
 @cache
 def _readings() -> dict[str, tuple[GivenName, ...]]:
-    """Every written form, nominatives before declined ones."""
+    """The readings of every written form, nominatives before declined ones."""
     nominatives: dict[str, list[GivenName]] = {}
     declined: dict[str, list[GivenName]] = {}
     for group, (gender, ru, uk, latin, short) in enumerate(_table()):
@@ -120,7 +120,7 @@ def english_relatives(word: str) -> frozenset[str]:
 
 
 def _unaccented(key: str) -> str:
-    """Małgorzata and Zsófia in plain Latin letters; Cyrillic stays as it is."""
+    """The key in plain Latin letters (Małgorzata, Zsófia); Cyrillic is unchanged."""
     if key.isascii() or not _LATIN.match(key):
         return key
     plain = unicodedata.normalize("NFKD", key.replace("ł", "l").replace("ø", "o").replace("ß", "ss"))

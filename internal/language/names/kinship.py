@@ -1,6 +1,6 @@
-"""Words that say who somebody is to the owner, in any case form, and the circle they speak for.
+"""Words for the relation of a person to the owner, in any case form, and the circle they suggest.
 
-Circles are named by their wire names, so that this room knows nothing of people.
+Circles are named by their wire names, so that this package knows nothing of people.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CircleName = Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A role word: its dictionary form, what circle it means, and whose gender it tells."""
+    """A role word: its dictionary form, its circle, and the gender it implies."""
 
     word: str
     circle: CircleName
@@ -104,7 +104,7 @@ FORMER = words(
     "бывший бывшая бывшего бывшей бывшему бывшим бывшую экс колишній колишня колишнього колишньої колишньому колишнім"
     " колишньою колишню former ex previous old"
 )
-"""Before a word of work these move somebody from the inner to the outer circle."""
+"""Before a work role these move somebody from the inner to the outer circle."""
 
 MY = words(
     "мой моя мои моего моей моему моим мою моими моих мій моє мої мого моєї моєму моїм моїй моєю my our наш наша нашего"
@@ -128,16 +128,16 @@ _ADJECTIVES = {
 @cache
 def relations() -> dict[str, tuple[Relation, ...]]:
     """Every form of every role word, by its key."""
-    found: dict[str, list[Relation]] = {}
+    by_form: dict[str, list[Relation]] = {}
     for (language, circle), entries in _TABLE.items():
         for entry in entries.split():
             sex, word = entry.split(":")
             gender: Gender | None = {"m": "masc", "f": "femn"}.get(sex)  # type: ignore[assignment]  # a closed table
             relation = Relation(word, circle, language, gender)
             for form in _forms(name_key(word), language):
-                if relation not in found.setdefault(form, []):
-                    found[form].append(relation)
-    return {form: tuple(meanings) for form, meanings in found.items()}
+                if relation not in by_form.setdefault(form, []):
+                    by_form[form].append(relation)
+    return {form: tuple(meanings) for form, meanings in by_form.items()}
 
 
 def _forms(key: str, language: Language) -> set[str]:

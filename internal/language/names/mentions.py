@@ -1,4 +1,4 @@
-"""People's names in a message: where they stand, in the nominative, and what the words around say they are."""
+"""Finds people's names in a message: where they are, in the nominative, and the relation the words around state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from internal.language.names.given_names import given_names, is_english_given_name
 from internal.language.names.kinship import CircleName
 from internal.language.names.name_words import is_given_name, is_patronymic
-from internal.language.names.nominative import nominative, surroundings
-from internal.language.names.role_words import Span, attributive, relation_of
+from internal.language.names.nominative import name_context, nominative
+from internal.language.names.role_words import Span, is_genitive_of_role, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.text.morphology import Gender, name_readings, ordinary, parses
 from internal.language.text.spelling import Language, Token, sentences, tokens, words
@@ -26,16 +26,16 @@ _PUBLIC = words(
     president minister singer actor author reading read listening watching watched novel by
     """
 )
-"""Within two words before a name these speak of a street, a work or somebody in public, not of the owner's life."""
+"""Within two words before a name these mark a street, a work or a public figure, not somebody in the owner's life."""
 
-_CALLED = words(
+_THING_WORDS = words(
     """
     проект проекта проекту проектом проекте компания компании компанию компанией фирма фирмы фирме фирму продукт
     продукта кафе ресторан ресторане магазин магазине проєкт проєкту проєктом проєкті компанія компанії компанію
     компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
     """
 )
-"""Right before a name that is no first name in common use, these say what the name is of: проект Альфа."""
+"""Right before a name that is no common first name, these mark a project, company or product: проект Альфа."""
 
 _SLAVIC: tuple[Language, ...] = ("ru", "uk")
 _PLACE_BEFORE = words("в во из до у на к в у до з із від під из-под in at from near to")
@@ -61,7 +61,7 @@ _SURNAME_SHAPE = re.compile(
 _UNKNOWN = 4
 """Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
 
-_LIVING = words(
+_HUMAN_VERBS = words(
     """
     живёт живет учится родился родилась любит обожает переехала вышла живе мешкає проживає проживает навчається вчиться
     народився народилася народилась любить обожнює переїхала
@@ -84,19 +84,19 @@ class NameMention:
     username: str | None = None
     circle: CircleName | None = None
     role: str | None = None
-    """The dictionary form of the role word that stands with the name: sister."""
+    """The dictionary form of the role word beside the name: sister."""
 
 
 def find_people(text: str, language: Language) -> list[NameMention]:
-    """The people a message of this language names, in order. Some 5 ms for 20 words not seen before.
+    """The people a message of this language names, in order. Some 5 ms for 20 new words.
 
-    Places, months, companies, streets, works of art, ordinary words and kinship without a name are left out; so are
-    names at the start of a sentence that are likelier ordinary words (Надежда, Will).
+    Left out are places, months, companies, streets, works of art, ordinary words, kinship words without a name, and
+    words at the start of a sentence that are likelier ordinary words (Надежда, Will).
     """
-    return _Reader(text, language).read()
+    return _MentionFinder(text, language).read()
 
 
-class _Reader:
+class _MentionFinder:
     """One pass over the tokens of one text."""
 
     def __init__(self, text: str, language: Language) -> None:
@@ -107,8 +107,8 @@ class _Reader:
 
     def read(self) -> list[NameMention]:
         spans = self._spans()
-        sightings = [self._sighting(span, spans) for span in spans]
-        return _join_usernames(sightings, self._text)
+        mentions = [self._mention(span, spans) for span in spans]
+        return _join_usernames(mentions, self._text)
 
     def _spans(self) -> list[Span]:
         found: list[Span] = []
@@ -121,18 +121,18 @@ class _Reader:
                 kinds = self._latin(position)
             else:
                 kinds = self._cyrillic(position)
-            if kinds and not (token.username is False and self._public(position)):
+            if kinds and not (token.username is False and self._is_public(position)):
                 found.append(Span(position, position + len(kinds), kinds))
             position += max(len(kinds), 1)
         return found
 
-    def _public(self, position: int) -> bool:
-        """A name of a street, a work or somebody famous: "улица академика Королёва", but not "книгу у Николая"."""
+    def _is_public(self, position: int) -> bool:
+        """Whether a name is that of a street, a work or a public figure: "улица академика Королёва"."""
         start = self._sentence_start(position)
         before = [token.key for token in self._tokens[max(start, position - 2) : position]]
         if not before or before[-1] in _FROM_SOMEBODY:
             return False
-        if before[-1] in _CALLED and not given_names(self._tokens[position].text):
+        if before[-1] in _THING_WORDS and not given_names(self._tokens[position].text):
             return True
         return any(key in _PUBLIC for key in before)
 
@@ -146,7 +146,7 @@ class _Reader:
     # --- Cyrillic
 
     def _cyrillic(self, position: int) -> tuple[str, ...]:
-        """The kinds of the words of the name that begins here; empty if none does."""
+        """The kinds of the words of the name that begins here, empty if none does."""
         kind = self._kind(position)
         if kind == "first":
             return ("first", *self._after_first(position))
@@ -173,7 +173,7 @@ class _Reader:
         return position < len(self._tokens) and self._tokens[position].joined and not self._tokens[position].username
 
     def _may_follow(self, position: int) -> bool:
-        """A word right after a first name is a surname if it is known as one, or has a capital and no other meaning."""
+        """Whether a word after a first name is a surname: it is known as one, or has a capital and no other meaning."""
         token = self._tokens[position]
         if token.latin:
             return token.capital and not token.text.isupper()
@@ -204,20 +204,20 @@ class _Reader:
             return "surname"
         if ordinary(token.key) or _place(token):
             return None
-        return "surname" if self._introduced(position) or self._lives(position) else None
+        return "surname" if self._introduced(position) or self._acts_like_person(position) else None
 
     def _introduced(self, position: int) -> bool:
-        """An unknown word with a capital after "мой начальник": whoever he is, he has a name."""
+        """Whether an unknown capitalised word follows a role: after "мой начальник" it is a name."""
         if not position or self._tokens[position - 1].key in _PLACE_BEFORE:
             return False  # "my brother moved to Leeds"
         return relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
 
-    def _lives(self, position: int) -> bool:
-        """An unknown word of some length that does what people do: "Гульчатай переехала"."""
+    def _acts_like_person(self, position: int) -> bool:
+        """Whether an unknown capitalised word does what only people do: "Гульчатай переехала"."""
         follower = position + 1
         if not self._tokens[position].opens or len(self._tokens[position].key) < _UNKNOWN:
             return False
-        return self._adjacent(follower) and self._tokens[follower].key in _LIVING
+        return self._adjacent(follower) and self._tokens[follower].key in _HUMAN_VERBS
 
     def _followed_by_surname(self, position: int) -> bool:
         follower = position + 1
@@ -257,19 +257,19 @@ class _Reader:
         token = self._tokens[position]
         if not _name_like(token):
             return False
-        if self._announced(position):
+        if self._introduced_as_person(position):
             return True
         if not (is_given_name(token.text) and len(token.key) > 2):
             return False
         if not token.opens or token.key not in ORDINARY_NAMES:
             return True
         if token.key in IDEAS:
-            return self._personal(position)
+            return self._followed_by_personal(position)
         follower = self._tokens[position + 1] if self._adjacent(position + 1) else None
         return follower is None or follower.key in _AFTER_NAMES or not opens_sentence(follower.key)
 
-    def _personal(self, position: int) -> bool:
-        """Hope Miller, Hope called, Joy is my friend: a surname, a deed of people or a role after the word."""
+    def _followed_by_personal(self, position: int) -> bool:
+        """Whether a surname, a personal verb or a role follows: Hope Miller, Hope called, Joy is my friend."""
         follower = position + 1
         if self._adjacent(follower) and self._tokens[follower].key in PERSONAL_VERBS:
             return True
@@ -279,8 +279,8 @@ class _Reader:
         bounds = self._bounds[self._sentence(self._tokens[position].start)]
         return relation_of(self._tokens, span, self._text, bounds, [span]) is not None
 
-    def _announced(self, position: int) -> bool:
-        """Words before that only people have: Mr, my boss, I met; "with" if two words with capitals follow."""
+    def _introduced_as_person(self, position: int) -> bool:
+        """Whether words for people stand before: Mr, my boss, I met; "with" if two words with capitals follow."""
         if not position:
             return False
         before = self._tokens[position - 1]
@@ -308,12 +308,12 @@ class _Reader:
         before = self._tokens[position - 1]
         return before.key in _COMPANY or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
 
-    # --- What was found
+    # --- Results
 
-    def _sighting(self, span: Span, spans: Sequence[Span]) -> NameMention:
+    def _mention(self, span: Span, spans: Sequence[Span]) -> NameMention:
         first, last = self._tokens[span.start], self._tokens[span.end - 1]
         end = last.start + 1 + len(last.text) if last.username else last.start + len(last.text)
-        sighting = NameMention(
+        mention = NameMention(
             name=self._text[first.start : end],
             written=self._text[first.start : end],
             start=first.start,
@@ -321,46 +321,46 @@ class _Reader:
             sentence=self._sentence(first.start),
             surname="surname" in span.kinds,
         )
-        relation = relation_of(self._tokens, span, self._text, self._bounds[sighting.sentence], spans)
-        circle, said = (relation.circle, relation.gender) if relation else (None, None)
-        sighting = replace(sighting, role=relation.word or None if relation else None)
+        relation = relation_of(self._tokens, span, self._text, self._bounds[mention.sentence], spans)
+        circle, gender = (relation.circle, relation.gender) if relation else (None, None)
+        mention = replace(mention, role=relation.word or None if relation else None)
         if span.kinds == ("username",):
-            return replace(sighting, name=first.text, username=first.text, circle=circle)
+            return replace(mention, name=first.text, username=first.text, circle=circle)
         if first.latin:
-            return replace(sighting, name=_capitals(sighting.name), circle=circle, gender=said)
-        name, gender = self._restored(span, said)
-        return replace(sighting, name=name, gender=gender, circle=circle)
+            return replace(mention, name=_capitals(mention.name), circle=circle, gender=gender)
+        name, gender = self._restored(span, gender)
+        return replace(mention, name=name, gender=gender, circle=circle)
 
     def _restored(self, span: Span, gender: Gender | None) -> tuple[str, Gender | None]:
         before = self._tokens[span.start - 1] if span.start > self._sentence_start(span.start) else None
         follower = self._tokens[span.end] if span.end < len(self._tokens) and self._tokens[span.end].joined else None
-        around = surroundings(
+        around = name_context(
             before.text if before and not before.latin and self._tokens[span.start].joined else None,
             follower.text if follower and not follower.latin else None,
             self._language if self._language != "en" else "ru",
             gender,
         )
-        if attributive(self._tokens, span):
+        if is_genitive_of_role(self._tokens, span):
             around = replace(around, cases=frozenset({"gent"}))
         written = [token.text for token in self._tokens[span.start : span.end]]
         return nominative(written, span.kinds, around)
 
 
-def _join_usernames(sightings: Sequence[NameMention], text: str) -> list[NameMention]:
-    """Юлия (@yulia) is one person: a username right after a name belongs to it."""
+def _join_usernames(mentions: Sequence[NameMention], text: str) -> list[NameMention]:
+    """Joins a username to the name right before it: Юлия (@yulia) is one person."""
     joined: list[NameMention] = []
-    for sighting in sightings:
+    for mention in mentions:
         before = joined[-1] if joined else None
-        between = text[before.end : sighting.start] if before else ""
-        if sighting.username and before and not before.username and re.fullmatch(r"[\s,(—–-]{1,4}", between):
+        between = text[before.end : mention.start] if before else ""
+        if mention.username and before and not before.username and re.fullmatch(r"[\s,(—–-]{1,4}", between):
             joined[-1] = replace(
                 before,
-                username=sighting.username,
-                circle=before.circle or sighting.circle,
-                role=before.role or sighting.role,
+                username=mention.username,
+                circle=before.circle or mention.circle,
+                role=before.role or mention.role,
             )
         else:
-            joined.append(sighting)
+            joined.append(mention)
     return joined
 
 

@@ -1,4 +1,4 @@
-"""Which known people a text means: an index of every written form of their names, built once for a set of people."""
+"""Finds known people in a text by an index of every written form of their names, built once for a set of people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from internal.language.text.romanisation import cyrillic_spelling, skeletons
 from internal.language.text.spelling import Token, name_key, tokens
 
 
-class Likeness(IntEnum):
+class FormKind(IntEnum):
     """How a written form relates to the word of a name, closest first."""
 
     EXACT = 0
@@ -29,20 +29,20 @@ class Likeness(IntEnum):
 class Form:
     """A written form of a name's word. `needs_capital`: in lower case it is an ordinary word."""
 
-    likeness: Likeness
+    kind: FormKind
     needs_capital: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A known person's name found in a text: `words` of `length` words were found, `start` counts tokens."""
+    """A known person's name found in a text: `words` of its `length` words were found; `start` counts tokens."""
 
     person_id: int
     name: str
     start: int
     words: int
     length: int
-    likeness: Likeness
+    kind: FormKind
     written: str
     surname: bool
 
@@ -66,7 +66,7 @@ class _Name:
 
 @lru_cache(maxsize=50_000)
 def word_forms(word: NameWord) -> Mapping[str, Form]:
-    """Every form under which a word of a name may be written, by its key; sounds of another alphabet begin with ~."""
+    """Every form in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
     forms: dict[str, Form] = {}
     for likeness, key in _written_forms(word):
         if key not in forms:
@@ -74,28 +74,28 @@ def word_forms(word: NameWord) -> Mapping[str, Form]:
     return forms
 
 
-def _written_forms(word: NameWord) -> Iterator[tuple[Likeness, str]]:
-    yield Likeness.EXACT, word.key
+def _written_forms(word: NameWord) -> Iterator[tuple[FormKind, str]]:
+    yield FormKind.EXACT, word.key
     if word.kind == "initial":
         return
     cyrillic = not word.key.isascii()
     if cyrillic:
-        yield from ((Likeness.DECLENSION, form) for form in declined_forms(word.key))
+        yield from ((FormKind.DECLENSION, form) for form in declined_forms(word.key))
     else:
-        yield from ((Likeness.TRANSLITERATION, form) for form in _cyrillic_surname_forms(word.key))
+        yield from ((FormKind.TRANSLITERATION, form) for form in _cyrillic_surname_forms(word.key))
     yield from _other_alphabet(word.key)
     for translation in translations(word.key):
-        yield from ((Likeness.TRANSLITERATION, form) for form in declined_forms(translation))
+        yield from ((FormKind.TRANSLITERATION, form) for form in declined_forms(translation))
     yield from _given_forms(word)
-    yield from ((Likeness.DIMINUTIVE, relative) for relative in english_relatives(word.key))
+    yield from ((FormKind.DIMINUTIVE, relative) for relative in english_relatives(word.key))
 
 
-def _given_forms(word: NameWord) -> Iterator[tuple[Likeness, str]]:
-    """Other spellings of a first name: its formal equals are transliterations, short forms are diminutives."""
+def _given_forms(word: NameWord) -> Iterator[tuple[FormKind, str]]:
+    """Other spellings of a first name: formal ones are transliterations, short forms are diminutives."""
     own_short = {name.group: name.short for name in word.given if not name.declined}
     for group, short in own_short.items():
         for spelling in spellings_of(group):
-            likeness = Likeness.DIMINUTIVE if short or spelling.short else Likeness.TRANSLITERATION
+            likeness = FormKind.DIMINUTIVE if short or spelling.short else FormKind.TRANSLITERATION
             yield from ((likeness, form) for form in _spelling_forms(spelling))
 
 
@@ -116,41 +116,41 @@ def _cyrillic_surname_forms(key: str) -> frozenset[str]:
     return declined_forms(guess) if known else frozenset()
 
 
-def _other_alphabet(key: str) -> Iterator[tuple[Likeness, str]]:
-    """The sound of the word, which a token of the other alphabet is looked up by; a Latin name is also declined."""
+def _other_alphabet(key: str) -> Iterator[tuple[FormKind, str]]:
+    """The sound of the word, by which a token of the other alphabet is looked up; a Latin name is also declined."""
     for base in skeletons(key):
-        yield Likeness.TRANSLITERATION, "~" + base
+        yield FormKind.TRANSLITERATION, "~" + base
         if key.isascii():
             stem = base[:-1] if base[-1:] in "ai" else base
-            yield from ((Likeness.TRANSLITERATION, "~" + stem + ending) for ending in _CYRILLIC_ENDINGS)
+            yield from ((FormKind.TRANSLITERATION, "~" + stem + ending) for ending in _CYRILLIC_ENDINGS)
 
 
 def _needs_capital(key: str, word: NameWord) -> bool:
     if key.startswith("~"):
-        # What a Latin name sounds like may be any Cyrillic word: "тому" is not Tom.
+        # The sound of a Latin name may be any Cyrillic word: "тому" is not Tom.
         return word.key.isascii() or len(key) < 4
     if key.isascii():
         return key in ORDINARY_NAMES or len(key) < 3
     if key in relations():
         return False
-    # First names are few and their forms are asked one by one; surnames are many, and a form that is another word
+    # First names are few and their forms are checked one by one; surnames are many, and a form that is another word
     # is nearly always a form of one ordinary word (коваль, ковалем).
     return ordinary(key) if word.given else key in ordinary_namesakes(word.key)
 
 
 @dataclass(slots=True)
 class NameIndex:
-    """The names of a set of people. Looking up needs no morphology: some 20 microseconds a message."""
+    """The names of a set of people. A lookup needs no morphology: some 20 microseconds a message."""
 
     _names: list[_Name] = field(default_factory=list)
     _forms: dict[str, dict[str, Form]] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=dict)
     _usernames: dict[str, int] = field(default_factory=dict)
-    _entered: set[NameWord] = field(default_factory=set)
+    _indexed: set[NameWord] = field(default_factory=set)
 
     @classmethod
     def of(cls, people: Mapping[int, Sequence[str]]) -> NameIndex:
-        """Builds the index; a name that begins with @ is a username. 1-3 ms for each word not seen before."""
+        """Builds the index; a name that begins with @ is a username. 1-3 ms for each new word."""
         index = cls()
         for person_id, names in people.items():
             for name in names:
@@ -159,18 +159,20 @@ class NameIndex:
 
     @classmethod
     def for_text(cls, people: Mapping[int, Sequence[str]], text: str) -> NameIndex:
-        """The part of an index of these people that this text can match: for a set that is asked about only once.
+        """Builds only the part of an index that this text can match: for a set of people that is searched once.
 
-        A tenth of the time of `of`: only the names that have a word of the text among their forms are entered.
+        Takes a tenth of the time of `of`: only names that have a word of the text among their forms are added.
         """
-        spoken = [token for token in tokens(text) if not token.username]
-        sought = {token.key for token in spoken} | {"~" + sound for one in spoken for sound in skeletons(one.text)}
+        text_tokens = [token for token in tokens(text) if not token.username]
+        keys = {token.key for token in text_tokens} | {
+            "~" + sound for token in text_tokens for sound in skeletons(token.text)
+        }
         words = {word for names in people.values() for name in names for word in name_words(name)}
-        met = {word.key for word in words if not sought.isdisjoint(word_forms(word))}
+        found_keys = {word.key for word in words if not keys.isdisjoint(word_forms(word))}
         index = cls()
         for person_id, names in people.items():
             for name in names:
-                if name.strip().startswith("@") or any(word.key in met for word in name_words(name)):
+                if name.strip().startswith("@") or any(word.key in found_keys for word in name_words(name)):
                     index._add(person_id, name)
         return index
 
@@ -179,98 +181,100 @@ class NameIndex:
             self._usernames[name_key(name)] = person_id
             return
         words = name_words(name)
-        kept = tuple(word for word in words if word.kind != "title") or words
-        if not kept:
+        without_titles = tuple(word for word in words if word.kind != "title") or words
+        if not without_titles:
             return
-        self._names.append(_Name(person_id, name, kept))
-        for word in kept:
+        self._names.append(_Name(person_id, name, without_titles))
+        for word in without_titles:
             self._by_word.setdefault(word.key, []).append(len(self._names) - 1)
-            if word not in self._entered:
-                self._enter(word)
+            if word not in self._indexed:
+                self._index_word(word)
 
-    def _enter(self, word: NameWord) -> None:
-        self._entered.add(word)
+    def _index_word(self, word: NameWord) -> None:
+        self._indexed.add(word)
         for key, form in word_forms(word).items():
             known = self._forms.setdefault(key, {}).get(word.key)
-            if known is None or form.likeness < known.likeness:
+            if known is None or form.kind < known.kind:
                 self._forms[key][word.key] = form
 
     def matches(self, text: str, *, strict: bool = True) -> list[Match]:
-        """Every way a name of a person stands in the text, overlapping ones included.
+        """Every occurrence of a name in the text, overlapping ones included.
 
-        `strict` asks ordinary words for their capital and for a place where they can be a name. Otherwise a name as it
-        stands ("вера") passes without; its forms never do ("коли", "кости").
+        `strict` requires a capital of ordinary words, and a position where they can be a name. Otherwise a name as it
+        is ("вера") needs neither; its forms always do ("коли", "кости").
         """
-        found = tokens(text)
-        hits = [self._hits(token, found, position, strict) for position, token in enumerate(found)]
-        matches = [self._username(token, position) for position, token in enumerate(found) if token.username]
-        result = [match for match in matches if match]
+        text_tokens = tokens(text)
+        hits = [self._hits(token, text_tokens, position, strict) for position, token in enumerate(text_tokens)]
+        matches = [self._username(token, position) for position, token in enumerate(text_tokens) if token.username]
+        matches_ = [match for match in matches if match]
         seen: set[tuple[int, int]] = set()
         for position, words in enumerate(hits):
             for number in {number for word in words for number in self._by_word[word]}:
                 if (number, position) not in seen:
-                    match, used = self._match(self._names[number], found, hits, position)
-                    seen.update((number, place) for place in used)
-                    result.extend([match] if match else [])
-        return result
+                    match, used = self._match(self._names[number], text_tokens, hits, position)
+                    seen.update((number, position_) for position_ in used)
+                    matches_.extend([match] if match else [])
+        return matches_
 
     def _username(self, token: Token, position: int) -> Match | None:
         person_id = self._usernames.get(token.key)
         if person_id is None:
             return None
-        return Match(person_id, "@" + token.text, position, 1, 1, Likeness.EXACT, "@" + token.text, True)
+        return Match(person_id, "@" + token.text, position, 1, 1, FormKind.EXACT, "@" + token.text, True)
 
-    def _hits(self, token: Token, found: Sequence[Token], position: int, strict: bool) -> dict[str, Form]:
+    def _hits(self, token: Token, text_tokens: Sequence[Token], position: int, strict: bool) -> dict[str, Form]:
         if token.username:
             return {}
         hits = dict(self._forms.get(token.key, {}))
         for skeleton in skeletons(token.text):
             for word, form in self._forms.get("~" + skeleton, {}).items():
-                if word.isascii() != token.latin and (word not in hits or form.likeness < hits[word].likeness):
+                if word.isascii() != token.latin and (word not in hits or form.kind < hits[word].kind):
                     hits[word] = form
-        follower = found[position + 1] if position + 1 < len(found) else None
+        follower = text_tokens[position + 1] if position + 1 < len(text_tokens) else None
         return {word: form for word, form in hits.items() if _stands_as_name(token, form, follower, strict)}
 
     def _match(
-        self, name: _Name, found: Sequence[Token], hits: Sequence[Mapping[str, Form]], position: int
+        self, name: _Name, text_tokens: Sequence[Token], hits: Sequence[Mapping[str, Form]], position: int
     ) -> tuple[Match | None, list[int]]:
-        """The longest run of words of this name from here on; None if it does not point at the person."""
+        """The longest run of words of this name from here on; None if it does not identify the person."""
         missing = list(name.words)
         forms: list[Form] = []
-        taken: list[NameWord] = []
-        place = position
-        while place < len(found) and (place == position or found[place].joined):
-            word = next((word for word in missing if word.key in hits[place]), None)
+        matched: list[NameWord] = []
+        end = position
+        while end < len(text_tokens) and (end == position or text_tokens[end].joined):
+            word = next((word for word in missing if word.key in hits[end]), None)
             if word is None:
                 break
             missing.remove(word)
-            taken.append(word)
-            forms.append(hits[place][word.key])
-            place += 1
-        used = list(range(position, place))
-        kinds = {word.kind for word in taken}
-        if kinds <= {"patronymic", "initial", "title"} or _another_person(name, taken, missing, found, place):
+            matched.append(word)
+            forms.append(hits[end][word.key])
+            end += 1
+        used = list(range(position, end))
+        kinds = {word.kind for word in matched}
+        if kinds <= {"patronymic", "initial", "title"} or _is_another_person(name, matched, missing, text_tokens, end):
             return None, used
-        written = " ".join(token.text for token in found[position:place])
-        likeness = max(form.likeness for form in forms)
+        written = " ".join(token.text for token in text_tokens[position:end])
+        likeness = max(form.kind for form in forms)
         surname = "surname" in kinds
-        return Match(name.person_id, name.name, position, len(taken), len(name.words), likeness, written, surname), used
+        return Match(
+            name.person_id, name.name, position, len(matched), len(name.words), likeness, written, surname
+        ), used
 
 
 def _stands_as_name(token: Token, form: Form, follower: Token | None, strict: bool) -> bool:
     if not form.needs_capital:
         return True
     if not token.capital:
-        return not strict and not token.latin and form.likeness is Likeness.EXACT
+        return not strict and not token.latin and form.kind is FormKind.EXACT
     ambiguous_opening = token.latin and token.opens and follower is not None and follower.joined
     return not (strict and ambiguous_opening and follower is not None and opens_sentence(follower.key))
 
 
-def _another_person(
-    name: _Name, taken: Sequence[NameWord], missing: Sequence[NameWord], found: Sequence[Token], place: int
+def _is_another_person(
+    name: _Name, matched: Sequence[NameWord], missing: Sequence[NameWord], text_tokens: Sequence[Token], end: int
 ) -> bool:
-    """A first name followed by another surname: Олена Коваль is not Олена Бондар."""
-    if any(word.kind == "surname" for word in taken) or not any(word.kind == "surname" for word in missing):
+    """Whether another surname follows the first name: Олена Коваль is not Олена Бондар."""
+    if any(word.kind == "surname" for word in matched) or not any(word.kind == "surname" for word in missing):
         return False
-    follower = found[place] if place < len(found) else None
+    follower = text_tokens[end] if end < len(text_tokens) else None
     return follower is not None and follower.capital and follower.joined and not follower.username

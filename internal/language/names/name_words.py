@@ -1,4 +1,4 @@
-"""What the words of one name are, and why two words may be the same word."""
+"""The words of a name, and why two words may be the same word."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivn
 class NameWord:
     """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name.
 
-    Both follow from key and kind, so these two alone make it equal (and hashing it cheap).
+    Both follow from key and kind, which alone make it equal (and hashing it cheap).
     """
 
     key: str
@@ -44,15 +44,15 @@ class NameWord:
 
 @lru_cache(maxsize=50_000)
 def name_words(name: str) -> tuple[NameWord, ...]:
-    """The words of a name in the order written, each with its likeliest kind; digits and marks are left out."""
+    """The words of a name in order, each with its likeliest kind; digits and marks are left out."""
     written = [word for word in _WORD.findall(name) if not word.isdigit()]
     has_first = False
-    found = []
+    words = []
     for position, word in enumerate(written):
         kind = _kind(word, alone=len(written) == 1, after_first=has_first)
         has_first = has_first or kind == "first"
-        found.append(_word(word, kind, last=position == len(written) - 1))
-    return tuple(found)
+        words.append(_word(word, kind, last=position == len(written) - 1))
+    return tuple(words)
 
 
 def _word(word: str, kind: WordKind, last: bool) -> NameWord:
@@ -76,7 +76,7 @@ def _kind(word: str, alone: bool, after_first: bool) -> WordKind:
 
 
 def _may_be_surname(word: str) -> bool:
-    """Абрамович alone is a surname; Ивановна alone is not."""
+    """Whether a lone word may be a surname: Абрамович may, Ивановна may not."""
     kinds = {reading.kind for reading in name_readings(word)}
     return "surname" in kinds or "patronymic" not in kinds
 
@@ -89,7 +89,7 @@ def is_given_name(word: str) -> bool:
 
 
 def is_patronymic(word: str) -> bool:
-    """Whether a word has the form of a patronymic, in any case, in either alphabet."""
+    """Whether a word has the form of a patronymic, in any case and either alphabet."""
     key = name_key(word)
     if key.isascii():
         return len(key) > 6 and bool(_LATIN_PATRONYMIC.search(key))
@@ -97,28 +97,28 @@ def is_patronymic(word: str) -> bool:
 
 
 def word_reason(one: NameWord, other: NameWord) -> WordReason | None:
-    """Why two words of names may be one word: "" when they are equal, None when nothing says so. Symmetric."""
+    """Why two words of names may be one word: "" if they are equal, None if nothing says so. Symmetric."""
     if one.key == other.key:
         return ""
     if "initial" in (one.kind, other.kind):
         return "prefix" if _initial_of(one, other) else None
     if "title" in (one.kind, other.kind) or not _kinds_agree(one, other):
         return None
-    return _likeness(one, other)
+    return _match_reason(one, other)
 
 
-def _likeness(one: NameWord, other: NameWord) -> WordReason | None:
+def _match_reason(one: NameWord, other: NameWord) -> WordReason | None:
     if one.bases & other.bases:
         return "declension"
     if one.groups & other.groups:
         return _given_reason(one, other)
     if other.key in english_relatives(one.key):
         return "diminutive"
-    return "transliteration" if _sound_alike(one, other) or _translated(one, other) else None
+    return "transliteration" if _have_same_sound(one, other) or _translated(one, other) else None
 
 
 def _kinds_agree(one: NameWord, other: NameWord) -> bool:
-    """A surname and a first name are different words, unless one of them is only a guess for a lone word."""
+    """Whether the kinds may be one word: a patronymic is never another kind."""
     return one.kind == other.kind or "patronymic" not in (one.kind, other.kind)
 
 
@@ -127,7 +127,9 @@ def _initial_of(one: NameWord, other: NameWord) -> bool:
         return False
     initial, full = (one, other) if one.kind == "initial" else (other, one)
     return any(
-        whole.startswith(part) for part in skeletons(initial.key) for whole in skeletons(full.key)
+        full_sound.startswith(initial_sound)
+        for initial_sound in skeletons(initial.key)
+        for full_sound in skeletons(full.key)
     ) or full.key.startswith(initial.key)
 
 
@@ -141,7 +143,7 @@ def _given_reason(one: NameWord, other: NameWord) -> WordReason:
     return "diminutive"
 
 
-def _sound_alike(one: NameWord, other: NameWord) -> bool:
+def _have_same_sound(one: NameWord, other: NameWord) -> bool:
     return any(skeletons(a) & skeletons(b) for a in one.bases for b in other.bases)
 
 
@@ -166,5 +168,5 @@ def translations(key: str) -> frozenset[str]:
     if "uk" not in languages or len(key) < 4:
         return frozenset()
     lookup = _name_dictionaries().lookup  # type: ignore[attr-defined]  # the package ships no types
-    found = {name_key(name) for category in ("last", "patronymic") for name in lookup(key, category, limit=2)}
-    return frozenset(found - {key})
+    keys = {name_key(name) for category in ("last", "patronymic") for name in lookup(key, category, limit=2)}
+    return frozenset(keys - {key})

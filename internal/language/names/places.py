@@ -1,6 +1,6 @@
-"""Names of one place in three languages that neither declension nor sound brings together: Київ, Киев, Kyiv, Kiev.
+"""Names of one place in three languages that neither declension nor sound connects: Київ, Киев, Kyiv, Kiev.
 
-Countries and a city of each time zone come from CLDR by babel; the cities its data lack are listed here.
+Countries and a city of each time zone come from CLDR by babel; missing cities are listed here.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _LISTED = """
 
 @cache
 def places() -> Mapping[str, str]:
-    """The folded name of a place in any of the languages -> what stands for the place; some 1,500 names, 0.2 s once."""
-    found: dict[str, str] = {}
+    """Maps the folded name of a place in any of the languages to the place's id; some 1,500 names, 0.2 s once."""
+    ids: dict[str, str] = {}
     for place, name in (*_listed(), *_countries(), *_zone_cities()):
-        found.setdefault(name_key(name), found.get(name_key(place), place))
-    return found
+        ids.setdefault(name_key(name), ids.get(name_key(place), place))
+    return ids
 
 
 def _listed() -> Iterator[tuple[str, str]]:
@@ -83,7 +83,7 @@ def _countries() -> Iterator[tuple[str, str]]:
 
 
 def _zone_cities() -> Iterator[tuple[str, str]]:
-    """Cities under the name of their zone; where English has no entry, the zone's own name is the English one."""
+    """Cities by the id of their zone; where English has no entry, the zone's own name is the English one."""
     from babel import Locale
 
     zones: dict[str, Any] = {language: Locale(language).time_zones for language in _LANGUAGES}

@@ -16,10 +16,10 @@ _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "
 
 @lru_cache(maxsize=100_000)
 def same_person_reason(a: str, b: str) -> Reason | None:
-    """Why two names may mean one person; None when they are equal (that is no hint) or nothing says so. Symmetric.
+    """Why two names may mean one person; None if they are equal (that is no hint) or nothing says so. Symmetric.
 
     Every word of the shorter name must have its word in the longer one, so Иван Петров and Иван Сидоров, or two
-    different patronymics, give None. The least obvious step is what is told: transliteration before diminutive before
+    different patronymics, give None. The least obvious step is returned: transliteration before diminutive before
     declension; if the words are equal, `patronymic` when only a patronymic is added, else `prefix`.
     """
     if name_key(a) == name_key(b):
@@ -38,7 +38,7 @@ def same_person_reason(a: str, b: str) -> Reason | None:
 
 
 def _says_enough(words: Sequence[NameWord]) -> bool:
-    """A title, an initial or a patronymic alone points at nobody."""
+    """Whether a name can identify somebody: a title, an initial or a patronymic alone cannot."""
     return any(word.kind in ("first", "surname") for word in words)
 
 

@@ -1,4 +1,4 @@
-"""Whether a question stands alone, or can only be understood together with what was said before it. By rules."""
+"""Whether a question stands alone, or depends on what was said before it. By rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONNECTS: Final = re.compile(
     r"|and|but|or|so|then|what about|how about|what if)\b",
     re.IGNORECASE,
 )
-"""Words that go on with something when a question begins with them."""
+"""Words at the beginning of a question that continue something."""
 
 _POINTS_BACK: Final = re.compile(
     r"\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|ним|нему|ней|них|ними|нём|нем|нею|тот|та|то|те|того|той|тех|том|этот|эта"
@@ -22,25 +22,25 @@ _POINTS_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME_INSIDE: Final = re.compile(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+")
-"""A capitalised word that begins no sentence: whoever is named needs no pronoun's help."""
+"""A capitalised word inside a sentence: a named person needs no pronoun."""
 
 _I: Final = re.compile(r"I(?:['’]\w+)?\Z")
 
-FEW_WORDS: Final = 1
-SHORT: Final = 4
-"""Words with a meaning of their own: one alone asks for more of what was said, up to four may lean on a pronoun."""
+MIN_WORDS: Final = 1
+MAX_WORDS: Final = 4
+"""Content words of a question that may depend on what was said: one, or up to four with a pronoun."""
 
 
-def leans_on_before(text: str, content_words: int) -> bool:
+def depends_on_preceding(text: str, content_words: int) -> bool:
     """Whether a question is only understood with what was said before: "and then?", "а что он сказал потом?".
 
-    `content_words` is how many words it has besides function words. A pronoun or a word that points back counts only
-    where nobody is named, and a question of many words is taken to stand alone.
+    `content_words` is the number of its words besides function words. A pronoun or a word that points back counts only
+    if nobody is named, and a question of many words is taken to stand alone.
     """
     if any(not _I.match(name) for name in _NAME_INSIDE.findall(text)):
-        return bool(_CONNECTS.search(text)) and content_words <= FEW_WORDS
+        return bool(_CONNECTS.search(text)) and content_words <= MIN_WORDS
     if not content_words:
         return bool(text.strip())
-    if _CONNECTS.search(text) and content_words <= FEW_WORDS + 1:
+    if _CONNECTS.search(text) and content_words <= MIN_WORDS + 1:
         return True
-    return content_words <= SHORT and bool(_POINTS_BACK.search(_CONNECTS.sub("", text)))
+    return content_words <= MAX_WORDS and bool(_POINTS_BACK.search(_CONNECTS.sub("", text)))

@@ -1,4 +1,4 @@
-"""Which kind of memory a question asks for: goals, decisions, open questions, preferences.
+"""Which kinds of memories a question asks for: goals, decisions, open questions, preferences.
 
 "Какие у меня цели?" shares no word with a goal. In Russian, Ukrainian and English.
 """
@@ -40,27 +40,27 @@ _AROUND: Final = words(
     " there tell show list remind remember know you about current open unanswered active main recent recently"
     " lately made set left still now got to we our us"
 )
-"""What may stand around the word for the kind without asking for anything besides."""
+"""Words beside the word for the kind that ask for nothing more specific."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class KindsAsked:
+class RequestedKinds:
     """The labels a question asks for; `alone`: for all of them, not for those about something."""
 
     labels: frozenset[str] = frozenset()
     alone: bool = False
 
 
-def kinds_asked(question: str) -> KindsAsked:
-    """Which kinds of memories a question asks for by name; none for most questions."""
+def requested_kinds(question: str) -> RequestedKinds:
+    """The kinds of memories that a question asks for by name; none for most questions."""
     key = name_key(question)
     labels = {label for label, pattern in _KINDS.items() if pattern.search(key)}
     if not labels:
-        return KindsAsked()
+        return RequestedKinds()
     rest = key
     for label in labels:
         rest = _KINDS[label].sub(" ", rest)
     left = [word for word in _TOKEN.findall(rest) if word not in _AROUND]
-    return KindsAsked(frozenset(labels), alone=not left)
+    return RequestedKinds(frozenset(labels), alone=not left)

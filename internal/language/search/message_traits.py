@@ -1,4 +1,4 @@
-"""What a message shows at a glance: whether it asks, when or how many it tells, how many names stand in it."""
+"""Traits of a message: whether it asks, names a time or a number, and how many names it holds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PICTURE: Final = 1 << 4
 NAMES_SHIFT: Final = 8
 MOST_NAMES: Final = 15
 
-_KNOWN_WORDS: Final = 1 << 15
-"""Words whose judgement is remembered: 3 MB at most."""
+_CACHED_WORDS: Final = 1 << 15
+"""Words whose traits are cached: 3 MB at most."""
 
-_LONGEST: Final = 20_000
-"""Characters that are looked at: a trait is one of a message, not of a book."""
+_MAX_CHARACTERS: Final = 20_000
+"""Characters that are read: the traits are those of a message, not of a book."""
 
 _MONTHS: Final = (
     "январ(?:ь|я|е|ю|ем|ск\\w+)|феврал(?:ь|я|е|ю|ем|ьск\\w+)|март(?:а|е|у|ом|овск\\w+)?|апрел(?:ь|я|е|ю|ем|ьск\\w+)"
@@ -68,7 +68,7 @@ _NUMBER_WORD = re.compile(rf"(?:\w*\d\w*|{_NUMBERS})")
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _QUESTION_END = re.compile(r"\?[)\]}\"'»”’!?.\s\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]*\Z")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:)\"»”–—-][ \t])[A-ZÀ-ÖØ-ÞА-ЯЁЄІЇҐ][\w'’ʼ]+")
-"""A capitalised word behind another one, not behind the end of a sentence."""
+"""A capitalised word after another word, not after the end of a sentence."""
 
 _OF_I = frozenset({"I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"})
 _MAY = "May"
@@ -81,7 +81,7 @@ def traits_of(text: str) -> int:
     Russian, Ukrainian or English ("вчора", "two weeks ago", "2021"); a number in digits or words. PICTURE is set by who
     knows of pictures.
     """
-    text = text[:_LONGEST]
+    text = text[:_MAX_CHARACTERS]
     found = ASKS if "?" in text else 0
     if found and _QUESTION_END.search(text):
         found |= ENDS_AS_QUESTION
@@ -95,7 +95,7 @@ def names_in(text: str) -> int:
     return min(MOST_NAMES, sum(word not in _OF_I for word in _NAME_INSIDE.findall(text)))
 
 
-@lru_cache(maxsize=_KNOWN_WORDS)
+@lru_cache(maxsize=_CACHED_WORDS)
 def _of_word(word: str) -> int:
     folded = word.casefold()
     time = TIME if _TIME_WORD.fullmatch(folded) or word == _MAY else 0  # small, it is a verb

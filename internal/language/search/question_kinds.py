@@ -35,7 +35,7 @@ _MONTH: Final = re.compile(r"month(\d+)")
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _DAY: Final = re.compile(r"(?<![\d.,:])([12]?\d|3[01])(?:st|nd|rd|th|-?(?:го|е|ое|го))?(?![\d:])")
 _NO_MONTHS: Final = words("мар маю мае маем сен сент дек окт авг янв фев ноя апр")
-"""Short forms that are rather other words, or none, inside a question."""
+"""Short forms that are rather other words inside a question."""
 
 _CAPITAL_ONLY: Final = words("may march mar jan")
 _SOME_YEAR_BACK: Final = re.compile(r"\b(?:last|прошл\w+|минул\w+|торік|торішн\w+)\b", re.IGNORECASE)
@@ -65,15 +65,15 @@ class NamedDates:
 
 
 def question_kind(text: str) -> QuestionKind:
-    """What a question asks for, by how it begins; how many also by its middle."""
+    """What a question asks for, judged by its beginning; "how many" also by its middle."""
     key = name_key(text)
     return QuestionKind(bool(_WHEN.search(key)), bool(_MANY.search(key)), bool(_PLACE_OR_PERSON.search(key)))
 
 
 def named_dates(text: str, at: datetime) -> NamedDates:
-    """The dates among a question's words, asked at `at` (aware): "в июне", "last May", "on 5 May 2023", "last month".
+    """The dates that a question names, asked at `at` (aware): "в июне", "on 5 May 2023", "last month".
 
-    Days count only beside a month. What is relative must stand first or last in the question.
+    Days count only beside a month. Relative dates must be first or last in the question.
     """
     months = {month for match in _WORD.finditer(text) if (month := _month(match.group()))}
     years = {int(year) for year in _YEAR.findall(text)}
@@ -95,10 +95,10 @@ def _month(written: str) -> int | None:
 
 
 def _relative(text: str, at: datetime) -> NamedDates:
-    found = dated_question_plainly(text, at, _language(text))
-    if found is None:
+    dated = dated_question_plainly(text, at, _language(text))
+    if dated is None:
         return NamedDates()
-    begins, length = found.begins, ((found.ends or found.begins) - found.begins).total_seconds() / 86400
+    begins, length = dated.begins, ((dated.ends or dated.begins) - dated.begins).total_seconds() / 86400
     years = frozenset({begins.year} if length <= _LONGEST_YEAR_RANGE else ())
     months = frozenset({begins.month} if length <= _LONGEST_MONTH_RANGE else ())
     return NamedDates(months, years, frozenset({begins.day} if length <= _LONGEST_DAY_RANGE else ()))

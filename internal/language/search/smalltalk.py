@@ -1,4 +1,4 @@
-"""Messages that tell nothing: bare questions, and answers that nothing is known. By rules, in three languages."""
+"""Recognises messages without content, by rules in three languages: bare questions, and "I do not know"."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _EXCUSES: Final = re.compile(
     r"|i only remember|sorry|unfortunately|i['’]m not sure)\b",
     re.IGNORECASE,
 )
-"""What an answer that knows nothing says besides: it asks to be told, or is sorry."""
+"""What an answer without knowledge says besides: it asks for the information, or is sorry."""
 
 _BUT: Final = re.compile(
     r"\b(?:но|зато|однако|хотя|кроме|может быть|возможно|але|проте|зате|однак|хоча|крім|може|можливо"
@@ -97,46 +97,47 @@ _OF_TALK: Final = re.compile(
 
 
 def asks_again(text: str, question: str) -> bool:
-    """Whether a message does nothing but ask what is asked now: "А когда у Маши день рождения?", "Напомни, где ключ".
+    """Whether a message only asks the present question: "А когда у Маши день рождения?", "Напомни, где ключ".
 
-    With more than NEW_WORDS words of its own it tells something on its way ("What shall I give my wife Anna on
-    Friday?"), and so does what is put as a statement.
+    With more than NEW_WORDS words of its own it states something too ("What shall I give my wife Anna on Friday?"), and
+    so does a statement.
     """
     if len(text) > _MOST_CHARACTERS:
         return False
-    sentences = [one for one in _sentences(text) if not _GREETS.fullmatch(one)]
-    if not sentences or not all(_is_bare_question(one) for one in sentences):
+    sentences = [sentence for sentence in _sentences(text) if not _GREETS.fullmatch(sentence)]
+    if not sentences or not all(_is_bare_question(sentence) for sentence in sentences):
         return False
     return len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
 
 
 def knows_nothing(text: str) -> bool:
-    """Whether a short answer says only that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
+    """Whether a short answer only says that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
     if len(text) > _MOST_CHARACTERS:
         return False
     sentences = _sentences(text)
     if _FIGURE.search(text) or _BUT.search(text) or len(_WORD.findall(text)) > _MOST_WORDS:
         return False
-    nothing = [bool(_NOTHING.search(one)) for one in sentences]
+    nothing = [bool(_NOTHING.search(sentence)) for sentence in sentences]
     return any(nothing) and all(
-        empty or one.endswith("?") or bool(_EXCUSES.search(one)) for one, empty in zip(sentences, nothing, strict=True)
+        says_nothing or sentence.endswith("?") or bool(_EXCUSES.search(sentence))
+        for sentence, says_nothing in zip(sentences, nothing, strict=True)
     )
 
 
 def asks_about_talk(text: str) -> bool:
-    """Whether a question is about what was asked or answered before: then questions and refusals tell something."""
+    """Whether a question is about what was asked or answered before: then questions and refusals are content."""
     return bool(_OF_TALK.search(text))
 
 
 @lru_cache(maxsize=1_000)
 def _beginnings(text: str) -> frozenset[str]:
-    """What the longer words of a text begin with, function words apart."""
+    """The beginnings of the longer words of a text, without function words."""
     words = (forms[0][0] for forms in plain_query_terms(text))
     return frozenset(word[:_PREFIX] for word in words if len(word) >= _LONG)
 
 
 def _sentences(text: str) -> list[str]:
-    return [one.strip() for one in _SENTENCE.findall(text) if _WORD.search(one)]
+    return [sentence.strip() for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)]
 
 
 def _is_bare_question(sentence: str) -> bool:

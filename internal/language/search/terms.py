@@ -1,9 +1,9 @@
-"""What a text is found by, word by word: dictionary forms in Russian and Ukrainian, stems in English, names as written.
+"""Index terms of a text: dictionary forms in Russian and Ukrainian, stems in English, names as written.
 
-A word has alternatives, of which one is enough for a match: its dictionary forms, and for a name the form as it was
-written, the nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and
-the place that is called so in one of the languages (`=kyiv`).
-Called in the language process: a word not seen before costs up to 1 ms, one that was 5 microseconds.
+A word has alternatives, one of which suffices for a match: its dictionary forms, and for a name the written form, the
+nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and the place
+with this name in one of the languages (`=kyiv`). Called in the language process: a new word costs up to 1 ms, a known
+one 5 microseconds.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.ukrainian import ukrainian_stem
 
 ANALYZER: Final = "words-1" if has_ukrainian_dictionary() else "words-1 without uk"
-"""The version of these rules: terms that another one made are made anew."""
+"""The version of these rules: terms made by another version are made again."""
 
 OR: Final = "|"
-"""Between the alternatives of one word as they are stored; words have spaces between them."""
+"""Separates the alternatives of one word in stored terms; words are separated by spaces."""
 
 SOUND: Final = "~"
 GIVEN: Final = "^"
@@ -36,19 +36,19 @@ Word = tuple[tuple[str, float], ...]
 _SOUND_WEIGHT: Final = 0.8
 _RELATED_WEIGHT: Final = 0.6
 
-_LONGEST: Final = 40
-_SHORTEST_SOUND: Final = 4
-"""Letters of the shortest word of a query whose sound is looked up: "тому" is not Tom."""
+_MAX_LETTERS: Final = 40
+_MIN_SOUND: Final = 4
+"""Letters of the shortest query word whose sound is searched for: "тому" is not Tom."""
 
 _TOKEN: Final = re.compile(
     r"(?<!\w)@(?P<username>[A-Za-z0-9_]{3,32})|\d+(?:[.,]\d+)+|[^\W_]+(?:['’ʼ`´][^\W\d_]+)*",
 )
-_OPENING: Final = re.compile(r"(?:^|[.!?…\n:;])\W*$")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?…\n:;])\W*$")
 _POSSESSIVE: Final = re.compile(r"'s$")
 _DIGIT: Final = re.compile(r"\d")
 
-_LEAST_SCORE: Final = 0.2
-"""A Russian reading less likely than this gives no term. Ukrainian ones carry no likelihood: all that are known do."""
+_MIN_LIKELIHOOD: Final = 0.2
+"""The least likelihood of a Russian reading that gives a term. Ukrainian readings have none: all known ones do."""
 
 _FUNCTION_POS: Final = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ"})
 _FUNCTION_MARKS: Final = ("Apro", "Ques", "Dmns", "Anph")
@@ -76,7 +76,7 @@ _ONESELF: Final = re.compile(
 
 
 class _Token(NamedTuple):
-    """A word as it stands in a text. `named`: written as a name where nothing but a name is written so."""
+    """A word as written in a text. `named`: it has a capital that only a name has."""
 
     written: str
     capital: bool
@@ -85,37 +85,40 @@ class _Token(NamedTuple):
 
 
 def document_terms(texts: Sequence[str]) -> list[str]:
-    """What each text is found by: its words in order, separated by spaces, the alternatives of a word by `|`."""
-    return [" ".join(OR.join(found) for token in _tokens(text) if (found := _document_word(*token))) for text in texts]
+    """The stored terms of each text: its words in order, separated by spaces, the alternatives of a word by `|`."""
+    return [
+        " ".join(OR.join(alternatives) for token in _tokens(text) if (alternatives := _document_word(*token)))
+        for text in texts
+    ]
 
 
 def words_of(stored: str) -> list[list[str]]:
-    """The words of stored terms, each with its alternatives: the inverse of how `document_terms` writes them."""
+    """The words of stored terms, each with its alternatives: the inverse of `document_terms`."""
     return [word.split(OR) for word in stored.split()]
 
 
 def topic_terms(text: str) -> list[Word]:
-    """The terms of a question without the owner himself: whatever he ever said of himself shares that word with it.
+    """The terms of a question without the owner: those match everything the owner ever said of himself or herself.
 
-    English writes its "I" as a name.
+    English "I" is written like a name.
     """
     return [word for word in query_terms(text) if not all(_ONESELF.fullmatch(term) for term, _ in word)]
 
 
 def query_terms(text: str) -> list[Word]:
-    """The words to look for, each once; empty if a question holds none but function words."""
-    found = (_query_word(*token) for token in _tokens(text))
-    return list(dict.fromkeys(word for word in found if word))
+    """The words to search for, each once; empty if a question has only function words."""
+    words_ = (_query_word(*token) for token in _tokens(text))
+    return list(dict.fromkeys(word for word in words_ if word))
 
 
 def plain_query_terms(text: str) -> list[Word]:
-    """As `query_terms`, without dictionaries: the words as written and their sounds. For a process that has none."""
+    """As `query_terms`, without dictionaries: the written words and their sounds. For a process that has none."""
     keys = (name_key(token.written) for token in _tokens(text))
     return list(dict.fromkeys(_weighted([key], _sounds([key])) for key in keys if key and key not in _STOP))
 
 
 def names_oneself(text: str) -> bool:
-    """Whether a text speaks of its author: "где я живу?", "моя сестра", "where do I live?"."""
+    """Whether a text is about its author: "где я живу?", "моя сестра", "where do I live?"."""
     return bool(_ONESELF.search(name_key(text)))
 
 
@@ -123,9 +126,9 @@ def _tokens(text: str) -> Iterator[_Token]:
     shouting = text.isupper()
     for match in _TOKEN.finditer(text):
         username = match.group("username")
-        written = (username or match.group())[:_LONGEST]
+        written = (username or match.group())[:_MAX_LETTERS]
         capital = written[:1].isupper() and not shouting
-        opens = capital and bool(_OPENING.search(text[max(0, match.start() - 12) : match.start()]))
+        opens = capital and bool(_SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()]))
         yield _Token(written, capital, capital and not opens, username is not None)
 
 
@@ -149,7 +152,7 @@ def _document_word(written: str, capital: bool, named: bool, username: bool) -> 
 
 @lru_cache(maxsize=50_000)
 def _query_word(written: str, capital: bool, named: bool, username: bool) -> Word:
-    """Owners write names in small letters too: what could be a name is looked for as one."""
+    """The alternatives of a query word; owners write names in lower case too, so a possible name is one."""
     key = _POSSESSIVE.sub("", name_key(written))
     if username or _DIGIT.search(key):
         return ((key, 1.0),)
@@ -157,7 +160,7 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
         return ()
     forms = _dictionary_forms(key)
     names = _names(key)
-    sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _SHORTEST_SOUND else []
+    sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _MIN_SOUND else []
     related = [*_groups(key), *sorted(english_relatives(key))] if capital or _is_given_name(key) else []
     exact = [key, *names, *forms, *_rule_stems(key, forms), *_places([key, *names, *forms])]
     return _weighted(exact, sounds, related)
@@ -169,7 +172,7 @@ def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str
 
 
 def _dictionary_forms(key: str) -> list[str]:
-    """The dictionary forms of an ordinary word that is known, likeliest first; of an English one its stem."""
+    """The dictionary forms of a known word, likeliest first; of an English one its stem."""
     languages = dictionary_languages(key)
     if languages == ("en",):
         return [english_stem(key)] if key.isascii() else []
@@ -183,12 +186,14 @@ def _rule_stems(key: str, forms: Sequence[str]) -> list[str]:
 
 
 def _lemmas(key: str, language: Language) -> list[str]:
-    scores: dict[str, float] = {}
+    likelihoods: dict[str, float] = {}
     for parse in parses(key, language):
         if parse.is_known:
             lemma = name_key(parse.normal_form)
-            scores[lemma] = scores.get(lemma, 0.0) + float(parse.score)
-    return sorted((lemma for lemma in scores if scores[lemma] >= _LEAST_SCORE), key=lambda lemma: -scores[lemma])
+            likelihoods[lemma] = likelihoods.get(lemma, 0.0) + float(parse.score)
+    return sorted(
+        (lemma for lemma in likelihoods if likelihoods[lemma] >= _MIN_LIKELIHOOD), key=lambda lemma: -likelihoods[lemma]
+    )
 
 
 @cache
@@ -199,12 +204,12 @@ def _stemmer() -> Any:
 
 
 def english_stem(key: str) -> str:
-    """The stem of a folded English word, by rules: no dictionary is needed."""
+    """The stem of a folded English word, by rules without a dictionary."""
     return str(_stemmer().stemWord(key))
 
 
 def _names(key: str) -> list[str]:
-    """The nominatives of a word as a name, those that dictionaries know before guesses."""
+    """The nominatives of a word as a name, those of dictionaries before guesses."""
     readings = sorted(name_readings(key), key=lambda reading: not reading.known)
     known = any(reading.known for reading in readings)
     return list(dict.fromkeys(name_key(reading.lemma) for reading in readings if reading.known or not known))
@@ -223,12 +228,12 @@ def _sounds(keys: Iterable[str]) -> list[str]:
 
 
 def _places(keys: Iterable[str]) -> list[str]:
-    """What stands for a place that is called so: Киев, Київ and Kyiv are one. Names of several words are left out."""
+    """The ids of the place with one of these names: Киев, Київ and Kyiv are one. One-word names only."""
     return sorted({PLACE + place.replace(" ", "") for key in keys if (place := places().get(key))})
 
 
 def _is_given_name(key: str) -> bool:
-    """Whether a word in small letters is likely a first name: "саша", but not "вера" or "will"."""
+    """Whether a word in lower case is likely a first name: "саша", but not "вера" or "will"."""
     if key.isascii():
         return False
     return bool(given_names(key)) and all(_is_name(parse) for parse in parses(key, dictionary_languages(key)[0])[:1])
@@ -239,13 +244,13 @@ def _is_name(parse: Any) -> bool:
 
 
 def _groups(key: str) -> list[str]:
-    """The first names a word may be a form of, short ones included: one number a name, whatever its spelling."""
+    """The first names a word may be a form of, short ones included: one number per name, whatever its spelling."""
     return sorted({f"{GIVEN}{name.group}" for name in given_names(key)})
 
 
 @lru_cache(maxsize=50_000)
 def _is_function_word(key: str) -> bool:
-    """Whether a word carries no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
+    """Whether a word has no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
     if key in _STOP:
         return True
     languages = dictionary_languages(key)

@@ -1,7 +1,7 @@
 """Whether two short texts say the same in other forms: another case, number, person, alphabet or order of words.
 
-"выучить испанский" and "Хочу выучить испанский язык" are not, "микросервисы" and "микросервис" are. What would turn the
-meaning round (a negation, "without", "from", a question's word, a number) must be the same in both.
+"микросервисы" and "микросервис" are the same, "выучить испанский" and "Хочу выучить испанский язык" are not. Words that
+would reverse the meaning (a negation, "without", "from", a question's word, a number) must be the same in both.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, words
 
 WORDS = "words"
-"""The same words in whatever forms; other reasons are those of `entities`."""
+"""The same words in any forms; other reasons are those of `entities`."""
 
 LIGHT = words(
     "хотеть хотеться мечтать планировать собираться намереваться цель мечта план решить решать принять решение"
     " хотіти хотітися мріяти планувати збиратися мета мрія вирішити вирішувати прийняти рішення"
     " want plan aim goal dream intend hope decid decis go would like finally наконец нарешті"
 )
-"""What a goal or a decision may be put in without being another one."""
+"""Words in which a goal or a decision is expressed and that do not change it."""
 
-_TELLING = {
+_MEANING_CHANGING = {
     **dict.fromkeys(
         words("не ни нет нельзя никогда ні ніколи немає no not never don't doesn't didn't won't can't"), "not"
     ),
@@ -44,7 +44,7 @@ _TELLING = {
     **dict.fromkeys(words("before перед"), "before"),
     **dict.fromkeys(words("или або чи or"), "or"),
 }
-"""Words that stand in no list of terms and yet make another meaning."""
+"""Words that are no index terms and yet change the meaning."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’ʼ`][^\W\d_]+)*")
 _SIGNS = re.compile(r"[^\w\s.,;:!?'\"«»“”„’ʼ`()…–—-]")
@@ -52,67 +52,67 @@ _SIGNS = re.compile(r"[^\w\s.,;:!?'\"«»“”„’ʼ`()…–—-]")
 
 @dataclass(frozen=True, slots=True)
 class WordForms:
-    """The words of a text, each with the forms it may be one of, and what must be the same besides."""
+    """The words of a text, each with its possible dictionary forms, and what must be equal besides."""
 
     words: tuple[frozenset[str], ...]
-    telling: frozenset[str]
+    meaning_changing: frozenset[str]
     latin: bool
 
 
-def alike(texts: Sequence[str], known: Sequence[str], *, names: bool) -> list[list[tuple[int, str]]]:
-    """For each text the places in `known` that say the same, and why; equal texts are not told apart from those.
+def match_texts(texts: Sequence[str], known: Sequence[str], *, names: bool) -> list[list[tuple[int, str]]]:
+    """The places in `known` that say the same as each text, and why; equal texts are included.
 
     `names`: they are names of things, which may sound the same in two alphabets. Some 3 microseconds for each known
-    text that was seen before, up to 1 ms for each word that was not: called with parts of what is known.
+    text seen before, up to 1 ms for each new word: call it with parts of what is known.
     """
     return [
-        [(place, why) for place, other in enumerate(known) if (why := sameness(text, other, names=names))]
+        [(index, reason) for index, other in enumerate(known) if (reason := match_reason(text, other, names=names))]
         for text in texts
     ]
 
 
-def sameness(one: str, other: str, *, names: bool) -> str | None:
-    """Why two texts say the same; None if nothing says so."""
+def match_reason(one: str, other: str, *, names: bool) -> str | None:
+    """Why two texts say the same, or None."""
     if same_words(word_forms(one, light=not names), word_forms(other, light=not names)):
         return WORDS
     if names and _SIGNS.findall(one) == _SIGNS.findall(other):
-        (mine, theirs) = entities.name_forms([one, other])
-        return entities.likeness(mine, theirs)
+        (forms, forms_of_other) = entities.name_forms([one, other])
+        return entities.match_reason(forms, forms_of_other)
     return None
 
 
 def same_words(one: WordForms, other: WordForms) -> bool:
-    """Whether every word of the one has its own in the other, whatever their order."""
-    if not one.words or len(one.words) != len(other.words) or one.telling != other.telling:
+    """Whether every word of one text has its match in the other, in any order."""
+    if not one.words or len(one.words) != len(other.words) or one.meaning_changing != other.meaning_changing:
         return False
     across = one.latin != other.latin
-    return _paired(one.words, other.words, across)
+    return _have_partners(one.words, other.words, across)
 
 
-def _paired(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]], across: bool) -> bool:
+def _have_partners(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]], across: bool) -> bool:
     if not mine:
         return True
     first, *rest = mine
-    for place, candidate in enumerate(theirs):
+    for index, candidate in enumerate(theirs):
         common = first & candidate
         # Names of one alphabet are not compared by their sound: Akme and Acme may be two.
         if any(across or not form.startswith(SOUND) for form in common):
-            return _paired(rest, [*theirs[:place], *theirs[place + 1 :]], across)
+            return _have_partners(rest, [*theirs[:index], *theirs[index + 1 :]], across)
     return False
 
 
 @lru_cache(maxsize=50_000)
 def word_forms(text: str, *, light: bool) -> WordForms:
-    """`light`: what a goal or a decision may be put in is left out."""
+    """The word forms of a text; with `light` without the words in which a goal or a decision is expressed."""
     (terms,) = document_terms([text])
-    kept = [frozenset((*forms, *_guessed(forms))) for forms in words_of(terms)]
+    forms_of_words = [frozenset((*forms, *_guessed(forms))) for forms in words_of(terms)]
     if light:
-        kept = [forms for forms in kept if not forms & LIGHT] or kept
-    telling = {_TELLING[key] for word in _WORD.findall(text) if (key := name_key(word)) in _TELLING}
+        forms_of_words = [forms for forms in forms_of_words if not forms & LIGHT] or forms_of_words
+    telling = {_MEANING_CHANGING[key] for word in _WORD.findall(text) if (key := name_key(word)) in _MEANING_CHANGING}
     if _with_somebody(text):
         telling.discard("from")
     signs = frozenset(_SIGNS.findall(text))
-    return WordForms(tuple(sorted(kept, key=sorted)), frozenset(telling) | signs, text.isascii())
+    return WordForms(tuple(sorted(forms_of_words, key=sorted)), frozenset(telling) | signs, text.isascii())
 
 
 def _guessed(forms: Sequence[str]) -> Iterator[str]:
@@ -131,17 +131,17 @@ def _with_somebody(text: str) -> bool:
 
 
 def may_be_same(pairs: Sequence[tuple[str, str]]) -> list[bool]:
-    """For each pair of texts that are near one another in meaning, whether nothing in their words keeps them apart.
+    """Whether nothing in the words keeps two texts of similar meaning apart, for each pair.
 
-    Apart are those whose telling words or numbers differ, those of which one says the same and more, and those that
-    share more than half of their words: so look two goals ("learn Spanish", "learn French"), or what was bought and
-    sold again, and they stand as near as one thing told twice.
+    They are kept apart if their meaning-changing words or numbers differ, if one says the same and more, or if they
+    share more than half of their words: so do two goals ("learn Spanish", "learn French") or what was bought and sold
+    again, and their vectors are as similar as those of one thing said twice.
     """
     return [_may_be_same(word_forms(one, light=False), word_forms(other, light=False)) for one, other in pairs]
 
 
 def _may_be_same(one: WordForms, other: WordForms) -> bool:
-    if one.telling != other.telling or _numbers(one) != _numbers(other):
+    if one.meaning_changing != other.meaning_changing or _numbers(one) != _numbers(other):
         return False
     mine, theirs = _unmatched(one.words, other.words)
     shared = len(one.words) - len(mine)
@@ -155,7 +155,7 @@ def _may_be_same(one: WordForms, other: WordForms) -> bool:
 def _unmatched(
     mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]
 ) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
-    """The words of each that have no partner in the other."""
+    """The words of each that have no match in the other."""
     left, right = [], list(theirs)
     for forms in mine:
         partner = next((other for other in right if forms & other), None)

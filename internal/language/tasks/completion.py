@@ -1,4 +1,4 @@
-"""What somebody says about things he had to do: that they are done, or need not be done any more. By rules.
+"""Recognises by rules that the author did something that was to be done, or that it need not be done any more.
 
 "я вже подзвонив Марії" is about "Подзвонити Марії": the same verb, in any form and aspect, and a thing in common.
 """
@@ -79,37 +79,37 @@ _STOP: Final = words(
     " в во на у о об про для и та й і с з із по к ко до от від за мне мені я мой моя моё мое мій моє мою это це"
     " already just уже вже"
 )
-_LONGEST: Final = 600
-_SHORTEST_VERB: Final = 5
+_MAX_CHARACTERS: Final = 600
+_MIN_VERB: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A sentence that says what became of a thing to be done: `index` among the titles that were asked about."""
+class Completion:
+    """A sentence that completes or cancels a task: `index` is its place among the titles."""
 
     index: int
     outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Statement:
     verbs: frozenset[str]
     things: frozenset[str]
     past: bool
 
 
-def settled(text: str, titles: Sequence[str]) -> list[Settled]:
-    """What a text by the one who has to do these things says of them, each once. Loads pymorphy3."""
-    found: dict[int, Outcome] = {}
+def find_completions(text: str, titles: Sequence[str]) -> list[Completion]:
+    """The tasks that a text by their owner completes or cancels, each once. Loads pymorphy3."""
+    outcomes: dict[int, Outcome] = {}
     for start, end in sentences(text):
         sentence = text[start:end]
-        if len(sentence) <= _LONGEST and (one := _of_sentence(sentence, titles)) is not None:
-            found.setdefault(one.index, one.outcome)
-    return [Settled(index, outcome) for index, outcome in found.items()]
+        if len(sentence) <= _MAX_CHARACTERS and (completion := _completion_of_sentence(sentence, titles)) is not None:
+            outcomes.setdefault(completion.index, completion.outcome)
+    return [Completion(index, outcome) for index, outcome in outcomes.items()]
 
 
 def same_task(one: str, other: str) -> bool:
-    """Whether two titles tell of the same thing to be done."""
+    """Whether two titles mean the same task."""
     mine, theirs = _read(one, title=True), _read(other, title=True)
     if not mine.things and not theirs.things:
         return _verbs_alike(mine.verbs, theirs.verbs) and bool(mine.verbs)
@@ -119,28 +119,31 @@ def same_task(one: str, other: str) -> bool:
     return bool(fewer) and 3 * len(shared) >= 2 * fewer and verbs
 
 
-def _of_sentence(sentence: str, titles: Sequence[str]) -> Settled | None:
+def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion | None:
     folded = fold(sentence)
     if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
         return None
-    off = _CALLED_OFF.search(folded) is not None
-    if not off and _NOT.search(folded):
+    cancelled = _CALLED_OFF.search(folded) is not None
+    if not cancelled and _NOT.search(folded):
         return None
-    said = _read(sentence, title=False)
-    over = _OVER.search(folded) is not None
-    if not off and not over and not (said.past and _by_the_author(sentence, folded)):
+    statement = _read(sentence, title=False)
+    done = _OVER.search(folded) is not None
+    if not cancelled and not done and not (statement.past and _by_the_author(sentence, folded)):
         return None
     best = sorted(
-        ((_fit(said, _read(title, title=True), named=over or off), n) for n, title in enumerate(titles)),
+        (
+            (_match_score(statement, _read(title, title=True), outcome_stated=done or cancelled), n)
+            for n, title in enumerate(titles)
+        ),
         key=lambda fit: -fit[0],
     )
     if not best or best[0][0] <= 0 or (len(best) > 1 and best[0][0] == best[1][0]):
-        return None  # none, or two that it may mean
-    return Settled(best[0][1], "cancelled" if off else "done")
+        return None  # none, or several possible ones
+    return Completion(best[0][1], "cancelled" if cancelled else "done")
 
 
 def _by_the_author(sentence: str, folded: str) -> bool:
-    """Whether the one who speaks did it: "Мама звонила" is not that he called her."""
+    """Whether the author did it: "Мама звонила" does not mean that the author called her."""
     if _AUTHOR.search(folded):
         return True
     words_ = _WORD.findall(sentence)
@@ -149,13 +152,13 @@ def _by_the_author(sentence: str, folded: str) -> bool:
     return not any(nominative_person(word) for word in words_ if not word.isascii())
 
 
-def _fit(said: _Said, title: _Said, *, named: bool) -> int:
-    """How much of a title a sentence tells: a point for each thing in common, and two for the verb."""
-    shared = len(said.things & title.things)
-    verb = _verbs_alike(said.verbs, title.verbs)
+def _match_score(statement: _Statement, title: _Statement, *, outcome_stated: bool) -> int:
+    """How much of a title a sentence states: a point for each thing in common, and two for the verb."""
+    shared = len(statement.things & title.things)
+    verb = _verbs_alike(statement.verbs, title.verbs)
     if verb and (shared or not title.things):
         return shared + 2
-    if named and shared and (not title.verbs or not said.verbs - _SAYING or shared == len(title.things)):
+    if outcome_stated and shared and (not title.verbs or not statement.verbs - _SAYING or shared == len(title.things)):
         return shared
     return 0
 
@@ -166,11 +169,11 @@ _SAYING: Final = words(
 
 
 def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
+    """Whether verbs are equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
     if mine & theirs:
         return True
     return any(
-        len(min(one, other, key=len)) >= _SHORTEST_VERB and (one.endswith(other) or other.endswith(one))
+        len(min(one, other, key=len)) >= _MIN_VERB and (one.endswith(other) or other.endswith(one))
         for one in mine
         for other in theirs
         if not one.isascii()
@@ -178,11 +181,11 @@ def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=4_000)
-def _read(text: str, *, title: bool) -> _Said:
+def _read(text: str, *, title: bool) -> _Statement:
     verbs: set[str] = set()
     things: set[str] = set()
     past = False
-    for place, match in enumerate(_WORD.finditer(fold(text))):
+    for index, match in enumerate(_WORD.finditer(fold(text))):
         word = match[0]
         if word in _STOP:
             continue
@@ -191,7 +194,7 @@ def _read(text: str, *, title: bool) -> _Said:
             stem = english_stem(base or word)
             past = past or base is not None or (word.endswith("ed") and len(word) > 4)
             # English verbs and nouns look alike: the first word of a title is the verb, and so is a past tense.
-            if base is not None or (place == 0 and title) or word.endswith("ed"):
+            if base is not None or (index == 0 and title) or word.endswith("ed"):
                 verbs.add(stem)
             else:
                 things.add(stem)
@@ -199,16 +202,18 @@ def _read(text: str, *, title: bool) -> _Said:
         forms, is_verb, is_past = _forms(word)
         past = past or is_past
         (verbs if is_verb else things).update(forms)
-    return _Said(frozenset(verbs), frozenset(things), past)
+    return _Statement(frozenset(verbs), frozenset(things), past)
 
 
 @lru_cache(maxsize=20_000)
 def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
     """The dictionary forms of a Cyrillic word, whether it is a verb, and whether in the past tense."""
     key = name_key(word)
-    found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
-    known = [parse for parse in found if parse.is_known] or found[:1]
+    all_parses = [
+        parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)
+    ]
+    known = [parse for parse in all_parses if parse.is_known] or all_parses[:1]
     marks = [parse.tag.grammemes for parse in known]
-    verbs = [one for one in marks if one & {"VERB", "INFN", "GRND"}]
+    verbs = [mark for mark in marks if mark & {"VERB", "INFN", "GRND"}]
     is_verb = bool(verbs) and (verbs[0] is marks[0] or len(verbs) * 2 > len(marks))
-    return frozenset(str(parse.normal_form) for parse in known), is_verb, any("past" in one for one in verbs)
+    return frozenset(str(parse.normal_form) for parse in known), is_verb, any("past" in mark for mark in verbs)

@@ -1,7 +1,7 @@
-"""Tasks in what somebody says, by rules: what he asks to be reminded of, has to do, promised or plans.
+"""Finds tasks in a text by rules: what its author wants to be reminded of, has to do, promised or plans.
 
-A question, a negation, an if and what others have to do are none of these. What is only likely is left to its author:
-`asked` tells what he asked for in so many words.
+Questions, negations, conditions and the tasks of others are left out. A task that is only likely is left to the author
+to confirm: `asked` marks explicit requests.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from internal.language.dates.units import Span, blanked, fold
+from internal.language.dates.units import Span, blank_out, fold
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import (
     addressed,
@@ -28,15 +28,15 @@ from internal.language.text.spelling import Language, sentences
 
 Kind = Literal["reminder", "task", "promise"]
 
-LONGEST_SENTENCE: Final = 600
-"""Characters; a longer one is a text that was pasted."""
+MAX_SENTENCE: Final = 600
+"""Characters; a longer sentence is a pasted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFound:
-    """A task in a text: its title, when, whom it was promised to (as written), the characters of its sentence.
+    """A task in a text: title, time, person it was promised to (as written), characters of its sentence.
 
-    `asked`: the author asks to be reminded. `untitled`: he says when, and of what he has said before.
+    `asked`: the author asks to be reminded. `untitled`: only a time is given, for what was said before.
     """
 
     kind: Kind
@@ -141,35 +141,35 @@ _HAVING_CUT: Final = re.compile(
 _NO: Final = re.compile(r"\b(?:не|not|no)\b|n't\b")
 _WAS: Final = re.compile(r"\b(?:was|were|had|did|went)\b")
 _BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
-_LEAD: Final = 6
-"""Words: more before a need are a story, and an appointment that is no sentence has no more."""
+_MAX_LEAD: Final = 6
+"""Words: more before a need are a story, and an appointment without a verb has no more."""
 
 _CYRILLIC: Final = re.compile(r"[\u0400-\u04ff'-]+")
 
 
 def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskFound]:
-    """The tasks that a text by its own author holds, said at `at` (aware, in his zone), in their order.
+    """The tasks in a text by its author, written at `at` (aware, in the author's zone), in their order.
 
-    Loads pymorphy3, so it belongs into the language process; some 1 ms a sentence.
+    Loads pymorphy3, so call it in the language process; some 1 ms a sentence.
     """
-    found: list[TaskFound] = []
+    tasks: list[TaskFound] = []
     for start, end in sentences(text):
         for begin, part in _clauses(text[start:end]):
-            if len(part) > LONGEST_SENTENCE:
+            if len(part) > MAX_SENTENCE:
                 continue
-            one = _of_sentence(part, at, language)
-            if one is not None:
-                found.append(
-                    _with_titles_before(replace(one, span=(start + begin, start + begin + len(part))), found, text)
+            task = _of_sentence(part, at, language)
+            if task is not None:
+                tasks.append(
+                    _with_titles_before(replace(task, span=(start + begin, start + begin + len(part))), tasks, text)
                 )
-    return _without_titled_twice(found)
+    return _without_titled_twice(tasks)
 
 
-def only_requests(text: str, found: list[TaskFound]) -> bool:
-    """Whether a text holds nothing but requests to be reminded, so that nothing else of it wants an answer."""
-    asked = [one for one in found if one.asked]
-    rest = blanked(text, [one.span for one in asked])
-    return bool(asked) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
+def only_requests(text: str, tasks: list[TaskFound]) -> bool:
+    """Whether a text holds nothing but requests for reminders, so that nothing else in it needs an answer."""
+    requests = [task for task in tasks if task.asked]
+    rest = blank_out(text, [task.span for task in requests])
+    return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
 
 
 _COURTESY: Final = re.compile(
@@ -179,7 +179,7 @@ _COURTESY: Final = re.compile(
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
-    """A sentence, cut at semicolons and before a second request to be reminded."""
+    """The parts of a sentence, split at semicolons and before a second request for a reminder."""
     start = 0
     for match in re.finditer(
         r";\s*|,?\s+(?:и|а также|та|і|and)\s+(?=(?:ещё |еще |also )?(?:напомни|нагадай|remind me)\b)", fold(sentence)
@@ -189,22 +189,22 @@ def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
     yield start, sentence[start:]
 
 
-def _with_titles_before(one: TaskFound, found: list[TaskFound], text: str) -> TaskFound:
-    """ "I have to call Maria. Remind me on Friday." is one reminder: it takes its title from what was said before."""
-    if one.title or not one.asked:
-        return one
-    if found and not found[-1].asked:
-        both = (found[-1].span[0], one.span[1])
-        return replace(one, title=found[-1].title, whom=found[-1].whom, span=both)
-    before = text[: one.span[0]].strip()
+def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> TaskFound:
+    """ "I have to call Maria. Remind me on Friday." is one reminder: its title is in the sentence before."""
+    if task.title or not task.asked:
+        return task
+    if tasks and not tasks[-1].asked:
+        both = (tasks[-1].span[0], task.span[1])
+        return replace(task, title=tasks[-1].title, whom=tasks[-1].whom, span=both)
+    before = text[: task.span[0]].strip()
     last = sentences(before)[-1] if before else (0, 0)
-    said = title_of(before[last[0] : last[1]], ())
-    return replace(one, title=shortened(said))
+    title = title_of(before[last[0] : last[1]], ())
+    return replace(task, title=shortened(title))
 
 
-def _without_titled_twice(found: list[TaskFound]) -> list[TaskFound]:
-    titles = {one.title for one in found if one.asked}
-    return [one for one in found if one.asked or one.title not in titles]
+def _without_titled_twice(tasks: list[TaskFound]) -> list[TaskFound]:
+    titles = {task.title for task in tasks if task.asked}
+    return [task for task in tasks if task.asked or task.title not in titles]
 
 
 def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound | None:
@@ -227,9 +227,9 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
     if match is None or not _is_request(folded, match, question=question):
         return None
     after, time = folded[match.end() :], find_time(sentence, at, language)
-    wants_to_know = bool(_ASKING.match(after)) and not (time and time.recurrence)
-    tells_of_past = _THAT.match(after) and (time is None or any(past_tense(one) for one in _CYRILLIC.findall(after)))
-    if wants_to_know or tells_of_past or (time is None and not _tells_what_to_do(after)):
+    asks_question = bool(_ASKING.match(after)) and not (time and time.recurrence)
+    about_past = _THAT.match(after) and (time is None or any(past_tense(word) for word in _CYRILLIC.findall(after)))
+    if asks_question or about_past or (time is None and not _tells_what_to_do(after)):
         return None
     title = title_of(sentence, [match.span(), *(time.spans if time else ())])
     return TaskFound("reminder", title, time, (0, 0), asked=True)
@@ -238,13 +238,13 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
 def _is_request(folded: str, match: re.Match[str], *, question: bool) -> bool:
     """Whether the words ask for a reminder: no "don't", no "she reminded me", no "you remind me of"."""
     unwanted = _UNWANTED.search(folded[: match.start()]) and not _LET_FORGET.search(match[0])
-    told = _ONLY_ASKED.match(match[0].strip()) or _OF.match(folded[match.end() :])
-    return not unwanted and not told and (not question or _POLITE.search(match[0]) is not None)
+    reported = _ONLY_ASKED.match(match[0].strip()) or _OF.match(folded[match.end() :])
+    return not unwanted and not reported and (not question or _POLITE.search(match[0]) is not None)
 
 
 def _tells_what_to_do(after: str) -> bool:
     if _ABOUT.match(after):
-        return False  # "remind me about the project": it wants to hear of it
+        return False  # "remind me about the project": a wish for information
     words = after.split()
     return bool(re.match(r"^[\s,:—-]*to\s+\w", after)) or any(infinitive(word) for word in words[:4])
 
@@ -256,9 +256,9 @@ def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
         return None
     time = find_time(sentence, at, language)
     spans = time.spans if time else ()
-    if time is None and (sure is None or len(folded[: match.start()].split()) > _LEAD):
+    if time is None and (sure is None or len(folded[: match.start()].split()) > _MAX_LEAD):
         return None  # a story, or a wish
-    after = blanked(folded, spans)[match.end() :]
+    after = blank_out(folded, spans)[match.end() :]
     to_the_bot = sure is None and _TO_YOU.search(after)
     if to_the_bot or (_CYRILLIC.match(match[0]) and not any(infinitive(word) for word in after.split()[:5])):
         return None
@@ -267,7 +267,7 @@ def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
 
 
 def _needed_by_the_author(before: str) -> bool:
-    """No if, no "not", and nobody else who has to: "тебе надо", "Марии надо"."""
+    """Whether the author has to do it: no condition, no negation, nobody else ("тебе надо", "Марии надо")."""
     if _HYPOTHETIC.search(before) or _OTHERS.search(before):
         return False
     words = before.split()
@@ -278,15 +278,15 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     time = find_time(sentence, at, language)
     spans = time.spans if time else ()
     if match := _PROMISED_EN.search(folded):
-        told_to_do = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
-        if told_to_do or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
+        told_to_do_ = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
+        if told_to_do_ or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
             return None
         whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
         return _promised(title_of(sentence, [(0, match.end()), *spans]), whom, time)
     match = _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
         return None
-    told = blanked(folded, spans)[match.end() :]
+    told = blank_out(folded, spans)[match.end() :]
     if not any(infinitive(word) for word in told.split()[:6]) and not _THAT.match(told):
         return None
     title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
@@ -313,17 +313,17 @@ def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) ->
 
 
 def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
-    """What is going to be done on a day that is named: "завтра позвоню Марии", "dentist tomorrow at 10"."""
+    """Finds what will be done on a named day: "завтра позвоню Марии", "dentist tomorrow at 10"."""
     time = find_time(sentence, at, language)
     if time is None or not time.sure or any(shape.search(folded) for shape in (_SURE, _LIKELY, _HYPOTHETIC, _NO)):
         return None
-    rest = blanked(sentence, time.spans)
+    rest = blank_out(sentence, time.spans)
     words = _CYRILLIC.findall(rest)
     if words and infinitive(words[0]):
         return _titled("task", title_of(sentence, time.spans), time)
     if (intended := _intended(sentence, rest, words, time)) is not None:
         return intended
-    if _APPOINTMENT.search(folded) and (_HAVING.search(folded) or len(rest.split()) <= _LEAD):
+    if _APPOINTMENT.search(folded) and (_HAVING.search(folded) or len(rest.split()) <= _MAX_LEAD):
         if any(past_tense(word) for word in words) or _WAS.search(folded):
             return None
         cut = [match.span() for match in _HAVING_CUT.finditer(folded)]
@@ -332,17 +332,19 @@ def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
 
 
 def _intended(sentence: str, rest: str, words: list[str], time: TimeFound) -> TaskFound | None:
-    """A verb in the first person of the future, with which the sentence begins, as the infinitive."""
+    """A sentence that begins with a verb in the first person of the future, which becomes the infinitive."""
     for n, word in enumerate(words[:3]):
-        if (verb := as_infinitive(word)) is not None and all(one.lower() in _BEFORE_VERB for one in words[:n]):
-            place = rest.index(word)
-            behind = [_moved(span, place, word, verb) for span in time.spans if span[0] > place]
-            return _titled("task", title_of(f"{verb}{sentence[place + len(word) :]}", behind), time)
+        if (verb := as_infinitive(word)) is not None and all(
+            previous.lower() in _BEFORE_VERB for previous in words[:n]
+        ):
+            position = rest.index(word)
+            shifted_spans = [_shift(span, position, word, verb) for span in time.spans if span[0] > position]
+            return _titled("task", title_of(f"{verb}{sentence[position + len(word) :]}", shifted_spans), time)
     return None
 
 
-def _moved(span: Span, place: int, word: str, verb: str) -> Span:
-    shift = place + len(word) - len(verb)
+def _shift(span: Span, position: int, word: str, verb: str) -> Span:
+    shift = position + len(word) - len(verb)
     return span[0] - shift, span[1] - shift
 
 
@@ -351,5 +353,5 @@ def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
 
 
 def may_request(text: str) -> bool:
-    """Whether a text may ask to be reminded: false for nearly all that do not, without a dictionary."""
+    """Whether a text may ask for a reminder: false for nearly all that do not, without a dictionary."""
     return _REMIND.search(fold(text)) is not None

@@ -1,7 +1,7 @@
-"""When something is to be done, as people say it in three languages: a moment ahead, a day, or what comes again.
+"""Finds the time at which something is to be done, in three languages: a future moment, a day, or a recurrence.
 
-"у п'ятницю о 9", "every other Monday", "через полчаса", "by the end of the month". The rules of `dates` look back and
-read a phrase that is cut out already; here the phrase is found in a sentence, and lies ahead.
+"у п'ятницю о 9", "every other Monday", "через полчаса", "by the end of the month". The rules of `dates.parse` look back
+and read a separate phrase; here the phrase is found in a sentence and is in the future.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from internal.language.dates.days import NamedDay, named_days
 from internal.language.dates.hours import NamedHour, named_hour
 from internal.language.dates.recurrences import CODES, fits, recurrence
-from internal.language.dates.units import COUNT, UNIT, Span, blanked, day_after, fold, number_of, unit_of
+from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
 from internal.language.text.spelling import Language
 
 _HALF_HOUR: Final = re.compile(
@@ -31,18 +31,18 @@ _BEFORE: Final = re.compile(
 )
 _BEFORE_EN: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
 _RUSSIAN: Final = re.compile(r"\b(?:час|минут|недел)")
-"""Units of which "за" says how long before; in Ukrainian "за годину" is also "in an hour"."""
+"""Units for which "за" means how long before; in Ukrainian "за годину" also means "in an hour"."""
 _HOUR: Final = timedelta(hours=1)
 _LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
-_EARLY: Final = 6
+_WAKING_FROM: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class TimeFound:
-    """A time named in a text. `moment` is aware, in the zone it was said in; of a `whole_day` it is midnight.
+    """A time named in a text. `moment` is aware, in the zone of the author; of a `whole_day` it is midnight.
 
-    `recurrence` is an RRULE. `spans` are the characters that name it, in order. `sure`: one day is meant, and no
-    other; "next month" is not.
+    `recurrence` is an RRULE. `spans` are the characters that name it, in order. Not `sure` if another day may be meant,
+    as with "next month".
     """
 
     moment: datetime
@@ -53,8 +53,7 @@ class TimeFound:
 
 
 def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
-    """The time ahead that a text names, said at `at` (aware, in the owner's zone); None if it names none that is sure
-    to be read. Some 0.2 ms."""
+    """The future time that a text names, written at `at` (aware, in the owner's zone), or None. Some 0.2 ms."""
     folded = fold(text)
     if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
         earlier = _earlier(folded, at, language, before)
@@ -69,27 +68,27 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     days = named_days(folded, at, language)
     if ahead is not None and not days:
         days = [NamedDay(ahead.moment.date(), ahead.spans[0], ahead.sure)]
-    rest = blanked(folded, [one.span for one in days])
+    rest = blank_out(folded, [day.span for day in days])
     clock = named_hour(rest)
     if not days and clock is None:
         return None
-    return _composed(days, clock, at)
+    return _combine(days, clock, at)
 
 
-def _composed(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -> TimeFound:
-    """A day and an hour as one moment; an hour alone is the next time that the clock shows it."""
-    spans = [one.span for one in days[:1]]
+def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -> TimeFound:
+    """A day and an hour as one moment; an hour alone is the next time of that hour."""
+    spans = [named_day.span for named_day in days[:1]]
     day = days[0] if days else None
     if clock is None:
         assert day is not None
         if day.loose and day.day <= at.date():
             day = replace(day, day=day.day + timedelta(days=7))
         return TimeFound(_midnight(day.day, at), True, None, tuple(spans), day.sure)
-    hour, span, named, loose = clock
+    hour, span, is_part, loose = clock
     spans = sorted([*spans, span])
     if day is None:
-        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not named)
-    hour = _waking(hour) if loose else hour
+        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not is_part)
+    hour = _waking_hour(hour) if loose else hour
     moment = datetime.combine(day.day, hour, at.tzinfo)
     if day.loose and moment <= at:
         moment = datetime.combine(day.day + timedelta(days=7), hour, at.tzinfo)
@@ -97,27 +96,27 @@ def _composed(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -
 
 
 def _earlier(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
-    """ "On Friday at 10, an hour before": the time that the rest names, so much earlier; None if it names none.
+    """ "On Friday at 10, an hour before": the named time minus the interval, or None without a named time.
 
-    What would have passed already comes at the time itself.
+    If that has passed already, the named time itself is returned.
     """
-    named = find_time(blanked(folded, [before.span()]), at, language)
+    time_found = find_time(blank_out(folded, [before.span()]), at, language)
     count, unit = number_of(before["count"]), unit_of(before["unit"])
-    if named is None or named.recurrence or count is None or unit not in _LENGTHS:
+    if time_found is None or time_found.recurrence or count is None or unit not in _LENGTHS:
         return None
-    if named.whole_day and unit in ("minute", "hour"):
+    if time_found.whole_day and unit in ("minute", "hour"):
         return None
     length = _LENGTHS[unit] * count
-    moment = _later(named.moment, -length) if unit in ("minute", "hour") else named.moment - length
-    spans = tuple(sorted([*named.spans, before.span()]))
-    return replace(named, moment=moment if moment > at else named.moment, spans=spans)
+    moment = _after(time_found.moment, -length) if unit in ("minute", "hour") else time_found.moment - length
+    spans = tuple(sorted([*time_found.spans, before.span()]))
+    return replace(time_found, moment=moment if moment > at else time_found.moment, spans=spans)
 
 
 def _relative(folded: str, at: datetime) -> TimeFound | None:
-    """ "in 20 minutes", "через неделю": minutes and hours are a moment, longer units a day."""
+    """ "in 20 minutes", "через неделю": minutes and hours give a moment, longer units a day."""
     for shape, minutes in ((_AND_HALF, 90), (_HALF_HOUR, 30)):
         if match := shape.search(folded):
-            return TimeFound(_later(at, timedelta(minutes=minutes)), False, None, (match.span(),))
+            return TimeFound(_after(at, timedelta(minutes=minutes)), False, None, (match.span(),))
     match = _AHEAD.search(folded) or _FROM_NOW.search(folded)
     if match is None:
         return None
@@ -125,27 +124,27 @@ def _relative(folded: str, at: datetime) -> TimeFound | None:
     if count is None or (match[0].startswith("за ") and unit not in ("minute", "hour", "day", "week")):
         return None
     if unit == "minute":
-        return TimeFound(_later(at, timedelta(minutes=count)), False, None, (match.span(),))
+        return TimeFound(_after(at, timedelta(minutes=count)), False, None, (match.span(),))
     if unit == "hour":
-        return TimeFound(_later(at, _HOUR * count), False, None, (match.span(),))
+        return TimeFound(_after(at, _HOUR * count), False, None, (match.span(),))
     day = day_after(at.date(), count, unit)
     return None if day is None else TimeFound(_midnight(day, at), True, None, (match.span(),))
 
 
 def _recurring(folded: str, at: datetime, rule: str, span: Span, hour: time | None) -> TimeFound:
-    """The first time of a recurrence that lies ahead, and its rule."""
+    """The first future time of a recurrence, and its rule."""
     spans = [span]
-    rest = blanked(folded, spans)
+    rest = blank_out(folded, spans)
     if "HOURLY" in rule:
-        return TimeFound(_later(at, _HOUR * int(rule.partition("INTERVAL=")[2] or 1)), False, rule, tuple(spans))
+        return TimeFound(_after(at, _HOUR * int(rule.partition("INTERVAL=")[2] or 1)), False, rule, tuple(spans))
     starts = named_days(rest, at, "en") if "BYDAY" not in rule and "BYMONTHDAY" not in rule else []
     if starts:
         spans.append(starts[0].span)
-        rest = blanked(rest, [starts[0].span])
+        rest = blank_out(rest, [starts[0].span])
         if rule == "FREQ=WEEKLY":
             rule += f";BYDAY={CODES[starts[0].day.weekday()]}"
     if hour is None and (clock := named_hour(rest)) is not None:
-        hour = _waking(clock.hour) if clock.loose else clock.hour
+        hour = _waking_hour(clock.hour) if clock.loose else clock.hour
         spans.append(clock.span)
     elif hour is not None and (clock := named_hour(rest)) is not None and not clock.part:
         late = clock.loose and hour >= time(12)  # "каждый вечер в 9"
@@ -160,23 +159,23 @@ def _recurring(folded: str, at: datetime, rule: str, span: Span, hour: time | No
     raise AssertionError(f"no day of a year fits {rule}")
 
 
-def _waking(hour: time) -> time:
-    """ "At 5", and no more, is in the afternoon: before six nobody wants to be told of anything."""
-    return time(hour.hour + 12, hour.minute) if 1 <= hour.hour < _EARLY else hour
+def _waking_hour(hour: time) -> time:
+    """The afternoon hour for "at 5" and other hours before six: nobody wants a notification at night."""
+    return time(hour.hour + 12, hour.minute) if 1 <= hour.hour < _WAKING_FROM else hour
 
 
 def _next_time(hour: time, at: datetime, *, loose: bool) -> datetime:
-    """When the clock shows this hour next; where it may be either half of the day, while people are awake."""
+    """The next time of an hour; where it may be a.m. or p.m., the next one in waking hours."""
     hours = [hour, time(hour.hour + 12, hour.minute)] if loose else [hour]
     for ahead in (0, 1):
-        for one in hours:
-            moment = datetime.combine(at.date() + timedelta(days=ahead), one, at.tzinfo)
-            if moment > at and (not loose or one.hour > _EARLY):
+        for candidate in hours:
+            moment = datetime.combine(at.date() + timedelta(days=ahead), candidate, at.tzinfo)
+            if moment > at and (not loose or candidate.hour > _WAKING_FROM):
                 return moment
     return datetime.combine(at.date() + timedelta(days=1), hour, at.tzinfo)
 
 
-def _later(at: datetime, elapsed: timedelta) -> datetime:
+def _after(at: datetime, elapsed: timedelta) -> datetime:
     return (at.astimezone(UTC) + elapsed).astimezone(at.tzinfo)
 
 

@@ -1,4 +1,4 @@
-"""What a task is called: the words of a sentence without its time, its trigger and what only leads over to them."""
+"""Titles of tasks: the words of a sentence without its time, its trigger and what leads up to them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from internal.language.dates.units import Span, blanked, fold
+from internal.language.dates.units import Span, blank_out, fold
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key
 
-LONGEST: Final = 200
+MAX_LENGTH: Final = 200
 """Characters of a title."""
 
 _LEADING: Final = re.compile(
@@ -25,7 +25,7 @@ _TRAILING: Final = re.compile(
     r"|the|to|of"
     r"|for|или|або|or|from|с|з|мне|мені|ок|ладно|добре|хорошо|ok|okay|thanks|thank you|спасибо|дякую))+$"
 )
-"""One mark at a time: where times were blanked out there are long gaps, and a gap cut in all ways takes for ever."""
+"""One mark at a time: blanked-out times leave long gaps, on which a repeated group would backtrack for ever."""
 _ABOUT: Final = re.compile(r"^(?:about)\s+")
 _TO_WHOM: Final = re.compile(r"^([^\W\d_][\w'-]*(?:\s+[^\W\d_][\w'-]*)?)\s+(?=\S)")
 
@@ -33,8 +33,8 @@ _TO_WHOM: Final = re.compile(r"^([^\W\d_][\w'-]*(?:\s+[^\W\d_][\w'-]*)?)\s+(?=\S
 def title_of(text: str, spans: Sequence[Span]) -> str:
     """The text without these characters and the words that led to them, with a capital; empty if nothing is left."""
     folded = fold(text)
-    cut = blanked(text, spans)
-    folded = blanked(folded, spans)
+    cut = blank_out(text, spans)
+    folded = blank_out(folded, spans)
     start = 0
     while match := _LEADING.match(folded[start:]):
         start += match.end()
@@ -48,12 +48,12 @@ def title_of(text: str, spans: Sequence[Span]) -> str:
 
 
 def shortened(title: str) -> str:
-    """At most LONGEST characters, cut between words."""
-    return title if len(title) <= LONGEST else title[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
+    """At most MAX_LENGTH characters, cut between words."""
+    return title if len(title) <= MAX_LENGTH else title[: MAX_LENGTH - 1].rsplit(" ", 1)[0] + "…"
 
 
 def addressed(title: str) -> tuple[str, str]:
-    """ "Анне отправить отчёт" as the title "Отправить отчёт (Анне)" and whom it names; the title and "" otherwise."""
+    """ "Анне отправить отчёт" as the title "Отправить отчёт (Анне)" and the person; otherwise the title and ""."""
     words = title.split()
     for count in (1, 2):
         if len(words) > count and infinitive(words[count]) and all(dative(word) for word in words[:count]):
@@ -77,7 +77,7 @@ def dative(word: str) -> bool:
 
 
 def as_infinitive(word: str) -> str | None:
-    """The infinitive of a Cyrillic verb in the first person of the future: позвоню, подзвоню; None for other words."""
+    """The infinitive of a Cyrillic verb in the first person of the future (позвоню, подзвоню); None for other words."""
     for marks, normal in _readings(_key(word)):
         if {"VERB", "1per", "sing"} <= marks and marks & {"futr", "perf"}:
             return normal
@@ -85,15 +85,15 @@ def as_infinitive(word: str) -> str | None:
 
 
 def past_tense(word: str) -> bool:
-    """Whether a Cyrillic word is first of all a verb in the past tense."""
+    """Whether a Cyrillic word is most likely a verb in the past tense."""
     return any("past" in marks and "VERB" in marks for marks, _ in _readings(_key(word))[:2])
 
 
 def nominative_person(word: str) -> bool:
-    """Whether a Cyrillic word names somebody who does something, and cannot be the one to whom it is done."""
-    read = [marks for marks, _ in _readings(_key(word))]
-    people = [marks for marks in read if marks & {"anim", "Name", "Surn"}]
-    if not people or any("VERB" in marks for marks in read):
+    """Whether a Cyrillic word names somebody who does something, and cannot be the object."""
+    readings = [marks for marks, _ in _readings(_key(word))]
+    people = [marks for marks in readings if marks & {"anim", "Name", "Surn"}]
+    if not people or any("VERB" in marks for marks in readings):
         return False
     return "nomn" in people[0] and not any("datv" in marks for marks in people)
 
@@ -107,7 +107,7 @@ def _key(word: str) -> str:
 
 
 def _readings(key: str) -> list[tuple[frozenset[str], str]]:
-    """What a word may be: its grammemes and its dictionary form, likeliest first, in both languages.
+    """The possible grammemes and dictionary forms of a word, likeliest first, in both languages.
 
     The two dictionaries know different grammemes, and pymorphy3 refuses to be asked for one it does not know.
     """

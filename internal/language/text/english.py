@@ -1,4 +1,4 @@
-"""English words that are names too, and words that begin with a capital without being names."""
+"""English words that are names too, and words that have a capital without being names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ORDINARY_NAMES = words(
     pres ren roc salmon serene si silas sly squat tabby tally tick timber tory val van vest vet vin wally win day field
     """
 )
-"""Names that mean something in lower case, or at the start of a sentence: they need a capital and a second look."""
+"""Names that are ordinary words in lower case or at the start of a sentence: they need a capital and a second check."""
 
 IDEAS = words(
     """
@@ -42,7 +42,7 @@ IDEAS = words(
     stone wood woods water waters river hill lake moon less link lord lot major mayor mine miles duty left ham fate
     """
 )
-"""Ordinary names that are seldom names where a sentence begins: there something else must say that it is a person."""
+"""Ordinary names that are seldom names at the start of a sentence: something else must show that it is a person."""
 
 FOREIGN_NAMES = words(
     """
@@ -57,7 +57,7 @@ FOREIGN_NAMES = words(
     thiago beatriz jean-pierre mathieu guillaume aurelie celine
     """
 )
-"""First names of other languages as English texts write them, without their accents; no words of English."""
+"""First names of other languages as English texts write them, without accents; no English words."""
 
 PERSONAL_VERBS = words(
     """
@@ -65,7 +65,7 @@ PERSONAL_VERBS = words(
     thought knows knew wants wanted works worked lives lived moved visited visits laughed smiled cried hates hated
     """
 )
-"""Right after a name, only people do this."""
+"""Verbs that follow a name only if it is a person's."""
 
 SENTENCE_OPENERS = words(
     """
@@ -75,7 +75,7 @@ SENTENCE_OPENERS = words(
     again also than then first is are am was were been
     """
 )
-"""After one of these an ordinary word with a capital at the beginning of a sentence is no name: "Will you", "May I"."""
+"""Before one of these a capitalised ordinary word at the start of a sentence is no name: "Will you", "May I"."""
 
 
 def opens_sentence(key: str) -> bool:
@@ -121,4 +121,4 @@ GIVEN_NAMES = words(
     matt nick steve dave jeff greg pat
     """
 )
-"""First names that the `nicknames` package does not hold as names of their own."""
+"""First names that the `nicknames` package does not list as names of their own."""

@@ -1,4 +1,4 @@
-"""How a name sounds, written coarsely: spellings of one name in two alphabets meet in one skeleton."""
+"""Coarse sound spellings of names: spellings of one name in two alphabets have a skeleton in common."""
 
 from __future__ import annotations
 
@@ -29,17 +29,19 @@ _SOFT_C = re.compile(r"c(?![eiy])")
 
 @lru_cache(maxsize=50_000)
 def skeletons(word: str) -> frozenset[str]:
-    """Every coarse spelling of one word: at most four, empty if it holds no letter of the two alphabets.
+    """Every coarse spelling of one word: at most four, empty if it has no letter of the two alphabets.
 
     Cyrillic г is g in Russian and h in Ukrainian, ё is written e or io: each gives a reading of its own.
     """
     folded = unicodedata.normalize("NFKC", word).casefold()
     if not any("а" <= letter <= "ґ" for letter in folded):
-        return frozenset(filter(None, (_smooth(_from_latin(folded)),)))
-    return frozenset(filter(None, (_smooth(_from_cyrillic(folded, g, yo)) for g in ("g", "h") for yo in ("e", "io"))))
+        return frozenset(filter(None, (_normalised(_from_latin(folded)),)))
+    return frozenset(
+        filter(None, (_normalised(_from_cyrillic(folded, g, yo)) for g in ("g", "h") for yo in ("e", "io")))
+    )
 
 
-_BACK = (
+_TO_CYRILLIC = (
     ("shch", "щ"), ("sky", "ский"), ("skii", "ский"), ("skyi", "ський"), ("tsky", "цкий"), ("zh", "ж"), ("kh", "х"),
     ("ch", "ч"), ("sh", "ш"), ("ts", "ц"), ("yu", "ю"), ("iu", "ю"), ("ya", "я"), ("ia", "я"), ("yo", "ё"), ("ye", "е"),
     ("a", "а"), ("b", "б"), ("v", "в"), ("g", "г"), ("h", "г"), ("d", "д"), ("e", "е"), ("z", "з"), ("i", "и"),
@@ -49,8 +51,8 @@ _BACK = (
 
 
 def cyrillic_spelling(key: str) -> str:
-    """How a Slavic word in Latin letters is likeliest written in Cyrillic; a guess, to be looked up in a dictionary."""
-    for latin, cyrillic in _BACK:
+    """The likeliest Cyrillic spelling of a Slavic word in Latin letters; a guess, to be looked up in a dictionary."""
+    for latin, cyrillic in _TO_CYRILLIC:
         key = key.replace(latin, cyrillic)
     return key
 
@@ -69,6 +71,6 @@ def _from_latin(word: str) -> str:
     return letters
 
 
-def _smooth(sounds: str) -> str:
-    """Petrov and Petroff, Yuri and Yuriy, Daniel and Danyel become one."""
+def _normalised(sounds: str) -> str:
+    """One spelling for similar sounds: Petrov and Petroff, Yuri and Yuriy, Daniel and Danyel."""
     return _DOUBLED.sub(r"\1", _DOUBLED.sub(r"\1", sounds).replace("ie", "e").replace("tC", "C"))

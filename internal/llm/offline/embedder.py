@@ -20,7 +20,7 @@ another model means nothing here.
 """
 
 _BULK = 4
-"""Documents in one call: a query that arrives waits for at most these, some 60 ms."""
+"""Documents in one call: an arriving query waits for at most these, some 60 ms."""
 
 
 class OfflineEmbedder:
@@ -34,13 +34,13 @@ class OfflineEmbedder:
         self._worker = worker
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of queries, ahead of any documents that wait. ModelUnavailable if the process cannot answer."""
+        """Vectors of queries, before any waiting documents. Raises ModelUnavailable if the process cannot answer."""
         if not texts:
             return np.empty((0, DIMENSIONS), dtype=np.float32)
         return await self._worker.run(embed_queries, list(texts))
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of documents, four at a time behind everything else. Raises as `embed_queries`."""
+        """Vectors of documents, four at a time after everything else. Raises as `embed_queries`."""
         parts = [
             await self._worker.run_bulk(embed_passages, list(texts[start : start + _BULK]))
             for start in range(0, len(texts), _BULK)

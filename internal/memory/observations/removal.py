@@ -17,7 +17,7 @@ from internal.graph import store
 from internal.graph.labels import NODES
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
-from internal.language.facts.overlap import gives_away
+from internal.language.facts.overlap import reveals
 from internal.memory.model import MEMORY_LABELS, NAMING, Observation
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
@@ -235,7 +235,7 @@ def _falls(observation: Observation, support: Sequence[Row[Any]], removed: Lines
     if not left:
         return True
     gone = [row.quote for row in support if removed.includes(row)]
-    return any(gives_away(text, gone, [row.quote for row in left]) for text in texts_of(observation.properties))
+    return any(reveals(text, gone, [row.quote for row in left]) for text in texts_of(observation.properties))
 
 
 def _naming(connection: Connection, user_id: int, holds: Callable[[str], bool], without: Collection[str]) -> list[Node]:

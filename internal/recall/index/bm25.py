@@ -158,9 +158,7 @@ class LexicalIndex:
         return np.concatenate(holding) if holding else np.empty(0, dtype=np.int32), counts
 
     def mean_idfs(self) -> Scores:
-        """The mean idf of each document's different terms, without sounds, given names and places: shape (size,), 0 for
-        none.
-        """
+        """The mean idf of each document's different terms without sounds, given names and places: shape (size,)."""
         documents = max(1, len(self))
         terms, docs, _ = self._all_postings()
         not_words = np.fromiter((term[0] in _NOT_WORDS for term in self._vocabulary), np.bool_, len(self._vocabulary))
@@ -236,9 +234,7 @@ class LexicalIndex:
         return self._vocabulary.setdefault(term, len(self._vocabulary))
 
     def _length_weights(self, documents: int) -> Scores:
-        """What BM25 adds to the count in the denominator: K1 for a document of average length, more for a longer
-        one.
-        """
+        """What BM25 adds to the count in the denominator: K1 for average length, more for a longer document."""
         lengths = self._lengths[: self._size]
         mean = max(float(lengths.sum()) / documents, 1e-9)
         return np.float32(K1) * (np.float32(1 - B) + np.float32(B / mean) * lengths)

@@ -141,8 +141,7 @@ class VectorBackfill:
             return await self._store(batch, embedded)
 
     async def _embed_singly(self, batch: Sequence[DueItem]) -> int:
-        """Embeds texts one by one; a text the provider refuses or returns no vector for is left out until it changes or
-        the next start.
+        """Embeds texts one by one; texts that are refused are left out until they change or the next start.
 
         Raises the model's error if no text succeeds, for then the texts are not the cause.
         """

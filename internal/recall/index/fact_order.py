@@ -47,9 +47,7 @@ def successors_first(
 def nearest_first(
     connection: Connection, user_id: int, hits: Sequence[FactHit], center: str, moment: Moment
 ) -> list[FactHit]:
-    """Sorts by hops from the centre to the nearer end, otherwise keeps the order. Raises NotFound for an unknown
-    centre.
-    """
+    """Sorts by hops from the centre to the nearer end. Raises NotFound for an unknown centre."""
     edges = EdgeFilter(at=moment.as_of, known_at=moment.known_at, include_invalid=moment.include_invalid)
     distance_of = traversal.distances(connection, user_id, center, hops=_HOPS, now=moment.now, edges=edges)
 

@@ -15,9 +15,7 @@ MIN_WORDS_SHARE: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why something was found: its cosine, its share of the question's words, how clearly the question names an end of
-    it (0 to 1).
-    """
+    """Why something was found: cosine, share of the question's words, how clearly an end of it is named (0 to 1)."""
 
     meaning: float | None
     words: float
@@ -34,9 +32,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class FactHit:
-    """A fact that was found. `score` compares within one search only; `hops` from the centre, None without a centre or
-    far away.
-    """
+    """A fact that was found. `score` compares within one search; `hops` from the centre, None if far away."""
 
     fact: Fact
     score: float

@@ -1,6 +1,4 @@
-"""Statements over the search items of facts, entities, memories and episodes: terms, vectors, times, and terms that are
-due.
-"""
+"""Statements over the search items of facts, entities, memories and episodes, and over terms that are due."""
 
 from __future__ import annotations
 
@@ -181,9 +179,7 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
 
 
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """All names of these nodes: name and aliases, for a person also those of the profile and the username with its
-    @.
-    """
+    """All names of these nodes: name, aliases, and for a person those of the profile and the @username."""
     found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
     for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
         aliases = row.props.get("aliases") or ()

@@ -1,6 +1,4 @@
-"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, up to date after every
-commit.
-"""
+"""One owner's facts, entities, memories or episodes in memory: vectors, words and times after every commit."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ _NAMES_BYTES: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The point in time a search is about: facts that hold at `now` or later, that held at `as_of`, or that were known
-    at `known_at`.
+    """The time a search is about: facts that hold from `now` on, held at `as_of`, or were known at `known_at`.
 
     With `until` as well: facts that held at any time in [as_of, until).
     """
@@ -121,9 +118,7 @@ class ItemIndex:
         return scores
 
     def valid_at(self, moment: Moment) -> Mask:
-        """Which rows count at a moment. The past known state can only be judged from stored rows: then the mask has too
-        many.
-        """
+        """Which rows count at a moment. With `known_at` there are too many: stored rows have to decide."""
         known, gone = self._rows.column("known"), self._rows.column("gone")
         if moment.known_at is not None:
             then = to_micros(moment.known_at)
@@ -236,9 +231,7 @@ class _Refreshed:
 
 
 class ItemIndexes:
-    """The indexes of the owners who searched last. One instance serves all owners; use an index only while holding its
-    owner's lock.
-    """
+    """The indexes of the owners who searched last. Use an index only while holding its owner's lock."""
 
     def __init__(
         self,
@@ -248,9 +241,7 @@ class ItemIndexes:
         *,
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        """Without `vectors_of` there are no vectors. Without `terms`, texts that are too new to have stored terms are
-        not found by words.
-        """
+        """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words."""
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
         self._locks: dict[ItemKind, OwnerLocks] = {kind: OwnerLocks() for kind in item_repository.KINDS}

@@ -47,9 +47,7 @@ class PersonVector:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLog:
-    """The changes of an owner's data as (kind, id) up to `seq`; `entries` None: too many, everything must be read
-    again.
-    """
+    """The changes of an owner's data as (kind, id) up to `seq`; `entries` None: everything must be read again."""
 
     seq: int
     entries: Sequence[tuple[str, str]] | None

@@ -19,8 +19,7 @@ Scales = NDArray[np.float32]
 
 
 def quantise(vectors: Vector) -> tuple[Codes, Scales]:
-    """Returns codes, shape (rows, dimensions), and scales, shape (rows,): `codes * scales[:, None]` approximates the
-    vectors.
+    """Codes (rows, dimensions) and scales (rows,): `codes * scales[:, None]` approximates the vectors.
 
     A cosine of two such vectors is off by some 0.002 at 384 dimensions. The scale of a zero vector is 0.
     """

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from internal.language.search.memory_kinds import KindsAsked
+from internal.language.search.memory_kinds import RequestedKinds
 from internal.language.search.terms import Word
 from internal.recall.index.hits import Reasons
 from internal.recall.index.items import ItemIndex
@@ -16,8 +16,7 @@ from internal.recall.index.scoring import TARGET_SHARE, Mask, Scores, fuse, top
 from internal.storage.vectors import Vector
 
 _KIND_SCORE: Final = 0.45
-"""What the kind counts for in "what did I decide about the car?": less than NAMED, so it alone makes no memory
-relevant."""
+"""The weight of the kind in "what did I decide about the car?": below NAMED, so alone it is not relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def entity_names(index: ItemIndex, named: Mapping[str, float]) -> Scores:
     return scores
 
 
-def memory_names(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked) -> Scores:
+def memory_names(index: ItemIndex, about: Mapping[str, float], kinds: RequestedKinds) -> Scores:
     """How clearly the question names what each memory mentions, or asks for its kind: shape (rows,)."""
     scores = np.zeros(len(index), dtype=np.float32)
     if kinds.labels:
@@ -99,9 +98,7 @@ def memory_names(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked
 
 
 def fact_names(index: ItemIndex, named: Mapping[str, float]) -> Scores:
-    """How clearly the question names the ends of each fact: the source counts fully, the target in part. Shape
-    (rows,).
-    """
+    """How clearly the question names the ends of each fact, (rows,): the source fully, the target in part."""
     scores = np.zeros(len(index), dtype=np.float32)
     for node_id, boost in named.items():
         at_source, at_target = index.source_in([node_id]), index.target_in([node_id])

@@ -15,8 +15,8 @@ Mask = NDArray[np.bool_]
 
 _LONG_PRODUCT: Final = 40_000_000
 """Multiplications from which a product runs on a thread: 4 ms on one core. For shorter ones the handover costs more
-than blocking the event loop does (10,000 x 3,072: a search took 1.4 times the bare product in a thread, 1.25
-without)."""
+than blocking the event loop (10,000 x 3,072: a search took 1.4 times the bare product in a thread, 1.25 without).
+"""
 
 LEXICAL_WEIGHT: Final = 3.0
 NAME_WEIGHT: Final = 2.0

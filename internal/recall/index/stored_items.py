@@ -19,9 +19,7 @@ from internal.recall.index.ranking import Candidate
 
 @dataclass(frozen=True, slots=True)
 class FactRequest:
-    """Which facts to read: `fact_filter` is the filter for the store, `moment` that of the ranking, `centre` a node
-    id.
-    """
+    """Which facts to read: `fact_filter` for the store, `moment` for the ranking, `centre` a node id."""
 
     fact_filter: FactFilter
     moment: Moment
@@ -31,9 +29,7 @@ class FactRequest:
 def read_facts(
     connection: Connection, user_id: int, candidates: Sequence[Candidate], request: FactRequest
 ) -> list[FactHit]:
-    """Reads these facts, best first, those nearest to the centre before all others. Raises NotFound for an unknown
-    centre.
-    """
+    """Reads these facts, best first, those nearest to the centre first. Raises NotFound for an unknown centre."""
     now = request.moment.now
     facts = service.facts(
         connection, user_id, [candidate.id for candidate in candidates], wanted=request.fact_filter, now=now

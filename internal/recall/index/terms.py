@@ -80,9 +80,7 @@ class TermsBackfill:
         self._checked = False
 
     async def analyse_due(self) -> int:
-        """Analyses every text that is due and returns their number. Costs one read of the change log when nothing
-        changed.
-        """
+        """Analyses all due texts and returns their number. Costs one read of the change log if nothing changed."""
         if not self._checked:
             await self._database.write(lambda connection: item_repository.mark_foreign_terms_due(connection, ANALYZER))
             self._checked = True

@@ -35,8 +35,7 @@ CANDIDATES: Final = 400
 _QUICK_SESSION: Final = 0.3
 _QUICK_SENDER: Final = 0.1
 _QUICK_MEANING: Final = 0.1
-"""Weights of the session, the sender and one standard deviation of the cosines in the quick score; that of the words is
-1."""
+"""Weights of session, sender and one standard deviation of the cosines in the quick score; words have 1."""
 
 _COMMON: Final = 0.1
 """The share of messages that hold a word from which all messages are computed in order: it is faster."""
@@ -252,8 +251,7 @@ def _date_features(moment: NDArray[np.int64], question: Question) -> dict[str, F
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """Cosines with the question, shape (rows,), and their distance above the mean in standard deviations, shape (rows +
-    1,).
+    """Cosines with the question (rows,), and their distance from the mean in standard deviations (rows + 1,).
 
     A row without a vector has the mean of the others.
     """

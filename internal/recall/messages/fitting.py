@@ -1,5 +1,4 @@
-"""Fits the weights of the message ranking to judged questions: a softmax over each question's candidates, by gradient
-descent.
+"""Fits the message ranking to judged questions: a softmax over each question's candidates, gradient descent.
 
 The loss of a question is the cross entropy between the softmax of its candidates' scores and equal shares for those
 that answer it (ListNet: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007).
@@ -80,9 +79,7 @@ def _with_rivals_only(question: Judged) -> Judged:
 def _minimise(
     features: NDArray[np.float64], shares: NDArray[np.float64], sizes: NDArray[np.intp], rising: Mask
 ) -> NDArray[np.float64]:
-    """Minimises the loss of all questions by Adam (Kingma and Ba, 2015); the weights of `rising` features stay
-    positive.
-    """
+    """Minimises the loss by Adam (Kingma and Ba, 2015); the weights of `rising` features stay positive."""
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     question = np.repeat(np.arange(len(sizes)), sizes)
     weights = np.zeros(features.shape[1])

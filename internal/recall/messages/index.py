@@ -62,9 +62,7 @@ class MessageRow:
 
 
 class MessageIndex:
-    """All messages of an owner. A row is a document of the word index: a changed text gets a new row. Not
-    thread-safe.
-    """
+    """All messages of an owner. A row is a document: a changed text gets a new row. Not thread-safe."""
 
     def __init__(self, dimensions: int, seq: int = 0) -> None:
         """`seq` is the change log position up to which the index is current; `commits` as in ItemIndex."""

@@ -42,9 +42,7 @@ class MessageIndexes:
         *,
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        """Without `vectors_of` there are no vectors. Without `terms`, texts that are too new to have stored terms are
-        not found by words.
-        """
+        """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words."""
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
         self._locks = OwnerLocks()

@@ -72,9 +72,7 @@ class MessageReasons:
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """A message that was found. `score` compares within one search; `chance` in [0, 1] that it answers compares
-    everywhere.
-    """
+    """A message that was found. `score` compares within one search, `chance` in [0, 1] that it answers everywhere."""
 
     message: Message
     score: float

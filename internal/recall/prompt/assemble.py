@@ -23,8 +23,7 @@ from internal.recall.prompt.rank import Candidate, Kind, Selection, select_candi
 from internal.recall.search import calibration, passage_repository
 
 MAX_OF_KIND: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
-"""Most of each kind, whatever the budget; memories bring associations and contradictions. People are picked by the
-reranker."""
+"""Most of each kind, whatever the budget; memories bring associations and contradictions."""
 
 
 SOURCE_MESSAGE_SHARE: Final = 0.5

@@ -125,8 +125,7 @@ async def _plain_words(text: str) -> Sequence[Word]:
 
 
 class TurnRecall:
-    """Recalls people, facts, memories, passages and lessons for a question. Never raises a model's error: a part that
-    fails is left out.
+    """Recalls people, facts, memories, passages and lessons. Never raises a model's error: what fails is left out.
 
     `enricher`, `reranker`, `names`, `facts`, `memories`, `passages` and `lessons` may be None (switched off).
     """

@@ -33,8 +33,7 @@ log = logging.getLogger(__name__)
 
 MAX_LESSONS: Final = 3
 MAX_TOKENS: Final = 240
-"""Most lessons of one prompt, and tokens of their texts: three of the greatest length the analyst may write, in
-Cyrillic."""
+"""Most lessons of one prompt, and tokens of their texts: three of the greatest length, in Cyrillic."""
 
 MAX_READ: Final = 100
 """Most lessons that are ranked, the newest: those of some months."""
@@ -43,13 +42,9 @@ HALF_LIFE: Final = timedelta(days=30)
 """After this time a lesson that shares no word with the question counts for half."""
 
 MIN_SCORE: Final = 0.2
-"""The least score of a lesson: one learnt once falls below it after ten weeks, one of four sessions after five
-months."""
+"""The least score: a lesson learnt once falls below it after ten weeks, one of four sessions after five months."""
 
 _AGE_WEIGHT: Final = 1.0
-"""What a lesson of this moment counts for by its age alone; the words of a question it holds add up to
-`_WORDS_WEIGHT`.
-"""
 _WORDS_WEIGHT: Final = 2.0
 """The weight of a lesson's age, full for one of this moment, and of the share of the question's words that it holds."""
 

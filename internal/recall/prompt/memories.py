@@ -53,9 +53,7 @@ class MemoryRecall:
         self._database, self._search, self._associations = database, search, associations
 
     async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> list[RecalledMemory]:
-        """The memories relevant to a question, numbered from 1, most relevant first, then what is associated with
-        them.
-        """
+        """The memories relevant to a question, numbered from 1, best first, then what is associated with them."""
         query = await self._search.query_with_embedding(question, embedding)
         return numbered(
             within_budget(
@@ -70,9 +68,7 @@ class MemoryRecall:
         return self._search
 
     async def recall(self, user_id: int, query: Query, limit: int) -> list[MemoryHit]:
-        """At most `limit` memories relevant to a question, best first, then what is associated with them or contradicts
-        them.
-        """
+        """At most `limit` relevant memories, best first, then what is associated with them or contradicts them."""
         likely = await self.likely(user_id, query, limit)
         return await self._database.read(lambda c: self.read(c, user_id, likely, limit))
 

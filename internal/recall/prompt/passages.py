@@ -154,9 +154,7 @@ class PassageRecall:
         return self._knowledge
 
     async def likely(self, user_id: int, owner_name: str, query: Query, before_seq: int | None = None) -> PassageReader:
-        """The candidates for a question from memory only; none at or after `before_seq`, which the prompt shows
-        itself.
-        """
+        """The candidates from memory only; none at or after `before_seq`, which the prompt shows itself."""
         messages, imports = await asyncio.gather(
             self._messages.likely(user_id, query, _CANDIDATES, before_seq=before_seq),
             self._knowledge.likely_imports(user_id, query, _EPISODES),

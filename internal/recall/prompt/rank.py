@@ -88,8 +88,7 @@ class _CandidateQueue:
         heapq.heapify(self._heap)
 
     def pop(self) -> Candidate | None:
-        """Removes and returns the likeliest, of equal ones the first; candidates with a waiting successor come
-        last.
+        """Removes and returns the likeliest, the first of equal ones; those with a waiting successor come last.
 
         Selecting from a session only lowers chances, so an outdated heap entry is put back with its present
         chance.

@@ -17,7 +17,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import FactFilter
-from internal.language.search.memory_kinds import kinds_asked
+from internal.language.search.memory_kinds import requested_kinds
 from internal.language.search.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
@@ -48,8 +48,7 @@ _MAX_MENTIONING: Final = 2_000
 
 _MANY_ROWS: Final = 1_500
 _VERY_MANY_ROWS: Final = 30_000
-"""Rows from which a search is computed on a thread, about a millisecond of work: with products of vectors, and without
-them."""
+"""Rows from which a search runs on a thread, about a millisecond: with and without products of vectors."""
 
 _MIN_DEPTH: Final = 50
 """The least number of candidates read where filters apply that only stored rows can answer."""
@@ -203,7 +202,7 @@ class KnowledgeSearch:
         about = await self._memories_about(user_id, query)
         async with self._indexes.lock(user_id, "node"):
             index = await self._indexes.current(user_id, "node")
-            names = partial(ranking.memory_names, index, about, kinds_asked(query.text))
+            names = partial(ranking.memory_names, index, about, requested_kinds(query.text))
             return await self._rank(index, query, names, labels, limit)
 
     async def episodes(self, user_id: int, query: str | Query, limit: int = 10) -> list[EpisodeHit]:
@@ -263,8 +262,7 @@ class KnowledgeSearch:
         return boosts
 
     async def _named_entities(self, user_id: int, query: Query) -> Mapping[str, float]:
-        """The entities that the question names, with how clearly, in (0, 1]; the owner if the question is about the
-        owner.
+        """The entities that the question names, with how clearly, in (0, 1]; the owner if it is about the owner.
 
         Computed once for all searches of a question, unless something is written meanwhile.
         """

@@ -29,9 +29,7 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """One fact or memory that no longer holds. `fact_id` is empty for a memory, `successor` if there is no known
-    one.
-    """
+    """One fact or memory that no longer holds. Empty are a memory's `fact_id` and an unknown `successor`."""
 
     since: datetime
     fact_id: str = ""

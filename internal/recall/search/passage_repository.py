@@ -107,9 +107,7 @@ def _neighbours(message: Message, near: Mapping[int, Message], gap: timedelta) -
 def source_message_ids(
     connection: Connection, user_id: int, fact_ids: Collection[str], node_ids: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """The ids of the messages that each of these facts and memories was drawn from; those without messages are left
-    out.
-    """
+    """The ids of the messages that each of these facts and memories was drawn from, if there are any."""
     message_ids: dict[str, set[str]] = {}
     for query, ids in ((_OF_FACTS, fact_ids), (_OF_NODES, node_ids)):
         for ref_id, message_id in _rows(connection, user_id, query, ids):

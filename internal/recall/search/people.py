@@ -94,8 +94,7 @@ class PeopleSearch:
         exclude_circles: Collection[Circle] = (),
         query_text: str = "",
     ) -> list[PersonSearchResult]:
-        """The best matches, best first, none in an excluded circle; below the threshold only people the query
-        names.
+        """The best matches, best first, none in an excluded circle; below the threshold only named people.
 
         People the query clearly names (a boost of `NAMED` or more) are found whatever their cosine, and first if not
         all fit: the level of cosines depends on the embedding model, a name does not. `embedding` has shape

@@ -12,7 +12,7 @@ import numpy as np
 
 from internal.agents.model import Enricher, EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelError, ModelReplyInvalid
-from internal.language.search.followups import leans_on_before
+from internal.language.search.followups import depends_on_preceding
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.scoring import normalised
@@ -72,14 +72,14 @@ class QuestionReader:
 
     async def _preceding_turns(self, question: str, words: Sequence[Word], recent: Sequence[TranscriptLine]) -> str:
         """The owner's turns that a question depends on, oldest first; empty if it stands alone."""
-        if not leans_on_before(question, len(words)):
+        if not depends_on_preceding(question, len(words)):
             return ""
         turns: list[str] = []
         for line in reversed(recent):
             if line.role != "user" or not line.text.strip():
                 continue
             turns.append(line.text.strip())
-            if len(turns) == MAX_TURNS or not leans_on_before(line.text, len(await self._words(line.text))):
+            if len(turns) == MAX_TURNS or not depends_on_preceding(line.text, len(await self._words(line.text))):
                 break
         return "\n".join(reversed(turns))
 

@@ -37,8 +37,7 @@ class WarmUp:
         self._database, self._searches, self._max_bytes = database, searches, max_bytes
 
     async def run(self) -> int:
-        """Loads until all owners are loaded or the memory is used; returns the number of owners. Logs storage
-        errors.
+        """Loads until all are loaded or the memory is used; returns the number of owners. Logs storage errors.
 
         Runs on a database thread: an owner with 100,000 messages takes some seconds.
         """

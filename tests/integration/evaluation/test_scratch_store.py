@@ -14,7 +14,7 @@ from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
 from internal.evaluation import scratch_store as stage
 from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scratch_store import Stage
+from internal.evaluation.scratch_store import ScratchStore
 from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
@@ -57,12 +57,12 @@ class Told:
         self.lines.append((what, done, total))
 
 
-def staged(database: Database, embedder: Embedder | None) -> Stage:
+def staged(database: Database, embedder: Embedder | None) -> ScratchStore:
     clock, direct = FrozenClock(), DirectTerms()
     following = None
     if embedder is not None:
         following = VectorBackfill(database, embedder, clock, retry_base=WAIT, retry_max=WAIT)
-    return Stage(
+    return ScratchStore(
         database,
         TermsBackfill(database, direct),
         following,
@@ -102,7 +102,7 @@ COOKS = Conversation(
 async def test_turns_are_found_for_the_questions_of_their_own_conversation(database: Database) -> None:
     """By words and captions; the turn that answers stands first, and no other owner's turn is ranked."""
     stage, told = staged(database, None), Told()
-    ranked = await stage.rank(await stage.take_in([SAILORS, COOKS], told), told)
+    ranked = await stage.rank(await stage.write([SAILORS, COOKS], told), told)
     assert [one.ranking[0] for one in ranked] == ["D1:2", "D2:1", "D1:1"]
     assert set(ranked[2].ranking) <= {"D1:1", "D1:2"}
     assert [one.question for one in ranked] == [*SAILORS.questions, *COOKS.questions]
@@ -112,7 +112,7 @@ async def test_turns_are_found_for_the_questions_of_their_own_conversation(datab
 
 async def test_turns_are_messages_that_were_forwarded_to_their_owner(database: Database) -> None:
     """Each is in the log with who said it, when, and what its picture shows; none of the questions is."""
-    [kept] = await staged(database, None).take_in([SAILORS], Told())
+    [kept] = await staged(database, None).write([SAILORS], Told())
     written = await database.read(lambda c: dialogue.recent(c, kept.user_id, limit=100))
     assert [(kept.turns[one.id], one.content, one.timestamp) for one in written] == [
         (said.dia_id, said.text, said.at) for said in SAILORS.turns
@@ -124,7 +124,7 @@ async def test_turns_are_messages_that_were_forwarded_to_their_owner(database: D
 async def test_vectors_follow_before_anything_is_asked(database: Database) -> None:
     """Samples then hold what the vectors say, one row of features a candidate."""
     stage, told = staged(database, TrigramEmbedder()), Told()
-    samples = await stage.samples(await stage.take_in([SAILORS], told), told)
+    samples = await stage.samples(await stage.write([SAILORS], told), told)
     assert ("vectors made", 4, 4) in told.lines
     compass = samples[0]
     assert compass.matrix.shape == (len(compass.turns), len(NAMES))
@@ -134,6 +134,6 @@ async def test_vectors_follow_before_anything_is_asked(database: Database) -> No
 
 async def test_an_embedder_that_is_down_is_told(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rankings without the vectors that were asked for would be measured as if they had them."""
-    monkeypatch.setattr(stage, "_LOOK_S", 0.001)
+    monkeypatch.setattr(stage, "_POLL_S", 0.001)
     with pytest.raises(ModelUnavailable, match="gives no vectors for 4 texts"):
-        await staged(database, SilentEmbedder()).take_in([SAILORS], Told())
+        await staged(database, SilentEmbedder()).write([SAILORS], Told())

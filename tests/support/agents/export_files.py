@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, Terms
-from internal.import_formats.sources import opened
+from internal.import_formats.model import Draft, ReadOptions
+from internal.import_formats.sources import open_export
 
 OWNER = 500
 
 
-def read(path: Path, terms: Terms | None = None, format_: str | None = None) -> list[Draft]:
+def read(path: Path, terms: ReadOptions | None = None, format_: str | None = None) -> list[Draft]:
     """All episodes of one export; the format is guessed where none is given."""
-    with opened(path) as export:
-        return list(formats.drafts(format_ or formats.guess(export), [export], terms or Terms(OWNER)))
+    with open_export(path) as export:
+        return list(formats.drafts(format_ or formats.detect_format(export), [export], terms or ReadOptions(OWNER)))
 
 
 def dump(path: Path, value: Any) -> Path:

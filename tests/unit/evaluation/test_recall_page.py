@@ -14,7 +14,7 @@ import pytest
 from support.paths import ROOT
 
 from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.training import Sample, Tried
+from internal.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -27,24 +27,24 @@ def modules() -> Iterator[dict[str, Any]]:
     """The report's own modules, which lie beside the benchmarks and not in a package."""
     sys.path.insert(0, str(BENCHMARKS))
     try:
-        yield {name: importlib.import_module(name) for name in ("recall_groups", "recall_page", "plots")}
+        yield {name: importlib.import_module(f"shared.{name}") for name in ("recall_ablation", "recall_page", "plots")}
     finally:
         sys.path.remove(str(BENCHMARKS))
 
 
-def tried(file: str, evidence: str, **features: float) -> Tried:
+def tried(file: str, evidence: str, **features: float) -> ScoredSample:
     """A question of twelve candidates whose evidence has these features and the lowest score; all others are alike."""
     turns = tuple(Turn(turn, 1, "Ann", f"said in {turn}", "", NOON) for turn in TURNS)
     matrix = np.ones((len(TURNS), len(NAMES)), dtype=np.float32)
     for name, value in features.items():
         matrix[TURNS.index(evidence) if evidence in TURNS else 0, NAMES.index(name)] = value
     sample = Sample(1, Conversation(file, turns, ()), Question("Who?", 4, (evidence,), ("plain",)), TURNS, matrix)
-    return Tried(sample, np.arange(len(TURNS), 0, -1).astype(np.float32))
+    return ScoredSample(sample, np.arange(len(TURNS), 0, -1).astype(np.float32))
 
 
 def test_every_group_is_of_features_that_exist(modules: dict[str, Any]) -> None:
     """A feature that was renamed would silently be left out of nothing."""
-    groups = modules["recall_groups"]
+    groups = modules["recall_ablation"]
     for group in groups.LEFT_OUT.values():
         assert set(groups.without(group)) == set(NAMES) - set(group)
     with pytest.raises(ValueError, match="no such features: wit"):
@@ -65,19 +65,19 @@ def test_a_failure_has_the_first_reason_that_holds(
     modules: dict[str, Any], features: dict[str, float], reason: str
 ) -> None:
     """It is read off the features of the evidence that stands best."""
-    [failure] = modules["recall_groups"].failures([tried("en-01.json", "D1:12", **features)])
+    [failure] = modules["recall_ablation"].failures([tried("en-01.json", "D1:12", **features)])
     assert (failure.place, failure.turn, failure.reason) == (12, "D1:12", reason)
 
 
 def test_only_questions_with_nothing_among_the_first_ten_failed(modules: dict[str, Any]) -> None:
     """The tenth place is no failure; a turn that is no candidate has no place."""
-    found = modules["recall_groups"].failures([tried("a", "D1:10"), tried("b", "D1:11"), tried("c", "D7:1")])
+    found = modules["recall_ablation"].failures([tried("a", "D1:10"), tried("b", "D1:11"), tried("c", "D7:1")])
     assert [(one.sample.conversation.file, one.place) for one in found] == [("b", 11), ("c", None)]
 
 
 def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     """With development conversations and without, and the same ones every time."""
-    page, groups = modules["recall_page"], modules["recall_groups"]
+    page, groups = modules["recall_page"], modules["recall_ablation"]
 
     def measured(file: str) -> Any:
         one = tried(file, "D1:12", p=0.0)

@@ -11,7 +11,7 @@ import pytest
 
 from internal.evaluation import scores
 from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scores import Ranked, RankingsUnreadable
+from internal.evaluation.scores import RankedQuestion, RankingsUnreadable
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ def test_recall_is_the_share_of_the_evidence() -> None:
     """Half of what answers among the first ten is .5, whatever stands around it."""
     question = Question("?", 1, ("D1:1", "D2:2"))
     ranking = [*(f"D3:{n}" for n in range(1, 10)), "D1:1", *(f"D4:{n}" for n in range(1, 11)), "D2:2"]
-    found = scores.measured(Ranked(conversation(question), question, ranking))
+    found = scores.metrics_of(RankedQuestion(conversation(question), question, ranking))
     assert (found["recall@5"], found["recall@10"], found["recall@20"], found["recall@50"]) == (0.0, 0.5, 0.5, 1.0)
     assert found["ndcg@10"] == pytest.approx((1 / math.log2(11)) / (1 + 1 / math.log2(3)))
     assert found["session_recall@5"] == 1.0
@@ -36,13 +36,13 @@ def test_sessions_stand_in_the_order_of_their_best_turn() -> None:
     """The sixth session that appears is not among the first five; evidence in one session counts once."""
     question = Question("?", 4, ("D6:1", "D6:2", "D1:5"))
     ranking = ["D1:1", "D1:2", "D2:1", "D3:1", "D4:1", "D5:1", "D6:1", "D6:2"]
-    assert scores.measured(Ranked(conversation(question), question, ranking))["session_recall@5"] == 0.5
+    assert scores.metrics_of(RankedQuestion(conversation(question), question, ranking))["session_recall@5"] == 0.5
 
 
 def test_evidence_that_does_not_exist_is_never_found() -> None:
     """A turn that the file lacks lowers the recall; without a session it is left out of the sessions."""
     question = Question("?", 4, ("D1:1", "D99:1"))
-    found = scores.measured(Ranked(conversation(question), question, ["D1:1"]))
+    found = scores.metrics_of(RankedQuestion(conversation(question), question, ["D1:1"]))
     assert (found["recall@5"], found["session_recall@5"]) == (0.5, 1.0)
 
 
@@ -50,7 +50,13 @@ def test_a_report_tells_overall_by_category_file_and_tag() -> None:
     """Questions without evidence count nowhere."""
     asked = Question("a", 1, ("D1:1",), ("plain",)), Question("b", 2, ("D1:2",)), Question("c", 5)
     one = conversation(*asked)
-    told = scores.report([Ranked(one, asked[0], ["D1:1"]), Ranked(one, asked[1], []), Ranked(one, asked[2], ["D1:1"])])
+    told = scores.report(
+        [
+            RankedQuestion(one, asked[0], ["D1:1"]),
+            RankedQuestion(one, asked[1], []),
+            RankedQuestion(one, asked[2], ["D1:1"]),
+        ]
+    )
     assert told["overall"] == {
         "questions": 2,
         "recall@5": 0.5,
@@ -69,8 +75,8 @@ def test_rankings_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     """A question asked twice takes its lines in order; lines of other files are passed over; a missing one is told."""
     asked = Question("a", 1, ("D1:1",)), Question("a", 4, ("D1:2",)), Question("b", None)
     one = conversation(*asked)
-    lines = [Ranked(one, asked[0], ["D1:1"]).line, Ranked(one, asked[1], ["D1:2", "D1:1"]).line]
-    other = Ranked(conversation(file="other.json"), asked[2], ["D1:3"]).line
+    lines = [RankedQuestion(one, asked[0], ["D1:1"]).line, RankedQuestion(one, asked[1], ["D1:2", "D1:1"]).line]
+    other = RankedQuestion(conversation(file="other.json"), asked[2], ["D1:3"]).line
     path = tmp_path / "rankings.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in [other, *lines]) + "\n\n", encoding="utf-8")
     assert set(lines[0]) == {"file", "question", "category", "ranking"}

@@ -9,8 +9,8 @@ import pytest
 
 from internal.errors import Refused
 from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scores import averaged
-from internal.evaluation.training import Sample, fit, fit_both, left_out, tried
+from internal.evaluation.scores import mean_metrics
+from internal.evaluation.training import Sample, cross_validate, fit, fit_both, score_samples
 from internal.recall.messages.features import NAMES
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -33,17 +33,17 @@ def samples(owner: int, telling: str, count: int = 6) -> list[Sample]:
 def test_what_tells_the_answers_is_learned() -> None:
     """On conversations that were left out the one telling feature puts every answer first."""
     everything = [one for owner in (1, 2, 3) for one in samples(owner, "ctx")]
-    found = left_out(everything)
+    found = cross_validate(everything)
     assert [one.sample for one in found] == everything
-    assert averaged(one.ranked for one in found)["ndcg@10"] > 0.9
+    assert mean_metrics(one.ranked for one in found)["ndcg@10"] > 0.9
 
 
 def test_nobody_is_tried_on_what_was_learned_from_him() -> None:
     """A conversation whose answers are told by something else than all others' is not answered when it is left out."""
     everything = [*samples(1, "ctx"), *samples(2, "ctx"), *samples(3, "day", 12)]
-    by_owner = {owner: [t.ranked for t in left_out(everything) if t.sample.owner == owner] for owner in (1, 3)}
-    learned = averaged(t.ranked for t in tried(everything[12:], fit(everything[12:])))
-    assert averaged(by_owner[3])["recall@5"] < 0.8 < learned["recall@5"]
+    by_owner = {owner: [t.ranked for t in cross_validate(everything) if t.sample.owner == owner] for owner in (1, 3)}
+    learned = mean_metrics(t.ranked for t in score_samples(everything[12:], fit(everything[12:])))
+    assert mean_metrics(by_owner[3])["recall@5"] < 0.8 < learned["recall@5"]
 
 
 def test_features_that_are_left_out_count_nothing() -> None:
@@ -58,7 +58,7 @@ def test_too_little_to_learn_from_is_told() -> None:
     """A single conversation cannot be left out, and questions without evidence teach nothing."""
     alone = samples(1, "ctx", 2)
     with pytest.raises(Refused, match="one conversation is not enough"):
-        left_out(alone)
+        cross_validate(alone)
     unanswered = [Sample(1, one.conversation, Question("?", 5), one.turns, one.matrix) for one in alone]
     with pytest.raises(Refused, match="nothing to learn from"):
         fit(unanswered)

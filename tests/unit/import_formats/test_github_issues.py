@@ -12,8 +12,8 @@ import pytest
 from support.agents.export_files import OWNER, dump, read
 
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, Terms, Unreadable
-from internal.import_formats.sources import opened
+from internal.import_formats.model import Draft, ReadOptions, Unreadable
+from internal.import_formats.sources import open_export
 
 GH = {
     "number": 12,
@@ -52,16 +52,16 @@ COMMENT = {
 }
 
 
-def together(*paths: Path, terms: Terms | None = None) -> list[Draft]:
+def together(*paths: Path, terms: ReadOptions | None = None) -> list[Draft]:
     with contextlib.ExitStack() as stack:
-        exports = [stack.enter_context(opened(path)) for path in paths]
-        assert {formats.guess(export) for export in exports} == {"github"}
-        return list(formats.drafts("github", exports, terms or Terms(OWNER, me=frozenset({"olena"}))))
+        exports = [stack.enter_context(open_export(path)) for path in paths]
+        assert {formats.detect_format(export) for export in exports} == {"github"}
+        return list(formats.drafts("github", exports, terms or ReadOptions(OWNER, me=frozenset({"olena"}))))
 
 
 def test_an_issue_is_an_episode_with_its_comments(tmp_path: Path) -> None:
     """Title and body first, then who answered; both forms of the export give the same."""
-    from_gh = read(dump(tmp_path / "issues.json", [GH]), Terms(OWNER, me=frozenset({"olena"})))
+    from_gh = read(dump(tmp_path / "issues.json", [GH]), ReadOptions(OWNER, me=frozenset({"olena"})))
     [draft] = from_gh
     assert (draft.name, draft.source_description, draft.source_url) == (
         "acme/bot#12 Падает при запуске",
@@ -108,7 +108,7 @@ def test_a_long_body_becomes_passages(tmp_path: Path) -> None:
     """Each can be pointed to; a deleted account and an empty comment are no obstacles."""
     body = "Шаг за шагом. " * 600
     comments = [{"author": None, "body": "", "createdAt": "2024-03-02T12:00:00Z"}, {"author": None, "body": "ok"}]
-    terms = Terms(OWNER)
+    terms = ReadOptions(OWNER)
     [draft] = read(dump(tmp_path / "issues.json", [GH | {"body": body, "author": None, "comments": comments}]), terms)
     assert len(draft.segments) > 8
     assert draft.segments[1].key == "github:acme/bot/issues/12/2"
@@ -119,7 +119,7 @@ def test_a_long_body_becomes_passages(tmp_path: Path) -> None:
 def test_only_the_repositories_asked_for_are_read(tmp_path: Path) -> None:
     """By their full or short name."""
     other = GH | {"url": "https://github.com/acme/site/issues/3", "number": 3}
-    terms = Terms(OWNER, chats=frozenset({"acme/site"}))
+    terms = ReadOptions(OWNER, chats=frozenset({"acme/site"}))
     assert [draft.place for draft in read(dump(tmp_path / "i.json", [GH, other]), terms)] == ["acme/site"]
 
 

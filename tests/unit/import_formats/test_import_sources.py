@@ -10,15 +10,15 @@ import pytest
 from support.agents.export_files import OWNER, chat, dump, posted, read, said, slack
 
 from internal.import_formats import formats, sources
-from internal.import_formats.model import Terms, Unreadable
-from internal.import_formats.sources import opened
+from internal.import_formats.model import ReadOptions, Unreadable
+from internal.import_formats.sources import open_export
 
 DAY = {"general/2024-03-01.json": [posted("1709290860.000200", "привіт")]}
 
 
 def guess(path: Path) -> str:
-    with opened(path) as export:
-        return formats.guess(export)
+    with open_export(path) as export:
+        return formats.detect_format(export)
 
 
 def packed(path: Path, files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -81,7 +81,7 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert path.stat().st_size < 100_000
     with pytest.raises(Unreadable, match=r"is a bomb: 'channels\.json' would become 20 MiB"):
         guess(path)
-    monkeypatch.setattr(sources, "MOST_FILES", 3)
+    monkeypatch.setattr(sources, "MAX_FILES", 3)
     many = packed(tmp_path / "many.zip", {f"{n}.json": b"[]" for n in range(4)})
     with pytest.raises(Unreadable, match="more than 3 files"):
         guess(many)
@@ -95,7 +95,7 @@ def test_a_lying_archive_gives_no_more_than_it_says(tmp_path: Path) -> None:
     raw = path.read_bytes()
     path.write_bytes(raw.replace(struct.pack("<L", len(content)), struct.pack("<L", 10)))
     with pytest.raises(Unreadable, match=r"users\.json"):
-        read(path, Terms(OWNER), "slack")
+        read(path, ReadOptions(OWNER), "slack")
 
 
 def test_broken_and_locked_archives_are_told(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_broken_and_locked_archives_are_told(tmp_path: Path) -> None:
     damaged = whole.read_bytes().replace(b"[]" + b" " * 1000, b"[]" + b"x" * 1000, 1)
     (tmp_path / "damaged.zip").write_bytes(damaged)
     with pytest.raises(Unreadable, match="cannot be read: Bad CRC"):
-        read(tmp_path / "damaged.zip", Terms(OWNER), "slack")
+        read(tmp_path / "damaged.zip", ReadOptions(OWNER), "slack")
     locked = bytearray(whole.read_bytes())
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         place = -1
@@ -117,7 +117,7 @@ def test_broken_and_locked_archives_are_told(tmp_path: Path) -> None:
             locked[place + offset] |= 1
     (tmp_path / "locked.zip").write_bytes(bytes(locked))
     with pytest.raises(Unreadable, match="password"):
-        read(tmp_path / "locked.zip", Terms(OWNER), "slack")
+        read(tmp_path / "locked.zip", ReadOptions(OWNER), "slack")
 
 
 def test_reading_is_told_byte_by_byte(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_reading_is_told_byte_by_byte(tmp_path: Path) -> None:
     told: list[int] = []
     for path in (dump(tmp_path / "result.json", chat(said(1, "a"))), slack(tmp_path / "slack", DAY)):
         told.clear()
-        with opened(path, told.append) as export:
-            format_ = formats.guess(export)
+        with open_export(path, told.append) as export:
+            format_ = formats.detect_format(export)
             told.clear()
-            list(formats.drafts(format_, [export], Terms(OWNER)))
+            list(formats.drafts(format_, [export], ReadOptions(OWNER)))
             assert sum(told) >= formats.bytes_to_read(format_, export) > 0
 
 

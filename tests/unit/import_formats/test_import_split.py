@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.import_formats.split import GAP, LONGEST, MOST, MOST_CHARACTERS, conversations
+from internal.import_formats.split import GAP, MAX_CHARACTERS, MAX_MESSAGES, MAX_SEGMENT_CHARACTERS, conversations
 from internal.knowledge.model import Segment
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -38,8 +38,8 @@ def test_every_message_is_in_one_episode_in_its_order(given_: list[tuple[int, in
         at += timedelta(minutes=pause)
         messages.append(line(number, at, "слово " * (length // 6) or "х"))
     episodes = list(conversations(messages))
-    assert all(0 < len(episode) <= MOST for episode in episodes)
-    assert all(sum(len(part.text or "") for part in episode) <= MOST_CHARACTERS for episode in episodes)
+    assert all(0 < len(episode) <= MAX_MESSAGES for episode in episodes)
+    assert all(sum(len(part.text or "") for part in episode) <= MAX_CHARACTERS for episode in episodes)
     assert all([part.n for part in episode] == list(range(1, len(episode) + 1)) for episode in episodes)
     parts = [part for episode in episodes for part in episode]
     assert len({part.key for part in parts}) == len(parts)
@@ -64,14 +64,14 @@ def test_a_long_conversation_is_cut_where_it_paused() -> None:
 
 def test_a_long_message_becomes_passages_with_keys_of_their_own() -> None:
     """The first keeps the message's key; who said it and when stays with each."""
-    [episode] = conversations([line(1, NOON, "Речення. " * (LONGEST // 8))])
+    [episode] = conversations([line(1, NOON, "Речення. " * (MAX_SEGMENT_CHARACTERS // 8))])
     assert [part.key for part in episode[:3]] == ["k:1", "k:1/2", "k:1/3"]
     assert {(part.at, part.speaker) for part in episode} == {(NOON, "Олена")}
 
 
 def test_what_a_message_answers_moves_no_cut() -> None:
     """A long message has the same passages and keys, whether its reply was kept or not."""
-    words = "Речення. " * (LONGEST // 8)
+    words = "Речення. " * (MAX_SEGMENT_CHARACTERS // 8)
     [bare] = conversations([line(1, NOON, words)])
     [told] = conversations([line(1, NOON, f"[reply to Петро, 2024-03-01 11:58] {words}")])
     assert [part.key for part in told] == [part.key for part in bare]

@@ -111,7 +111,7 @@ def test_hostile_values_are_refused(raw: bytes) -> None:
 
 def test_a_value_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of one value is held than the largest may have."""
-    monkeypatch.setattr(json_stream, "LARGEST", 1 << 20)
+    monkeypatch.setattr(json_stream, "MAX_VALUE", 1 << 20)
     first = iter([b'["'])
     endless = JsonStream(lambda size: next(first, b"a" * size), "export.json")
     with pytest.raises(Unreadable, match="longer than 1 million"):

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.import_formats.passages import MOST, json_lines, passages
+from internal.import_formats.passages import MAX_CHARACTERS, json_lines, passages
 
 texts = st.lists(
     st.sampled_from(["Петров переїхав.", "Она работает!", "Bob plays chess?", "слово", "\n\n", "\n", "  ", "х" * 1500]),
@@ -22,7 +22,7 @@ def test_no_word_is_lost(text: str) -> None:
     """Joined again, the passages are the text without its blanks; each is short and none is empty."""
     found = passages(text)
     assert "".join("".join(found).split()) == "".join(text.split())
-    assert all(0 < len(passage) <= MOST and passage == passage.strip() for passage in found)
+    assert all(0 < len(passage) <= MAX_CHARACTERS and passage == passage.strip() for passage in found)
 
 
 def test_paragraphs_and_sentences_stay_whole() -> None:

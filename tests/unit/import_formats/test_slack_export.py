@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from support.agents.export_files import OWNER, dump, posted, read, slack
 
-from internal.import_formats.model import Terms, Unreadable
+from internal.import_formats.model import ReadOptions, Unreadable
 
-OLENA = Terms(OWNER, me=frozenset({"олена коваль"}))
+OLENA = ReadOptions(OWNER, me=frozenset({"олена коваль"}))
 DAYS = {
     "general/2024-03-01.json": [
         {"type": "message", "subtype": "channel_join", "user": "U1", "ts": "1709290800.000100", "text": "joined"},
@@ -57,7 +57,7 @@ def test_threads_are_episodes_and_the_rest_conversations(tmp_path: Path) -> None
 def test_the_owner_is_who_is_named(tmp_path: Path) -> None:
     """By name or id; a bot speaks for nobody."""
     for me in ("олена коваль", "u1"):
-        drafts = read(slack(tmp_path / me, DAYS), Terms(OWNER, me=frozenset({me})))
+        drafts = read(slack(tmp_path / me, DAYS), ReadOptions(OWNER, me=frozenset({me})))
         own = {(part.speaker, part.own) for draft in drafts for part in draft.segments}
         assert own == {("Олена Коваль", True), ("Bob Baker", False), ("CI", False)}
 
@@ -65,18 +65,18 @@ def test_the_owner_is_who_is_named(tmp_path: Path) -> None:
 def test_a_zip_is_read_like_its_folder(tmp_path: Path) -> None:
     """Also when everything in it lies in one folder."""
     folder = slack(tmp_path / "export", DAYS)
-    expected = read(folder, Terms(OWNER))
+    expected = read(folder, ReadOptions(OWNER))
     for above in ("", "Acme Slack export/"):
         with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as packed:
             for file in folder.rglob("*.json"):
                 packed.write(file, f"{above}{file.relative_to(folder).as_posix()}")
-        assert read(tmp_path / "export.zip", Terms(OWNER)) == expected
+        assert read(tmp_path / "export.zip", ReadOptions(OWNER)) == expected
 
 
 def test_a_thread_without_its_beginning_has_its_address(tmp_path: Path) -> None:
     """Free plans lose old messages: the replies that are left are an episode of the thread still."""
     days = {"general/2024-03-05.json": [posted("1709640000.000100", "ответ", thread_ts="1700000000.000100")]}
-    [draft] = read(slack(tmp_path, days), Terms(OWNER, workspace="acme"))
+    [draft] = read(slack(tmp_path, days), ReadOptions(OWNER, workspace="acme"))
     assert draft.source_url == "https://acme.slack.com/archives/C1/p1700000000000100"
 
 
@@ -87,7 +87,7 @@ def test_a_long_thread_is_several_episodes_of_one_address(tmp_path: Path) -> Non
             posted(f"{1709640000 + 90_000 * n}.000100", f"№{n}", thread_ts="1709640000.000100") for n in range(130)
         ]
     }
-    drafts = read(slack(tmp_path, days), Terms(OWNER))
+    drafts = read(slack(tmp_path, days), ReadOptions(OWNER))
     assert sum(len(draft.segments) for draft in drafts) == 130
     assert len(drafts) >= 3
     assert {draft.source_url for draft in drafts} == {"https://slack.com/archives/C1/p1709640000000100"}
@@ -96,7 +96,7 @@ def test_a_long_thread_is_several_episodes_of_one_address(tmp_path: Path) -> Non
 def test_only_the_channels_asked_for_are_read(tmp_path: Path) -> None:
     """With or without the #."""
     folder = slack(tmp_path, DAYS)
-    terms = Terms(OWNER, chats=frozenset({"general"}))
+    terms = ReadOptions(OWNER, chats=frozenset({"general"}))
     assert {draft.place for draft in read(folder, terms)} == {"#general"}
     assert terms.skipped["of other chats"] == 1
 

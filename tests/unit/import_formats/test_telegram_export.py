@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.agents.export_files import OWNER, chat, dump, read, said
 
 from internal.import_formats import telegram
-from internal.import_formats.model import Terms, Unreadable
+from internal.import_formats.model import ReadOptions, Unreadable
 from internal.knowledge.model import Segment
 
 
-def segments(path: Path, terms: Terms | None = None) -> list[Segment]:
+def segments(path: Path, terms: ReadOptions | None = None) -> list[Segment]:
     return [segment for draft in read(path, terms) for segment in draft.segments]
 
 
@@ -84,7 +84,7 @@ def test_all_chats_are_read_but_for_secrets_and_this_bot(tmp_path: Path) -> None
         },
         "left_chats": {"about": "", "list": [chat(said(9, "три", 3), type="public_channel", id=1600, name="Новини")]},
     }
-    terms = Terms(OWNER, own_bot=42)
+    terms = ReadOptions(OWNER, own_bot=42)
     found = segments(dump(tmp_path / "result.json", whole), terms)
     assert [(part.text, part.key, part.url) for part in found] == [
         ("раз", "telegram:user901:1", None),
@@ -99,7 +99,7 @@ def test_only_the_chats_asked_for_are_read(tmp_path: Path) -> None:
     """By name, whatever its case, or by id."""
     chats = [chat(said(1, "a")), chat(said(2, "b"), name="Мама", id=902), chat(said(3, "c"), name="Work", id=903)]
     path = dump(tmp_path / "result.json", {"chats": {"list": chats}})
-    terms = Terms(OWNER, chats=frozenset({"мама", "903"}))
+    terms = ReadOptions(OWNER, chats=frozenset({"мама", "903"}))
     assert [part.text for part in segments(path, terms)] == ["b", "c"]
     assert terms.skipped == {"of other chats": 1}
 
@@ -151,7 +151,7 @@ def test_a_reply_tells_what_it_answers(tmp_path: Path) -> None:
             said(3, "Нет, в Вену", minute=3, reply_to_message_id=1),
         ),
     )
-    answer = segments(path, Terms(OWNER, zone=ZoneInfo("Europe/Kyiv")))[-1]
+    answer = segments(path, ReadOptions(OWNER, zone=ZoneInfo("Europe/Kyiv")))[-1]
     assert (answer.text, answer.own) == ("[reply to User 901, 2024-03-01 14:00] Нет, в Вену", True)
 
 
@@ -159,7 +159,7 @@ def test_only_so_many_messages_are_remembered_for_their_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reply to an older one says that it is one; memory stays bounded however long a chat is."""
-    monkeypatch.setattr(telegram, "ANSWERABLE", 2)
+    monkeypatch.setattr(telegram, "MAX_RECENT", 2)
     early = [said(number, f"слово {number}", minute=number) for number in (1, 2, 3)]
     late = [said(number, "так", minute=number, reply_to_message_id=number - 3) for number in (4, 5)]
     texts = [part.text for part in segments(dump(tmp_path / "result.json", chat(*early, *late)))]
@@ -199,7 +199,7 @@ def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
             said(5, "ok"),
         ),
     )
-    terms = Terms(OWNER)
+    terms = ReadOptions(OWNER)
     assert [part.key for part in segments(path, terms)] == ["telegram:user901:5"]
     assert terms.skipped == {"service": 1, "empty": 1, "unreadable": 2}
 
@@ -214,14 +214,14 @@ def test_old_exports_have_local_times_and_plain_numbers(tmp_path: Path) -> None:
         "from_id": OWNER,
         "text": "давно",
     }
-    [found] = segments(dump(tmp_path / "result.json", chat(old)), Terms(OWNER, zone=ZoneInfo("Europe/Kyiv")))
+    [found] = segments(dump(tmp_path / "result.json", chat(old)), ReadOptions(OWNER, zone=ZoneInfo("Europe/Kyiv")))
     assert (found.at, found.own) == (datetime(2019, 7, 1, 12, tzinfo=UTC), True)
 
 
 def test_another_account_of_the_owner_can_be_named(tmp_path: Path) -> None:
     """--me with the id of an older account makes those words his own."""
     path = dump(tmp_path / "result.json", chat(said(1, "я", 77)))
-    assert [part.own for part in segments(path, Terms(OWNER, me=frozenset({"77"})))] == [True]
+    assert [part.own for part in segments(path, ReadOptions(OWNER, me=frozenset({"77"})))] == [True]
     assert [part.own for part in segments(path)] == [False]
 
 

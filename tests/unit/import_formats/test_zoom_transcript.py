@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agents.export_files import OWNER, read
 
-from internal.import_formats.model import Terms, Unreadable
+from internal.import_formats.model import ReadOptions, Unreadable
 from internal.import_formats.zoom import utterances
 
 TRANSCRIPT = """WEBVTT
@@ -47,7 +47,7 @@ def written(path: Path, text: str = TRANSCRIPT) -> Path:
 
 def test_a_meeting_is_an_episode(tmp_path: Path) -> None:
     """What one speaker says without a pause is one segment, at the time it was said."""
-    terms = Terms(OWNER, me=frozenset({"олена коваль"}), zone=ZoneInfo("Europe/Kyiv"))
+    terms = ReadOptions(OWNER, me=frozenset({"олена коваль"}), zone=ZoneInfo("Europe/Kyiv"))
     [draft] = read(written(tmp_path / NAMED), terms)
     assert (draft.name, draft.source_url) == ("Zoom meeting 2024-03-01 14:00", None)
     assert [(part.speaker, part.own, part.text) for part in draft.segments] == [
@@ -74,7 +74,7 @@ def test_the_beginning_is_told_by_name_or_by_hand(
     tmp_path: Path, path: str, start: datetime | None, began: datetime
 ) -> None:
     """Cloud recordings by Greenwich, local ones by the owner's zone; what is given counts before both."""
-    terms = Terms(OWNER, zone=ZoneInfo("Europe/Kyiv"), start=start)
+    terms = ReadOptions(OWNER, zone=ZoneInfo("Europe/Kyiv"), start=start)
     [draft] = read(written(tmp_path / path), terms)
     assert (draft.segments[0].at - began).total_seconds() == 3.45
 

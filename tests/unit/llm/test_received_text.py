@@ -132,7 +132,7 @@ def test_any_answer_gives_a_reply_or_one_of_our_errors(answer: Any) -> None:
 def test_any_event_is_taken_without_an_error(event: Any) -> None:
     """The same for pieces of a stream."""
     draft = Draft("m")
-    assert isinstance(draft.take(event) + draft.end(told=False), str)
+    assert isinstance(draft.take(event) + draft.end(complete=False), str)
     assert draft.outcome().reply.model == "m"
 
 
@@ -141,7 +141,7 @@ def test_an_emoji_cut_in_two_by_the_stream_is_whole_again() -> None:
     draft = Draft("m")
     shown = [draft.take({"choices": [{"delta": {"content": half}}]}) for half in ("a\ud83d", "\ude00b")]
     assert shown == ["a", "😀b"]
-    draft.end(told=True)
+    draft.end(complete=True)
     assert draft.outcome().reply.text == "a😀b"
 
 

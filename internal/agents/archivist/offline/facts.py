@@ -16,7 +16,7 @@ from internal.agents.archivist.offline.fact_patterns import Kind, Shape
 from internal.agents.model import TranscriptLine
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
-from internal.language.names.entities import basic_form, goes_on, is_place, place_form
+from internal.language.names.entities import basic_form, is_place, needs_noun, place_form
 from internal.language.names.mentions import NameMention
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
@@ -154,7 +154,7 @@ def _target(shape: Shape, written: str, language: Language) -> str | None:
 
 def _cut_short(written: str, behind: str) -> bool:
     """Whether the name goes on in lower case: "в Новой почте"."""
-    return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and goes_on(written)
+    return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and needs_noun(written)
 
 
 def _thing(written: str, language: Language) -> str | None:

@@ -118,7 +118,7 @@ class NameResolver:
         try:
             for start in range(0, len(things), _PART):
                 part = things[start : start + _PART]
-                hits = await self._worker.run_bulk(names_entities.alike, names, [others for _, others in part])
+                hits = await self._worker.run_bulk(names_entities.match_names, names, [others for _, others in part])
                 for name, likely in zip(names, hits, strict=True):
                     for place, other, reason in likely:
                         found.setdefault(name, []).append(NameMatch(part[place][0], other, reason))

@@ -233,7 +233,7 @@ class MemoryResolver:
     async def _alike(self, label: str, texts: Sequence[str], known: Sequence[str]) -> list[list[tuple[int, str]]]:
         names = label not in SENTENCES
         try:
-            return await self._worker.run_bulk(word_match.alike, texts, known, names=names)
+            return await self._worker.run_bulk(word_match.match_texts, texts, known, names=names)
         except (ModelError, LanguageCallFailed) as error:
             log.warning("words_not_compared", extra={"error": type(error).__name__})
             return [[] for _ in texts]

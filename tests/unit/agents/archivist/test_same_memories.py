@@ -141,5 +141,5 @@ async def test_without_the_language_process_nothing_is_called_the_same() -> None
 )
 def test_telling_words_keep_apart(one: str, other: str) -> None:
     """And nothing is the same as nothing."""
-    assert word_match.sameness(one, other, names=True) is None
-    assert word_match.sameness(one, other, names=False) is None
+    assert word_match.match_reason(one, other, names=True) is None
+    assert word_match.match_reason(one, other, names=False) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.facts.corrections import Correction, Standing, read_correction
+from internal.language.facts.corrections import Correction, Status, read_correction
 from internal.language.text.spelling import Language, text_language
 
 KYIV = ZoneInfo("Europe/Kyiv")
@@ -112,11 +112,11 @@ def test_a_denial_takes_the_fact_back(said: str) -> None:
 )
 def test_what_tells_something_else_is_no_denial(said: str, old: str) -> None:
     """What is so instead is a fact in other words."""
-    assert read(said, old).standing == "holds"
+    assert read(said, old).status == "holds"
 
 
 @given(st.text(max_size=400), st.text(max_size=60))
 def test_any_words_are_read(said: str, old: str) -> None:
     """Whatever somebody types is read as something."""
-    standings: tuple[Standing, ...] = ("holds", "over", "denied")
-    assert read_correction(old, said, NAMES, AT, "ru").standing in standings
+    standings: tuple[Status, ...] = ("holds", "over", "denied")
+    assert read_correction(old, said, NAMES, AT, "ru").status in standings

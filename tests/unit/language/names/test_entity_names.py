@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.names.entities import alike, basic_form, is_place, name_forms, named_in, plain_forms
+from internal.language.names.entities import basic_form, is_place, match_names, name_forms, named_in, plain_forms
 from internal.language.names.places import places
 
 
@@ -54,10 +54,10 @@ def test_one_place_has_one_mark_in_three_languages() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_likeness_is_symmetric_and_never_breaks(one: str, other: str) -> None:
     """Whatever is written; equal names are no likeness."""
-    (there,) = alike([one], [[other]])
-    (back,) = alike([other], [[one]])
+    (there,) = match_names([one], [[other]])
+    (back,) = match_names([other], [[one]])
     assert [reason for *_, reason in there] == [reason for *_, reason in back]
-    assert alike([one], [[one]]) == [[]]
+    assert match_names([one], [[one]]) == [[]]
     assert name_forms([one])[0].keys == plain_forms(one).keys
 
 

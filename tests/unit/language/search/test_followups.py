@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.search.followups import leans_on_before
+from internal.language.search.followups import depends_on_preceding
 from internal.language.search.terms import query_terms
 
 
@@ -29,7 +29,7 @@ from internal.language.search.terms import query_terms
 )
 def test_it_leans_on_what_was_said(question: str) -> None:
     """Pronouns, words that point back, and questions of hardly a word."""
-    assert leans_on_before(question, len(query_terms(question)))
+    assert depends_on_preceding(question, len(query_terms(question)))
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_it_leans_on_what_was_said(question: str) -> None:
 )
 def test_it_stands_alone(question: str) -> None:
     """Whoever is named needs no pronoun's help, and many words say enough."""
-    assert not leans_on_before(question, len(query_terms(question)))
+    assert not depends_on_preceding(question, len(query_terms(question)))

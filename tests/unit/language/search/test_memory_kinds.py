@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.search.memory_kinds import KindsAsked, kinds_asked
+from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
 
 ALL_OF_A_KIND = {
     "Goal": ("Какие у меня цели?", "Які в мене цілі?", "What are my goals?", "Чего я хочу?", "Про що я мрію?"),
@@ -17,10 +17,10 @@ ALL_OF_A_KIND = {
 @pytest.mark.parametrize(("label", "questions"), ALL_OF_A_KIND.items())
 def test_all_of_a_kind_is_asked_for(label: str, questions: tuple[str, ...]) -> None:
     """Nothing of what is kept shares a word with such a question."""
-    found = {question: kinds_asked(question) for question in questions}
+    found = {question: requested_kinds(question) for question in questions}
     wide = {"Які рішення я ухвалив?": False}
     for question, asked in found.items():
-        assert asked == KindsAsked(frozenset({label}), wide.get(question, True)), question
+        assert asked == RequestedKinds(frozenset({label}), wide.get(question, True)), question
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_all_of_a_kind_is_asked_for(label: str, questions: tuple[str, ...]) -> N
 )
 def test_what_is_about_something_does_not_ask_for_all(question: str, label: str) -> None:
     """A question that names a subject wants what is about it."""
-    assert kinds_asked(question) == KindsAsked(frozenset({label}), alone=False)
+    assert requested_kinds(question) == RequestedKinds(frozenset({label}), alone=False)
 
 
 @pytest.mark.parametrize("question", ["Где работает Маша?", "Де живе Оля?", "Where does Anna live?", "", "Как дела?"])
 def test_most_questions_ask_for_no_kind(question: str) -> None:
     """Facts and people are asked for in other words."""
-    assert kinds_asked(question) == KindsAsked()
+    assert requested_kinds(question) == RequestedKinds()

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from internal.language.tasks.completion import same_task, settled
+from internal.language.tasks.completion import find_completions, same_task
 from internal.language.tasks.requests import TaskFound, find_tasks, may_request, only_requests
 from internal.language.tasks.titles import title_of
 from internal.language.text.spelling import text_language
@@ -144,7 +144,7 @@ TITLES = ["Подзвонити Марії", "Call Maria", "Отправить �
 )
 def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, outcome: str) -> None:
     """The same verb in any form and aspect, with a thing in common."""
-    (one,) = settled(text, TITLES)
+    (one,) = find_completions(text, TITLES)
     assert (TITLES[one.index], one.outcome) == (title, outcome)
 
 
@@ -161,7 +161,7 @@ def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, o
 )
 def test_what_is_not_said_to_be_done_stays_open(text: str) -> None:
     """Denials, questions, and what others did."""
-    assert settled(text, TITLES) == []
+    assert find_completions(text, TITLES) == []
 
 
 def test_two_titles_of_one_thing_are_one_task() -> None:

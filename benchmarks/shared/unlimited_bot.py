@@ -1,4 +1,4 @@
-"""`laplaced run` or `worker` without Telegram's budgets (one message a second to a chat, 25 to all)."""
+"""`laplaced run` or `worker` without Telegram's limits (one message a second to a chat, 25 to all)."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Calls of a model and tokens that it takes to remember the same dialogues: this product, and Graphiti.
+"""Model calls and tokens needed to remember the same dialogues: this product and Graphiti.
 
-    python benchmarks/graphiti_calls.py [--fragments 12] [--messages 10] [--environment FOLDER]
+    python benchmarks/graphiti_comparison.py [--fragments 12] [--messages 10] [--environment FOLDER]
 
-Both are told the same made dialogues (`told.py`: three languages, one seed) and ask the same scripted model, which
-knows what the dialogues say and answers either one's prompts out of that. Graphiti runs with its defaults, without
-types of entities of its own, over FalkorDB, in an environment that is made for it (packages of the extra `graphiti` in
-pyproject.toml; in FOLDER it is kept for the next time). Ours is the real process. Tokens are those of messages and
-answers by this product's tokenizer; the JSON schemas, which both send along, are not counted.
+Both read the same made dialogues (`shared/known_dialogues.py`: three languages, one seed) and call the same scripted
+model, which knows what the dialogues say and answers both products' prompts from that. Graphiti runs with its defaults,
+without types of entities of its own, over FalkorDB, in an environment that is made for it (packages of the extra
+`graphiti` in pyproject.toml; in FOLDER it is kept for the next time). Ours is the real process. Tokens are those of
+messages and answers by this product's tokenizer; the JSON schemas, which both send along, are not counted.
 
 Ways to tell, each from an empty memory:
 
@@ -38,8 +38,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from bot_process import ROOT, circumstances, environment, running
-from told import AGENTS, EMBEDDER, OWNER, Call, Dialogues, Knower, by_kind
+from shared.bot_process import ROOT, circumstances, environment, running
+from shared.known_dialogues import AGENTS, EMBEDDER, OWNER, Call, Dialogues, Knower, by_kind
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, start_local_telegram
@@ -48,8 +48,8 @@ from internal.testing import ScriptedModel
 
 SEED, USER, KEY = 7, 1001, "benchmark"
 BEGAN = datetime(2026, 2, 1, 12, tzinfo=UTC)
-BOT = (sys.executable, str(Path(__file__).with_name("unlimited_bot.py")))
-SIDE = Path(__file__).with_name("graphiti_side.py")
+BOT = (sys.executable, str(Path(__file__).parent / "shared" / "unlimited_bot.py"))
+SIDE = Path(__file__).parent / "shared" / "graphiti_run.py"
 MEMORY = "archivist"
 PATIENCE_S = 120.0
 SETTINGS = {

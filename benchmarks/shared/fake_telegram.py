@@ -1,4 +1,4 @@
-"""A Bot API server that costs next to nothing: users who write their next message as soon as the last is answered.
+"""A Bot API server that costs next to nothing; its users write as soon as the last message is answered.
 
 The local Telegram keeps everything on disk and shows it on a page; here only the bot is to be measured. Times are
 taken on the wire: when an update left with the answer to getUpdates, and when sendMessage arrived.

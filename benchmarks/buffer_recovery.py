@@ -1,6 +1,6 @@
-"""From database open to ready: how long the buffers of many users take to come back.
+"""From opening the database to ready: the time to restore the buffers of many users.
 
-    python benchmarks/recovery.py [--users 10000] [--messages 50] [--rounds 5]
+    python benchmarks/buffer_recovery.py [--users 10000] [--messages 50] [--rounds 5]
 
 Each user has had a fragment published, and so many messages since that are in none. Measured is what a start does
 with the database: open it, see that its schema is current, restore every buffer; compared with the standard library's
@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances, cpu_seconds, environment, running
+from shared.bot_process import circumstances, cpu_seconds, environment, running
 from sqlalchemy import Connection, insert
 
 from bot.application.database import open_database

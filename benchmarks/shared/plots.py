@@ -1,4 +1,4 @@
-"""Line charts as SVG, drawn by hand: a plot in a document should not cost a library.
+"""Line charts as SVG, without a library.
 
 Colours are legible on light and dark pages; each line is also told apart by its dashes and named at its end.
 """

@@ -1,4 +1,4 @@
-"""Graphiti over FalkorDB, told episodes; run by graphiti_calls.py with the Python of an environment of its own.
+"""Runs Graphiti over FalkorDB on given episodes; started by graphiti_comparison.py in an environment of its own.
 
 Standard input: {"url", "model", "embedder", "episodes": [[{"name", "body", "source", "at"}]], "bulk"} as JSON. Each
 group of episodes is told one by one (`add_episode`, as its manual recommends), or at once (`add_episode_bulk`).

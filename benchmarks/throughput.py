@@ -1,6 +1,6 @@
-"""Messages a second through the whole path, and how long each waits in our code.
+"""Messages per second through the whole path, and the time each spends in our code.
 
-    python benchmarks/whole_path.py [--messages 500] [--people 20]
+    python benchmarks/throughput.py [--messages 500] [--people 20]
 
 Update -> inbox -> turn -> people recalled -> model -> outbox -> sent. The bot is a real process with its database on
 disk; Telegram and a model that answers at once by script are another, all over HTTP on loopback. Every user knows some
@@ -32,8 +32,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bot_process import ROOT, circumstances, cpu_seconds, environment, running
-from instant_telegram import TOKEN, InstantTelegram
+from shared.bot_process import ROOT, circumstances, cpu_seconds, environment, running
+from shared.fake_telegram import TOKEN, InstantTelegram
 from sqlalchemy import Connection
 
 from internal.access import service as access
@@ -43,7 +43,7 @@ from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 
-BOT = (sys.executable, str(ROOT / "benchmarks/unlimited_bot.py"))
+BOT = (sys.executable, str(ROOT / "benchmarks/shared/unlimited_bot.py"))
 CASES = ((1, 0.0), (50, 0.0), (50, 5.0))
 """Users, and the pause of each before the next message in seconds."""
 

@@ -1,6 +1,7 @@
-"""How well recall finds what was said: writes docs/recall.md and its plot (`make recall`).
+"""Quality of recall: writes docs/recall.md and its plot (`make recall`).
 
-    python benchmarks/recall.py [--development FOLDER] [--vectors FOLDER] [--timings FILE] [--out docs/recall.md]
+    python benchmarks/recall_quality.py [--development FOLDER] [--vectors FOLDER] [--timings FILE]
+        [--out docs/recall.md]
 
 FOLDER of --development holds conversations in the form of LoCoMo, one or several a file; without it, and without
 `../shared/data/locomo`, only our own conversations are measured. Vectors are kept between runs, outside the repository:
@@ -17,15 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plots import Panel, svg
-from recall_groups import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
-from recall_page import PLOT, Measured, page
+from shared.plots import Panel, svg
+from shared.recall_ablation import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
+from shared.recall_page import PLOT, Measured, page
 
 from bot.runtime.evaluation import NO_EMBEDDER, Progress, open_stage, vectors_folder
 from internal.config import Config, load
 from internal.evaluation import locomo, training
-from internal.evaluation.scores import DEPTH, Ranked, recall
-from internal.evaluation.training import Sample, Tried, left_out
+from internal.evaluation.scores import DEPTH, RankedQuestion, recall
+from internal.evaluation.training import Sample, ScoredSample, cross_validate
 from internal.llm.offline.embedder import OfflineEmbedder
 
 ROOT = Path(__file__).parent.parent
@@ -50,8 +51,8 @@ SINGLE = {
 class Found:
     """The questions of a set as the bot ranks them with vectors and without, and what they can be ranked by."""
 
-    with_vectors: Sequence[Ranked]
-    by_words: Sequence[Ranked]
+    with_vectors: Sequence[RankedQuestion]
+    by_words: Sequence[RankedQuestion]
     samples: Sequence[Sample]
 
 
@@ -59,20 +60,20 @@ async def found(config: Config, files: Sequence[Path], vectors: Path) -> Found:
     """What the bot's own search makes of these conversations."""
     conversations, progress = locomo.read(files), Progress()
     async with open_stage(config, OfflineEmbedder.name, vectors) as stage:
-        kept = await stage.take_in(conversations, progress)
+        kept = await stage.write(conversations, progress)
         ranked, samples = await stage.rank(kept, progress), await stage.samples(kept, progress)
     async with open_stage(config, NO_EMBEDDER) as stage:
-        by_words = await stage.rank(await stage.take_in(conversations, progress), progress)
+        by_words = await stage.rank(await stage.write(conversations, progress), progress)
     return Found(ranked, by_words, samples)
 
 
 def of_development(there: Found, own: Found) -> Measured:
     """The conversations that nothing which ships was learned from."""
 
-    def learned(names: Sequence[str]) -> list[Ranked]:
-        return _ranked(training.tried(there.samples, training.fit(own.samples, names)))
+    def learned(names: Sequence[str]) -> list[RankedQuestion]:
+        return _ranked(training.score_samples(there.samples, training.fit(own.samples, names)))
 
-    whole = training.tried(there.samples, training.fit(own.samples))
+    whole = training.score_samples(there.samples, training.fit(own.samples))
     return Measured(
         shipped=there.with_vectors,
         ways=_single(there) | {"without an embedder": there.by_words},
@@ -84,12 +85,12 @@ def of_development(there: Found, own: Found) -> Measured:
 
 def of_own(own: Found) -> Measured:
     """Our own conversations, each under weights that were learned without it."""
-    whole = left_out(own.samples, parts=PARTS)
+    whole = cross_validate(own.samples, parts=PARTS)
     return Measured(
         shipped=_ranked(whole),
         ways=_single(own),
-        whole=_ranked(left_out(own.samples, parts=HALVES)),
-        dropped={name: _ranked(left_out(own.samples, names, parts=HALVES)) for name, names in _variants().items()}
+        whole=_ranked(cross_validate(own.samples, parts=HALVES)),
+        dropped={name: _ranked(cross_validate(own.samples, names, parts=HALVES)) for name, names in _variants().items()}
         | _only(own),
         failures=failures(whole),
     )
@@ -99,15 +100,15 @@ def _variants() -> dict[str, Sequence[str]]:
     return {f"without {name}": without(group) for name, group in LEFT_OUT.items()} | ALONE
 
 
-def _only(of: Found) -> dict[str, Sequence[Ranked]]:
+def _only(of: Found) -> dict[str, Sequence[RankedQuestion]]:
     return {f"only {name}": ranked for name, ranked in _single(of).items()}
 
 
-def _single(of: Found) -> dict[str, Sequence[Ranked]]:
+def _single(of: Found) -> dict[str, Sequence[RankedQuestion]]:
     return {name: by_one(of.samples, feature) for name, feature in SINGLE.items()}
 
 
-def _ranked(tried: Sequence[Tried]) -> list[Ranked]:
+def _ranked(tried: Sequence[ScoredSample]) -> list[RankedQuestion]:
     return [one.ranked for one in tried]
 
 
@@ -125,7 +126,7 @@ def plot(sets: dict[str, Measured]) -> str:
     return svg(panels)
 
 
-def _recall(ranked: Sequence[Ranked], depth: int) -> float:
+def _recall(ranked: Sequence[RankedQuestion], depth: int) -> float:
     each = [recall(one.ranking, one.question.evidence, depth) for one in ranked if one.question.evidence]
     return sum(each) / len(each)
 
@@ -145,7 +146,7 @@ async def _main() -> None:
     here = of_own(own)
     development = of_development(there, own) if there is not None else None
     several = there is not None and len({one.owner for one in there.samples}) > 1
-    learned_there = _ranked(left_out(there.samples)) if there is not None and several else []
+    learned_there = _ranked(cross_validate(there.samples)) if there is not None and several else []
     sets = ({"Development": development} if development is not None else {}) | {"Our own": here}
     timings = json.loads(asked.timings.read_text(encoding="utf-8")) if asked.timings else []
     asked.out.write_text(

@@ -1,4 +1,4 @@
-"""An owner with a long life on every page of the console: conversations, events, calls of models, tasks, notices."""
+"""Fills a store for every page of the console: conversations, events, model calls, tasks, notifications."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from made_up_lives import Life, Size, person_name
+from shared.synthetic_owners import Life, Size, person_name
 from sqlalchemy import Connection, insert, select, update
 
 from internal.chronicle import service as chronicle
@@ -53,7 +53,7 @@ _PROMPT: Final = "What is known of the owner, and what was said before. " * 30
 
 
 class LivedConsole:
-    """Stores the rows of one owner: `size` as of `made_up_lives`, and `happened` events; the others in proportion."""
+    """Stores the rows of one owner: `size` as in `synthetic_owners`, `happened` events, the others in proportion."""
 
     def __init__(self, life: Life, size: Size, happened: int, now: datetime) -> None:
         self._life, self._size, self._happened, self._now = life, size, happened, now

@@ -1,4 +1,4 @@
-"""The bot as a process of its own, for benchmarks: started on a free port, watched, stopped in order."""
+"""Runs the bot as a process of its own for benchmarks: starts it on a free port, watches it, stops it in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import httpx
 
 from bot.simulator.launch import LocalTelegram
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 

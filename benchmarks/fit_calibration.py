@@ -1,6 +1,6 @@
-"""Fits what makes a score a chance: how likely a fact, or a person, that was found is the one that was asked for.
+"""Fits the calibration of search scores: the chance that a fact or person found is the right one.
 
-    python benchmarks/recall_chances.py [--vectors FOLDER] [--json]
+    python benchmarks/fit_calibration.py [--vectors FOLDER] [--json]
 
 Facts: the labelled set of tests/data/fact_search.json with the offline embedder; every hit of every question is one
 case (right or wrong), those of questions that mean nothing are wrong. People: tests/data/people_search.json; every
@@ -89,7 +89,7 @@ async def imports(vectors: Path) -> Cases:
                 said = [turn for turn in one.turns if turn.session == number]
                 sessions[f"{user_id}-{number}"] = said
                 await stage.database.write(partial(_import, user_id=user_id, number=number, said=said))
-        await stage.follow(Progress())
+        await stage.index(Progress())
         for user_id, one in enumerate(conversations, 1):
             for question in one.questions[:QUESTIONS]:
                 asked = await stage.knowledge.prepare_query(user_id, question.text)

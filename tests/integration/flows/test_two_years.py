@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.paths import ROOT
 
-SCRIPT = ROOT / "benchmarks" / "life.py"
+SCRIPT = ROOT / "benchmarks" / "two_years.py"
 SHORT = ("--sessions", "6", "--messages", "48", "--days", "6", "--rounds", "1", "--change-every", "3", "--json")
 
 

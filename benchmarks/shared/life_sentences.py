@@ -1,4 +1,4 @@
-"""What an owner says in two years of a made life: people, facts, goals, questions, decisions, tastes, small talk.
+"""What a simulated owner says in two years: people, facts, goals, questions, decisions, tastes, small talk.
 
 Every kind of sentence is told in Russian, Ukrainian and English, and in a form that the offline archivist reads, so
 that what is measured does not depend on a model. The same seed says the same.

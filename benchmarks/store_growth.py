@@ -1,13 +1,13 @@
-"""How a store grows with its owners: size, a durable write, a question's recall, memory; SQLite and PostgreSQL.
+"""Growth of a store with its owners: size, a durable write, recall, memory; SQLite and PostgreSQL.
 
-    python benchmarks/growth.py postgresql://postgres@127.0.0.1:5432/postgres [--owners 100 1000 10000]
+    python benchmarks/store_growth.py postgresql://postgres@127.0.0.1:5432/postgres [--owners 100 1000 10000]
         [--plot docs/plots/growth.svg]
 
-Each owner has 20 messages with vectors, 3 facts, 1 person and 1 memory (see `made_up_lives`), and 20 events. The first
-hundred owners' lives are made up one by one, the others' are copies of theirs under ids of their own, made inside the
-store. A write is an event that is appended and committed. A question is already embedded and is asked of owners at
-random: cold, with nothing of them in memory, and once more, warm. The PostgreSQL address is a superuser's: the
-database is made and dropped here, and is reached as a role that is none.
+Each owner has 20 messages with vectors, 3 facts, 1 person and 1 memory (see `synthetic_owners`), and 20 events. The
+first hundred owners' lives are made up one by one, the others' are copies of theirs under ids of their own, made inside
+the store. A write is an event that is appended and committed. A question is already embedded and is asked of owners at
+random: cold, with nothing of them in memory, and once more, warm. The PostgreSQL address is a superuser's: the database
+is made and dropped here, and is reached as a role that is none.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances
 from context_assembly import SMALL_BUDGET, Stage, _resident
-from made_up_lives import NOW, Language, Life, Size
-from plots import Panel, svg
+from shared.bot_process import circumstances
+from shared.plots import Panel, svg
+from shared.synthetic_owners import NOW, Language, Life, Size
 from sqlalchemy import Column, ColumnElement, Connection, cast, func, insert, select
-from workers import database_on
+from worker_throughput import database_on
 
 from internal.events import repository as events
 from internal.language.worker.process_pool import LanguageWorker

@@ -1,6 +1,6 @@
-"""Two years of one owner's life through the product: how large it grows, how fast it stays, and how whole it is.
+"""Two years of one owner's life through the product: size, speed and consistency.
 
-    python benchmarks/life.py [--sessions 200] [--messages 5000] [--days 730] [--no-mirror]
+    python benchmarks/two_years.py [--sessions 200] [--messages 5000] [--days 730] [--no-mirror]
 
 An owner writes in Russian, Ukrainian and English, a session every few days of a clock that is moved by hand. What is
 said goes the product's own way: intake, turn, delivery, publication, archivist, analyst, vectors; every night between
@@ -32,8 +32,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from bot_process import circumstances
-from living import OWNER, Living, Quarter, count
+from shared.bot_process import circumstances
+from shared.life_owner import OWNER, Living, Quarter, count
 from sqlalchemy import Connection, func, select, text
 
 from bot.application.app import App

@@ -1,4 +1,4 @@
-"""Made dialogues of which it is known what they say, and a model that answers each prompt out of that knowledge.
+"""Dialogues whose statements are known, and a scripted model that answers every prompt from that knowledge.
 
 One truth serves both sides: whoever asks is told what the sentences in front of him say, in the form he asks for, and
 is told the same again when he asks again. So nobody's count depends on how well a model reads.

@@ -1,6 +1,6 @@
 """From nothing to ready: the command line, the imports, and the bot until `/readyz` says 200.
 
-    python benchmarks/start.py [--rounds 5] [--messages 10000]
+    python benchmarks/start_up.py [--rounds 5] [--messages 10000]
 
 Each is compared with a bare Python that starts and ends, in turn within the same round; the median is told. The bot
 talks to a local Telegram that runs already, as a process of its own; in the last row it starts one itself. Stored
@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bot_process import ROOT, circumstances, environment, running
+from shared.bot_process import ROOT, circumstances, environment, running
 from sqlalchemy import Connection
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram

@@ -1,4 +1,4 @@
-"""Writes docs/recall.md: every figure in it comes from the run that wrote it."""
+"""Writes docs/recall.md; every figure in it comes from the same run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recall_groups import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
+from shared.recall_ablation import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
 
 from internal.evaluation.locomo import CATEGORIES
-from internal.evaluation.scores import Metrics, Ranked, averaged, report
+from internal.evaluation.scores import Metrics, RankedQuestion, mean_metrics, report
 
 COLUMNS = ("recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "session_recall@5")
 HEADINGS = ("recall@5", "@10", "@20", "@50", "NDCG@10", "sessions @5")
@@ -31,10 +31,10 @@ class Measured:
     learned with all features; `dropped` are those with fewer, by what is told of them.
     """
 
-    shipped: Sequence[Ranked]
-    ways: Mapping[str, Sequence[Ranked]]
-    whole: Sequence[Ranked]
-    dropped: Mapping[str, Sequence[Ranked]]
+    shipped: Sequence[RankedQuestion]
+    ways: Mapping[str, Sequence[RankedQuestion]]
+    whole: Sequence[RankedQuestion]
+    dropped: Mapping[str, Sequence[RankedQuestion]]
     failures: Sequence[Failure]
 
 
@@ -145,7 +145,7 @@ laplaced eval train tests/data/recall/*.json --out internal/recall/messages/rank
 
 def page(
     development: Measured | None,
-    learned_there: Sequence[Ranked],
+    learned_there: Sequence[RankedQuestion],
     own: Measured,
     quoted: Sequence[Failure],
     timings: Sequence[Mapping[str, Any]],
@@ -168,13 +168,13 @@ def page(
     return "".join([*parts, AGAIN])
 
 
-def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
+def _development(measured: Measured, learned_there: Sequence[RankedQuestion]) -> str:
     told = report(measured.shipped)
     files = sorted(told["by_file"])
     page = DEVELOPMENT.format(
         files=", ".join(f"`{file}`" for file in files),
         questions=_count(measured.shipped),
-        ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", averaged(measured.shipped))]),
+        ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", mean_metrics(measured.shipped))]),
         plot=PLOT,
         categories=metrics_table(
             "category", [(CATEGORIES.get(int(name), name), of) for name, of in told["by_category"].items() if name]
@@ -183,19 +183,19 @@ def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
     )
     if not learned_there:
         return page
-    rows = [*report(learned_there)["by_file"].items(), ("**all**", averaged(learned_there))]
+    rows = [*report(learned_there)["by_file"].items(), ("**all**", mean_metrics(learned_there))]
     return page + LEFT_OUT_THERE.format(left_out=metrics_table("left out", rows))
 
 
 def _own(own: Measured) -> str:
     by_language = [
-        (name, averaged(one for one in own.shipped if one.conversation.file.startswith(short)))
+        (name, mean_metrics(one for one in own.shipped if one.conversation.file.startswith(short)))
         for short, name in LANGUAGES.items()
         if any(one.conversation.file.startswith(short) for one in own.shipped)
     ]
     ways = [("all, by " + name, of) for name, of in _averages(own.ways)]
     return OWN.format(
-        languages=metrics_table("", [*by_language, ("**all**", averaged(own.shipped)), *ways]),
+        languages=metrics_table("", [*by_language, ("**all**", mean_metrics(own.shipped)), *ways]),
         tags=metrics_table("tag", report(own.shipped).get("by_tag", {}).items()),
     )
 
@@ -203,9 +203,9 @@ def _own(own: Measured) -> str:
 def _ablation(development: Measured | None, own: Measured) -> str:
     sets = [one for one in (development, own) if one is not None]
     names = [name for one in (["development"] if development is not None else []) + ["own"] for name in _short(one)]
-    whole = [averaged(one.whole) for one in sets]
+    whole = [mean_metrics(one.whole) for one in sets]
     rows = [["everything", *_cells(whole)]]
-    rows += [[name, *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in own.dropped]
+    rows += [[name, *_cells([mean_metrics(one.dropped[name]) for one in sets], whole)] for name in own.dropped]
     return ABLATION.format(table=table(["features", *names], rows))
 
 
@@ -262,11 +262,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
 
 
-def _averages(ways: Mapping[str, Sequence[Ranked]]) -> list[tuple[str, Metrics]]:
-    return [(name, averaged(ranked)) for name, ranked in ways.items()]
+def _averages(ways: Mapping[str, Sequence[RankedQuestion]]) -> list[tuple[str, Metrics]]:
+    return [(name, mean_metrics(ranked)) for name, ranked in ways.items()]
 
 
-def _count(ranked: Sequence[Ranked]) -> int:
+def _count(ranked: Sequence[RankedQuestion]) -> int:
     return sum(bool(one.question.evidence) for one in ranked)
 
 

@@ -1,6 +1,6 @@
-"""Moves a store of many messages from SQLite to PostgreSQL and back, and backs the server's up: rows a second, memory.
+"""Migrates a store of many messages from SQLite to PostgreSQL and back, with a backup: rows per second, memory.
 
-    python -m benchmarks.moving postgresql://laplaced@127.0.0.1:5432/an_empty_database --messages 100000
+    python -m benchmarks.migrate_store postgresql://laplaced@127.0.0.1:5432/an_empty_database --messages 100000
 
 Each message brings an event, a change and an item of the search with its vector, as when a bot takes it in.
 """
@@ -110,7 +110,7 @@ async def measure(server: str, count: int, folder: Path) -> None:
     print(f"{count:,} messages, {file.stat().st_size / 1e6:.0f} MB; {peak():.0f} MB at most to make them")
     for name, source, target in (("file to server", file, server), ("server to file", server, back)):
         watch = Watch()
-        done = await migrate_store(source, target, now=datetime.now(UTC), folder=folder, told=watch)
+        done = await migrate_store(source, target, now=datetime.now(UTC), folder=folder, progress=watch)
         print(watch.told(name), "same content" if not done.moved.differing else done.moved.differing)
     with acting_for_everyone():
         async with Database.open(server) as database:

@@ -1,4 +1,4 @@
-"""An owner who lives with a running product: he writes, falls silent, sleeps, and changes his mind."""
+"""A simulated owner of a running product, who writes, is silent, sleeps and corrects earlier statements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from lived import LANGUAGES, RECALLS, Life
+from shared.life_sentences import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
 from bot.application.app import App

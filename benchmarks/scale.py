@@ -1,4 +1,4 @@
-"""What docs/scale.md tells of several processes, the contexts and growth, in one run on a PostgreSQL of its own.
+"""Runs the benchmarks of docs/scale.md in turn on a PostgreSQL server of its own.
 
     make scale
 
@@ -17,10 +17,10 @@ from typing import Final
 from support.stores import postgres_server
 
 BENCHMARKS: Final = (
-    ("workers.py", "--messages", "120", "--users", "30"),
+    ("worker_throughput.py", "--messages", "120", "--users", "30"),
     ("context_engines.py", "--messages", "5000", "--rounds", "50"),
     ("pgvector_search.py", "--sizes", "1000", "10000"),
-    ("growth.py", "--owners", "100", "1000", "10000"),
+    ("store_growth.py", "--owners", "100", "1000", "10000"),
 )
 """In the sizes of docs/scale.md, without the 30,000 owners, who take longest to make."""
 

@@ -1,8 +1,8 @@
-"""Messages a second with one, two and four workers on one PostgreSQL, and with SQLite; and how long a takeover takes.
+"""Messages per second with one, two and four workers on PostgreSQL and with SQLite; and the time of a takeover.
 
-    python benchmarks/workers.py postgresql://postgres@127.0.0.1:5432/postgres [--messages 400] [--users 50]
+    python benchmarks/worker_throughput.py postgresql://postgres@127.0.0.1:5432/postgres [--messages 400] [--users 50]
 
-The path is that of `whole_path.py`: update, inbox, turn, people recalled, four calls of a model that answers at once,
+The path is that of `throughput.py`: update, inbox, turn, people recalled, four calls of a model that answers at once,
 outbox, sent; Telegram's budgets are lifted. The address is a superuser's: every case has a database of its own, made
 and dropped here. Then, with four workers and users who pause between messages, one worker after another is killed; the
 longest wait of a user from there on is the takeover. The last is from the start of `laplaced run` on what is there to
@@ -24,9 +24,9 @@ from functools import partial
 from pathlib import Path
 
 import psycopg
-from bot_process import circumstances, cpu_seconds, environment, running
-from instant_telegram import InstantTelegram
-from whole_path import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, add_user
+from shared.bot_process import circumstances, cpu_seconds, environment, running
+from shared.fake_telegram import InstantTelegram
+from throughput import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, add_user
 
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone

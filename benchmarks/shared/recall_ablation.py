@@ -1,4 +1,4 @@
-"""What the report on recall leaves out one at a time, and why a question failed."""
+"""Groups of features that the recall report leaves out one at a time, and reasons why questions failed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal.evaluation.scores import Ranked
-from internal.evaluation.training import Sample, Tried
+from internal.evaluation.scores import RankedQuestion
+from internal.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.rows import Floats
 
@@ -53,7 +53,7 @@ def without(group: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name not in group)
 
 
-def by_one(samples: Sequence[Sample], name: str) -> list[Ranked]:
+def by_one(samples: Sequence[Sample], name: str) -> list[RankedQuestion]:
     """The candidates in the order of a single feature."""
     column = NAMES.index(name)
     return [one.ranked(one.matrix[:, column]) for one in samples]
@@ -86,7 +86,7 @@ REASONS: tuple[tuple[str, Callable[[_Seen], bool]], ...] = (
 NO_CANDIDATE = "not among the candidates at all"
 
 
-def failures(tried: Sequence[Tried]) -> list[Failure]:
+def failures(tried: Sequence[ScoredSample]) -> list[Failure]:
     """The questions with nothing among the first ten, each with the reason of its best evidence."""
     found = []
     for one in tried:

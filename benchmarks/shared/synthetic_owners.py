@@ -1,4 +1,4 @@
-"""Lives of made-up words with random vectors, stored as the services would store them, for benchmarks of recall.
+"""Synthetic owners for recall benchmarks: random words and vectors, stored as the services store them.
 
 Every text is of one of a few hundred topics: half of its words and most of its vector are the topic's own. A question
 takes both from its topic, so that messages, facts, memories and people are found for it, and a prompt becomes full.
