@@ -210,7 +210,7 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
-                Job("teams", PromiseNotices(self.database, self.clock, said).tell_due, LOOKING),
+                Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),

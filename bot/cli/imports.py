@@ -58,7 +58,7 @@ class _Done:
     known: int = 0
     changed: int = 0
 
-    def add(self, taken: Taken) -> None:
+    def add(self, taken: ImportedDrafts) -> None:
         self.episodes += taken.episodes
         self.messages += taken.messages
         self.known += taken.known

@@ -47,7 +47,7 @@ from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
-from internal.flows.turn.reminder_requests import Requests
+from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
@@ -239,9 +239,11 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
     )
 
 
-def _requests(app: App) -> Requests:
+def _requests(app: App) -> ReminderRequests:
     whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
-    return Requests(app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, told=opened_in_turn)
+    return ReminderRequests(
+        app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, render=opened_in_turn
+    )
 
 
 @contextlib.asynccontextmanager

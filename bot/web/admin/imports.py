@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from bot.web.http.fields import LARGEST_ID
-from internal.flows.transfer.imports import OwnerTerms, Taken
+from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats.model import Draft
 from internal.import_formats.split import MAX_MESSAGES
 from internal.knowledge.model import Segment
@@ -32,7 +32,7 @@ class Importer(Protocol):
         """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
         ...
 
-    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         """Stores what is new of these conversations; with `dry_run` it only looks."""
         ...
 
@@ -109,7 +109,7 @@ def import_router(importer: Importer) -> APIRouter:
         return await importer.terms(order.user_id)
 
     @router.post(IMPORT_PATH)
-    async def take(request: Request) -> Taken:
+    async def take(request: Request) -> ImportedDrafts:
         order = _order(await _body(request))
         return await importer.take(order.user_id, [one.draft() for one in order.episodes], dry_run=order.dry_run)
 

@@ -18,14 +18,14 @@ LATE: Final = timedelta(minutes=10)
 """From when on it is said when something was due."""
 
 
-def told(one: Notification, language: Language, timezone: str, now: datetime) -> str:
+def notification_text(one: Notification, language: Language, timezone: str, now: datetime) -> str:
     """One notification by itself, in plain text but for what has buttons: its words stay as they were generated."""
     if one.kind is not NotificationKind.REMINDER:
         return one.text
     return _with_due("reminder", one, language, timezone, now)
 
 
-def told_together(several: Sequence[Notification], language: Language, timezone: str, now: datetime) -> str:
+def together_text(several: Sequence[Notification], language: Language, timezone: str, now: datetime) -> str:
     """Several in one message, a line each; plain text."""
     lines = [_with_due("line", one, language, timezone, now) for one in several]
     return "\n".join([phrase(language, "together"), *(f"• {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""An order to archive now: what waits is published, what was given up is tried anew, and no pause is waited for."""
+"""Archives at once: publishes what waits, revives dead runs, skips every pause."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from internal.storage.engine.owner_scope import acting_for
 
 @dataclass(frozen=True, slots=True)
 class ArchivedCounts:
-    """What is gone through now: so many `messages` of the owner's own, published in so many `fragments`.
+    """What is archived now: `messages` of the owner's own, published in `fragments`.
 
     Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
-    complete, and `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new ones and
-    those already at work included. What the bot is still `answering` is left for later: it is gone through with its
-    answer.
+    complete, `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new and running
+    ones included. What the bot is still `answering` is archived later, with its answer.
     """
 
     fragments: int = 0
@@ -39,7 +38,7 @@ class ArchivedCounts:
 
 
 async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> ArchivedCounts:
-    """Makes everything of this user ready to be worked on at once; the runs themselves are the run loop's."""
+    """Makes all work of this user due at once; the run loop does it."""
     published = await publication.publish_now(user_id)
     now = clock.now()
     with acting_for(user_id):
@@ -57,7 +56,7 @@ def _make_due(connection: Connection, user_id: int, now: datetime) -> ArchivedCo
 
 
 def _kind(run: Run) -> str:
-    """What a run had waited for, as `ArchivedCounts` counts it."""
+    """The counter of `ArchivedCounts` for what a run had waited for."""
     if run.error == DAILY_COST:
         return "unpaid"
     return "reread" if run.replaces is not None and run.error is None else "hurried"

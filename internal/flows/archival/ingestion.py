@@ -1,4 +1,4 @@
-"""Text that did not come through Telegram becomes an episode: stored with its segments and runs in one transaction."""
+"""Stores text that did not come through Telegram as an episode, with its segments and runs, in one transaction."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 BEHIND = 1 << 48
-"""Added to the place of an import's runs: years of old messages wait for what is said meanwhile."""
+"""Added to the place of an import's runs: years of old messages come after what is said meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """`created` is False for an episode that was there before: nothing was changed then."""
+    """`created` is False for an episode that was stored before; nothing was changed then."""
 
     episode: Episode
     created: bool
@@ -99,13 +99,13 @@ def add_episode(
 
 
 def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
-    """Keeps what an episode is found by: the beginning of what it says."""
+    """Stores the search item of an episode: the beginning of its text."""
     found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
     search_items.put(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:
-    """A text in passages of a few hundred characters, all of the time `at`; having no speaker it may be the owner's."""
+    """A text as segments of a few hundred characters, all of the time `at`, without a speaker."""
     return _segments(passages(content), at)
 
 

@@ -1,4 +1,4 @@
-"""A dialogue that is idle or full becomes a fragment: an episode, its runs, and the cursor, in one transaction (C7)."""
+"""Publishes an idle or full dialogue as a fragment: an episode, its runs and the cursor, in one transaction (C7)."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ IDLE_BATCH = 200
 
 
 LOOKED_BACK = timedelta(minutes=10)
-"""What was said so long before the last look is looked at again: the clocks of several machines differ."""
+"""How far before the last look messages are looked at again: the clocks of several machines differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What one publication took: `count` messages up to `last_seq`, `said` of them the owner's own.
+    """One publication: `count` messages up to `last_seq`, `said` of them the owner's own.
 
     `closed` = the dialogue is over.
     """
@@ -106,7 +106,7 @@ class Publication:
         return full
 
     async def publish_ended(self) -> int:
-        """Publishes what was said in the sessions that this process saw end; how many fragments were made."""
+        """Publishes what was said in the sessions that this process saw end. Returns the number of fragments."""
         fragments = 0
         while self._ended:
             user_id = self._ended.pop()
@@ -114,13 +114,13 @@ class Publication:
         return fragments
 
     def session_ended(self, user_id: int) -> None:
-        """Has what was said in closed sessions published at the next tick; after a crash silence does it."""
+        """Has closed sessions published at the next tick; after a crash the idle timeout does it."""
         self._ended.add(user_id)
 
     async def close_session(self, user_id: int, command: Trigger | None = CLOSING) -> Session | None:
-        """`/ss`, or `/db` (None): closes the open session at once and publishes what can be; None if there is none.
+        """`/ss`, or `/db` (None): closes the open session at once and publishes what can be. None if there is none.
 
-        An answer that is being written still joins it; what was asked with it is published at the end of silence.
+        An answer that is being written still joins it; what was asked with it is published after the idle timeout.
         """
         now = self._clock.now()
         with acting_for(user_id):
@@ -139,13 +139,13 @@ class Publication:
             return 0
 
     async def publish_now(self, user_id: int) -> Sequence[Published]:
-        """Publishes what is waiting without ending the dialogue; returns the fragments that were made."""
+        """Publishes what is waiting without ending the dialogue. Returns the fragments."""
         return await self._publish_all(user_id, closes=False)
 
     async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
-        """Gives an agent the fragments, or closed sessions, it never worked on; returns how many. Refused("agent").
+        """Gives an agent the fragments, or closed sessions, it never worked on; returns their number. Refused("agent").
 
-        With `again` it works once more on all others too, and what it finds takes the place of what it found before.
+        With `again` it works once more on all others too, and its new results replace the old ones.
         """
         known = [*self._agents, *self._chronicling.agents]
         if agent not in known:
@@ -255,7 +255,7 @@ class Publication:
         parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
         episodes.add_episode(connection, episode, parts)
         rev = next_rev(connection, user_id)
-        # What the bot told by itself, and nobody answered, teaches nothing about its owner.
+        # What the bot wrote by itself, and nobody answered, says nothing about its owner.
         alone = all(message.notification_id is not None for message in evidence)
         for agent in () if alone else self._agents:
             runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
@@ -279,7 +279,7 @@ class Publication:
 
 
 def slices(count: int) -> list[tuple[int, int]]:
-    """Numbers 1..count cut into runs of at most SLICE, as even as can be, as (first, last) pairs."""
+    """Numbers 1..count in runs of at most SLICE, as even as can be, as (first, last) pairs."""
     if count == 0:
         return []
     pieces = -(-count // SLICE)
@@ -310,7 +310,7 @@ def cut(
 
 
 def _changes_session(waiting: Sequence[Message], place: int, said_in: Mapping[str, str]) -> bool:
-    """Whether what follows this place is said in another session. What is no event belongs to those before it."""
+    """Whether the message at this place is of another session. One that is no event belongs to those before it."""
     here = next((said_in[one.id] for one in reversed(waiting[: place + 1]) if one.id in said_in), None)
     following = next((said_in[one.id] for one in waiting[place + 1 :] if one.id in said_in), None)
     return None not in (here, following) and here != following

@@ -1,6 +1,6 @@
-"""A notification becomes part of the dialogue: hidden instruction, the assistant's message, what is to be sent.
+"""Makes a notification part of the dialogue: hidden instruction, the assistant's message, what is to be sent.
 
-All of it belongs to one transaction, so that it is told once or not at all.
+All of it belongs to one transaction, so that it is sent once or not at all.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ Render = Callable[[str], Sequence[Rendered]]
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How Markdown, and text as it stands, become Telegram messages."""
+    """Renders Markdown, and plain text, as Telegram messages."""
 
     markdown: Render
     plain: Render
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
-    """What is told in one message: one notification or several, in these words. `markdown`: as a model writes."""
+class NotificationMessage:
+    """One message for one notification or several. `markdown` = the text is Markdown, as a model writes."""
 
     about: Sequence[Notification]
     text: str
@@ -58,19 +58,19 @@ class Delivered:
         return self.about[0]
 
 
-def tell(
-    connection: Connection, user: User, bot_id: int, telling: Delivered, rendering: Rendering, now: datetime
+def deliver(
+    connection: Connection, user: User, bot_id: int, delivery: NotificationMessage, rendering: Rendering, now: datetime
 ) -> str | None:
-    """Writes everything that telling means; the id of the assistant's message. None if nothing of it can be seen."""
-    parts = list((rendering.markdown if telling.markdown else rendering.plain)(telling.text))
+    """Writes the message with all that belongs to it and returns its id. None if nothing of it can be seen."""
+    parts = list((rendering.markdown if delivery.markdown else rendering.plain)(delivery.text))
     if not parts:
         return None
-    mark = {NOTIFICATION_MARK: telling.first.id}
+    mark = {NOTIFICATION_MARK: delivery.first.id}
     instruction = dialogue.add(
         connection,
         user.user_id,
         "user",
-        HIDDEN_PREFIX + _instruction(telling, user),
+        HIDDEN_PREFIX + _instruction(delivery, user),
         now=now,
         user_metadata={**clock_metadata(now, user.tz), HIDDEN_MARK: True, **mark},
         bot_id=bot_id,
@@ -80,30 +80,30 @@ def tell(
         connection,
         user.user_id,
         "assistant",
-        telling.text,
+        delivery.text,
         now=now,
         user_metadata={**mark, INSTRUCTION_MARK: instruction.id},
         delivery="pending",
         bot_id=bot_id,
         chat_id=user.user_id,
     )
-    sources.add(connection, user.user_id, message.id, _sources(telling))
-    _owe(connection, user, bot_id, telling, parts, message.id, now)
-    together = [one.id for one in telling.about[1:]]
+    sources.add(connection, user.user_id, message.id, _sources(delivery))
+    _enqueue(connection, user, bot_id, delivery, parts, message.id, now)
+    together = [one.id for one in delivery.about[1:]]
     notifications.mark_sent(
         connection,
         user.user_id,
-        telling.first.id,
+        delivery.first.id,
         merged=together,
         message_id=message.id,
-        reason=telling.reason,
+        reason=delivery.reason,
         now=now,
     )
-    _tell_event(connection, user, telling, message.id, instruction.id, now)
+    _append_event(connection, user, delivery, message.id, instruction.id, now)
     return message.id
 
 
-def weighed(
+def record_decision(
     connection: Connection, one: Notification, decision: str, reason: str, now: datetime, **payload: Any
 ) -> None:
     """Records that a notification was put off or dropped, and why."""
@@ -118,8 +118,8 @@ def weighed(
     )
 
 
-def _instruction(telling: Delivered, user: User) -> str:
-    lines = [_asked(one, user) for one in telling.about]
+def _instruction(delivery: NotificationMessage, user: User) -> str:
+    lines = [_asked(one, user) for one in delivery.about]
     return "Tell the owner now:\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -129,17 +129,17 @@ def _asked(one: Notification, user: User) -> str:
     return f"{one.kind.value}: {one.text}{when}"
 
 
-def _sources(telling: Delivered) -> list[ReplySource]:
-    """The messages in which the owner said it: forgotten, they take this one along."""
-    said = dict.fromkeys(told for one in telling.about if (told := one.payload.get("message")))
+def _sources(delivery: NotificationMessage) -> list[ReplySource]:
+    """The messages in which the owner said it: if they are forgotten, this message is too."""
+    said = dict.fromkeys(id for one in delivery.about if (id := one.payload.get("message")))
     return [ReplySource(n, "message", message_id, cited=True) for n, message_id in enumerate(said, start=1)]
 
 
-def _owe(
+def _enqueue(
     connection: Connection,
     user: User,
     bot_id: int,
-    telling: Delivered,
+    delivery: NotificationMessage,
     parts: Sequence[Rendered],
     message_id: str,
     now: datetime,
@@ -152,8 +152,8 @@ def _owe(
             chat_id=user.user_id,
             text=part.text,
             entities=part.entities,
-            keyboard=_keyboard(telling.about) if number == last else None,
-            dedupe=f"notification:{telling.first.id}:{number}",
+            keyboard=_keyboard(delivery.about) if number == last else None,
+            dedupe=f"notification:{delivery.first.id}:{number}",
             message_id=message_id,
             part=number,
         )
@@ -161,16 +161,21 @@ def _owe(
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
-    """The buttons below the message. Those of one thing change the message itself; of several each has its own rows."""
+    """The buttons below. Those of one notification change the message itself; each of several has its own rows."""
     if len(about) == 1:
         return about[0].buttons or None
     return [row for one in about for row in one.together] or None
 
 
-def _tell_event(
-    connection: Connection, user: User, telling: Delivered, message_id: str, instruction_id: str, now: datetime
+def _append_event(
+    connection: Connection,
+    user: User,
+    delivery: NotificationMessage,
+    message_id: str,
+    instruction_id: str,
+    now: datetime,
 ) -> None:
-    causes = [one.event_id for one in telling.about]
+    causes = [one.event_id for one in delivery.about]
     events.append(
         connection,
         notifications.SENT,
@@ -178,14 +183,14 @@ def _tell_event(
         now=now,
         user_id=user.user_id,
         payload={
-            "decision": "now" if len(telling.about) == 1 else "merge",
-            "reason": telling.reason,
-            "by": "rules" if telling.by_rules else "model",
-            **({"count": len(telling.about)} if len(telling.about) > 1 else {}),
+            "decision": "now" if len(delivery.about) == 1 else "merge",
+            "reason": delivery.reason,
+            "by": "rules" if delivery.by_rules else "model",
+            **({"count": len(delivery.about)} if len(delivery.about) > 1 else {}),
         },
         links={
             "caused_by": causes[0] if len(causes) == 1 else causes,
-            "notification": [one.id for one in telling.about],
+            "notification": [one.id for one in delivery.about],
             "message": message_id,
             "instruction": instruction_id,
         },

@@ -1,4 +1,4 @@
-"""The bot asks by itself: at a fitting moment, one question at a time, as seldom as its owner wants."""
+"""Asks the owner questions: at a fitting moment, one at a time, as seldom as he wants."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ DAY: Final = range(10, 21)
 """Hours of the owner's own day in which he may be asked."""
 
 QUIET: Final = timedelta(minutes=30)
-"""How long a dialogue must be over."""
+"""How long a dialogue must have been over."""
 
 ABSENT: Final = timedelta(days=14)
-"""Who has not written for so long is left alone."""
+"""Owners who have not written for so long are not asked."""
 
 PATIENCE: Final = timedelta(days=3)
-"""How long a question without an answer stands in the way of the next one."""
+"""How long a question without an answer holds back the next one."""
 
 LOOKED_AGAIN: Final = timedelta(hours=6)
-"""How often it is looked up what fades: of 100,000 memories that takes seconds."""
+"""How often fading memories are looked for: of 100,000 that takes seconds."""
 
 Ask = Callable[[Connection, User, Asked, datetime], None]
 """Puts a question to an owner, in the transaction that notes it."""
 
 
 class QuestionScheduler:
-    """Asks every owner who may be asked now. `ask` tells the question in his chat."""
+    """Asks every owner who may be asked now. `ask` writes the question to his chat."""
 
     def __init__(self, database: Database, clock: Clock, config: MemoryConfig, ask: Ask) -> None:
         self._database, self._clock, self._ask = database, clock, ask
@@ -54,7 +54,7 @@ class QuestionScheduler:
         self._looked: dict[int, datetime] = {}
 
     async def ask_due(self) -> int:
-        """Asks at most one question of each owner; how many were asked."""
+        """Asks each owner at most one question. Returns the number of questions."""
         if not self._most:
             return 0
         now = self._clock.now()
@@ -70,7 +70,7 @@ class QuestionScheduler:
         return asked
 
     def _ready(self, connection: Connection, now: datetime) -> tuple[list[int], list[int]]:
-        """Whom there is something to ask, and whose fading memories were looked at; nobody's writes are held up."""
+        """The owners who may be asked something, and those whose fading memories were searched; holds up no writes."""
         fitting = [user.user_id for user in users.everybody(connection) if self._fits(connection, user, now)]
         ready, looked = [], []
         for user_id in fitting:
@@ -83,7 +83,7 @@ class QuestionScheduler:
         return ready, looked
 
     def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> str | None:
-        """What he was asked about, None if nothing. Everything is looked at once more: he may have written since."""
+        """The question that was asked; None if none. Everything is checked again: the owner may have written since."""
         user = users.get(connection, user_id)
         found = selection.next_question(connection, user_id, self._plasticity, now)
         if found is None or not self._fits(connection, user, now):
@@ -93,7 +93,7 @@ class QuestionScheduler:
         return about
 
     def _fits(self, connection: Connection, user: User, now: datetime) -> bool:
-        """By day, in nobody's way: no dialogue, nothing else to answer, not too often, not to who is away."""
+        """Whether an owner may be asked: by day, no dialogue, no open question, not too often, not long away."""
         local = now.astimezone(ZoneInfo(user.tz))
         if user.state is not UserState.ACTIVE or local.hour not in DAY or access.awaited(user, now) is not None:
             return False

@@ -1,4 +1,4 @@
-"""What is due is told: for each moment of a task one notification, with the moment after it, at once (C13)."""
+"""Fires what is due: for each moment of a task one notification, and the next moment, at once (C13)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ BATCH: Final = 200
 """Most tasks looked at in one tick; the rest are due at the next."""
 
 PUNCTUAL: Final = timedelta(minutes=30)
-"""An hour that the owner set himself is kept in quiet hours too; what is later than this waits for their end."""
+"""A time that the owner set himself is kept in quiet hours too; a reminder later than this waits for their end."""
 
 Buttons = Callable[[User, Task], list[list[dict[str, str]]]]
-"""What stands below a reminder, in Bot API form."""
+"""The buttons of a reminder, in Bot API form."""
 
 
 def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
@@ -43,7 +43,7 @@ def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
 class ReminderScheduler:
     """Fires tasks. Level-triggered: what is due is a query, and each moment of a task has one row, so it fires once.
 
-    After a standstill a recurring task is told of once, not for every moment that was missed.
+    After a standstill a recurring task fires once, not for every moment that was missed.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class ReminderScheduler:
         buttons: Buttons = no_buttons,
         together: Buttons = no_buttons,
     ) -> None:
-        """`together` is what stands below a message that tells several at once, for each of them."""
+        """`together` makes the buttons of each task in a message about several."""
         self._database, self._clock = database, clock
         self._whole_day_at, self._buttons = time_of_day(whole_day_at), buttons
         self._together = together
 
     async def fire_due(self) -> int:
-        """Fires every task whose moment has come; how many."""
+        """Fires every task whose moment has come. Returns their number."""
         now = self._clock.now()
         due = await self._database.read(lambda c: tasks.due(c, now, BATCH))
         fired = 0
@@ -78,22 +78,22 @@ class ReminderScheduler:
         except Exception:  # border of one owner: the others' tasks are due all the same
             log.exception("firing_failed", extra={"user_id": owner})
             return 0
-        for task, told in fired:
-            if told:
+        for task, sent in fired:
+            if sent:
                 log.info("task_fired", extra={"user_id": owner, "task": task.id})
         return len(fired)
 
     def _fire(
         self, connection: Connection, user_id: int, task_ids: list[str], now: datetime
     ) -> list[tuple[Task, bool]]:
-        """The tasks that were due, and whether each is told of now. What was due may be done, or postponed, by now."""
+        """The tasks that were due, and whether each is sent. A due task may be done or postponed by now."""
         user = users.get(connection, user_id)
         there = (tasks.get(connection, user_id, task_id) for task_id in task_ids)
         due = [task for task in there if task is not None and task.next_at is not None and task.next_at <= now]
         return [(task, self._fire_one(connection, user, task, now)) for task in due]
 
     def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> bool:
-        """False where its moment was told of already, by a database that this one was copied from."""
+        """False where this moment was sent already, by a database that this one was copied from."""
         moment = task.next_at
         assert moment is not None
         following = next_firing(task.schedule, self._whole_day_at, now)
@@ -106,7 +106,7 @@ class ReminderScheduler:
         return True
 
     def _generate(self, connection: Connection, user: User, task: Task, moment: datetime, now: datetime) -> str | None:
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "task": task.id,
             "due_at": moment.isoformat(),
             "whole_day": task.whole_day,
@@ -114,9 +114,9 @@ class ReminderScheduler:
             "episode": task.episode_id,
         }
         if keyboard := self._buttons(user, task):
-            told["buttons"] = keyboard
+            payload["buttons"] = keyboard
         if rows := self._together(user, task):
-            told["together"] = rows
+            payload["together"] = rows
         return notifications.generate(
             connection,
             user.user_id,
@@ -125,13 +125,13 @@ class ReminderScheduler:
             now=now,
             dedupe=f"task:{task.id}:{moment.isoformat()}",
             ref_id=task.id,
-            payload=told,
+            payload=payload,
             urgent=now - moment < PUNCTUAL and (not task.whole_day or self._put_off(connection, task, moment)),
             links={"task": task.id, **({"caused_by": task.event_id} if task.event_id else {})},
         )
 
     def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
-        """Whether the owner himself named this moment of a whole day: in an hour, and not when days are told of."""
+        """Whether the owner himself named this moment of a whole-day task, such as "in an hour"."""
         last = events.get(connection, task.user_id, task.event_id or "")
         if last is None or last.event_type != POSTPONED:
             return False
@@ -139,10 +139,10 @@ class ReminderScheduler:
 
 
 def rings(one: Notification, now: datetime) -> bool:
-    """Whether it is told in quiet hours too: it is urgent, and its moment has only just come."""
+    """Whether it is sent in quiet hours too: it is urgent, and its moment has only just come."""
     return one.urgent and (one.due_at is None or now - one.due_at < PUNCTUAL)
 
 
 def reachable(user: User) -> bool:
-    """Whether anything may be told to a user now; what may not waits until he is back."""
+    """Whether anything may be sent to a user now; otherwise it waits until he is back."""
     return user.state is UserState.ACTIVE

@@ -1,7 +1,7 @@
-"""What waits to be told, weighed by the context manager: now, later, together, in other words, or never; and told.
+"""Has waiting notifications weighed by the context manager (now, later, together, reworded, never) and sends them.
 
 Level-triggered: what waits is a query, and what is decided is written with its effects in one transaction. So a crash
-at any point neither loses a notification nor tells it twice. Nothing is decided for a user who cannot be reached.
+at any point neither loses a notification nor sends it twice. Nothing is decided for a user who cannot be reached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User
 from internal.agents.context_manager.offline_decisions import weigh
-from internal.agents.context_manager.offline_wording import phrase, told, told_together
+from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text
 from internal.agents.context_manager.output import Decision, parse_decisions
 from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
 from internal.dialogue import repository as dialogue
@@ -27,7 +27,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import visible
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
-from internal.flows.notifications.deliver import Delivered, Rendering, tell, weighed
+from internal.flows.notifications.deliver import NotificationMessage, Rendering, deliver, record_decision
 from internal.flows.notifications.reminders import reachable, rings
 from internal.flows.notifications.teams import taken_back
 from internal.flows.runs.slices import message_line
@@ -57,30 +57,30 @@ RECENT: Final = 12
 """Messages of the dialogue that are shown."""
 
 LATER: Final = timedelta(hours=1)
-"""How long something is put off where the model says no time, and the longest for what is urgent."""
+"""How long a notification is put off where the model gives no time, and the longest for an urgent one."""
 
 LONGEST: Final = timedelta(hours=24)
-"""How long anything else may be put off at once."""
+"""The longest that any other notification may be put off at once."""
 
 PATIENCE: Final = 3
-"""How often a model may put the same thing off; after that it is told."""
+"""How often a model may put the same notification off; after that it is sent."""
 
 
 Effect = tuple[str, str, float | None]
-"""What `NotificationObserver.notification_decided` is told: kind, decision, seconds waited."""
+"""The arguments of `NotificationObserver.notification_decided`: kind, decision, seconds waited."""
 
 
 class NotificationObserver(Protocol):
     def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
-        """`decision` is now, merge, later or drop; what was told had waited so many seconds since it might be."""
+        """`decision` is now, merge, later or drop; `waited_s` is how long a sent notification had waited."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """All that is known of one owner when something may be told to him.
+    """All that is known of one owner when notifications may be sent to him.
 
-    `quiet` waits until `quiet_until`; `settled` needs no telling any more; `places` is how far the topic was seen.
+    `quiet` waits until `quiet_until`; `settled` need not be sent any more; `seen` is how far the topic was read.
     """
 
     user: User
@@ -120,7 +120,7 @@ class NotificationScheduler:
         self._places = asyncio.Semaphore(PARALLEL)
 
     async def start_due(self) -> None:
-        """Begins to weigh what may be told by now, owners side by side; a model that is slow holds up nothing else."""
+        """Begins to weigh what may be sent by now, owners side by side; a slow model holds up nothing else."""
         now = self._clock.now()
         with acting_for_everyone():
             due = await self._database.read(lambda c: notifications.owners_due(c, now))
@@ -130,12 +130,12 @@ class NotificationScheduler:
                 self._working[user_id] = task
 
     async def work_off(self) -> None:
-        """As `start_due`, and returns when everything that was begun is done."""
+        """As `start_due`, and returns when all of it is done."""
         await self.start_due()
         await asyncio.gather(*self._working.values())
 
     async def stop(self) -> None:
-        """Ends what is being weighed: it is looked at again after the next start."""
+        """Ends what is being weighed: it is weighed again after the next start."""
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
@@ -165,9 +165,9 @@ class NotificationScheduler:
             self._wake_outbox()
 
     def _look(self, connection: Connection, user_id: int, now: datetime) -> _Situation | None:
-        """None where nothing can be told at this moment: it stays, and is looked at again."""
+        """The owner's situation; None where nothing can be sent at this moment."""
         user, bot_id = users.get(connection, user_id), users.read_setting(connection, "bot_id")
-        if bot_id is None or not self._may_be_told(connection, user, bot_id):
+        if bot_id is None or not self._may_be_sent(connection, user, bot_id):
             return None
         waiting = notifications.due(connection, user_id, now, limit=AT_ONCE)
         settled = [one for one in waiting if _is_settled(connection, one)]
@@ -178,11 +178,11 @@ class NotificationScheduler:
         if not open_ones and not settled:
             return None
         behind = _subscription(user_id).waiting(connection, limit=1000)
-        told_now = [one for one in open_ones if one not in quiet]
+        to_weigh = [one for one in open_ones if one not in quiet]
         return _Situation(
             user=user,
             bot_id=bot_id,
-            request=self._request(connection, user, told_now, now),
+            request=self._request(connection, user, to_weigh, now),
             quiet=quiet,
             quiet_until=until,
             settled=settled,
@@ -191,8 +191,8 @@ class NotificationScheduler:
         )
 
     @staticmethod
-    def _may_be_told(connection: Connection, user: User, bot_id: int) -> bool:
-        """Who left hears nothing until he is back, and nobody is interrupted while he is being answered."""
+    def _may_be_sent(connection: Connection, user: User, bot_id: int) -> bool:
+        """Whether a user may be sent anything: he is reachable, forgets nothing, and is not being answered."""
         if not reachable(user) or everything_asked(connection, user.user_id) is not None:
             return False
         return turns.first_open_seq(connection, user.user_id, bot_id) is None
@@ -214,7 +214,7 @@ class NotificationScheduler:
         )
 
     async def _decide(self, found: _Situation) -> Mapping[str, Decision]:
-        """A decision about each that is not quiet: the model's, or the rules' where it is silent or unreachable."""
+        """A decision about each notification that is not quiet: the model's, or the rules' where it gives none."""
         request = found.request
         by_rules = weigh(request)
         if not request.notifications or self._manager is None or not found.within_cost:
@@ -237,10 +237,10 @@ class NotificationScheduler:
     ) -> tuple[list[Effect], list[str]]:
         """Writes what was decided, unless something came between: then all of it is weighed again.
 
-        What came of it, and the notifications that were to be told and said nothing.
+        Returns the effects, and the ids of notifications of which nothing could be seen.
         """
         user = users.get(connection, found.user.user_id)
-        if not self._may_be_told(connection, user, found.bot_id):
+        if not self._may_be_sent(connection, user, found.bot_id):
             return [], []
         if not notifications.are_open(connection, user.user_id, found.all_ids):
             return [], []
@@ -250,19 +250,19 @@ class NotificationScheduler:
         silent: list[str] = []
         for one in found.settled:
             notifications.drop(connection, user.user_id, [one.id], "settled", now)
-            weighed(connection, one, "drop", "settled", now, by="rules")
+            record_decision(connection, one, "drop", "settled", now, by="rules")
             effects.append((one.kind.value, "drop", None))
         effects += self._put_off_quiet(connection, found, now)
         effects += self._put_off(connection, found.request, decisions, now)
-        for telling in tellings(found.request, decisions):
-            if tell(connection, user, found.bot_id, telling, self._rendering, now) is None:
-                silent.append(telling.first.id)
-                notifications.drop(connection, user.user_id, [one.id for one in telling.about], "says_nothing", now)
-                for one in telling.about:
-                    weighed(connection, one, "drop", "says_nothing", now)
+        for delivery in deliveries(found.request, decisions):
+            if deliver(connection, user, found.bot_id, delivery, self._rendering, now) is None:
+                silent.append(delivery.first.id)
+                notifications.drop(connection, user.user_id, [one.id for one in delivery.about], "says_nothing", now)
+                for one in delivery.about:
+                    record_decision(connection, one, "drop", "says_nothing", now)
                 continue
-            decision = "now" if len(telling.about) == 1 else "merge"
-            waited = ((one, max(0.0, (now - one.not_before).total_seconds())) for one in telling.about)
+            decision = "now" if len(delivery.about) == 1 else "merge"
+            waited = ((one, max(0.0, (now - one.not_before).total_seconds())) for one in delivery.about)
             effects += [(one.kind.value, decision, seconds) for one, seconds in waited]
         if found.seen is not None:
             _subscription(user.user_id).advance(connection, found.seen, now)
@@ -275,57 +275,57 @@ class NotificationScheduler:
             return []
         notifications.defer(connection, user.user_id, [one.id for one in found.quiet], until, notifications.QUIET, now)
         for one in found.quiet:
-            weighed(connection, one, "later", notifications.QUIET, now, until=until.isoformat(), by="rules")
+            record_decision(connection, one, "later", notifications.QUIET, now, until=until.isoformat(), by="rules")
         return [(one.kind.value, "later", None) for one in found.quiet]
 
     @staticmethod
     def _put_off(
         connection: Connection, request: WeighingRequest, decisions: Mapping[str, Decision], now: datetime
     ) -> list[Effect]:
-        """What is told later, and what never is."""
+        """Puts off and drops notifications as decided."""
         effects: list[Effect] = []
         for one in request.notifications:
             decision = decisions[one.id]
             by = "rules" if decision.by_rules else "model"
             if decision.choice == "drop":
                 notifications.drop(connection, one.user_id, [one.id], decision.reason, now)
-                weighed(connection, one, "drop", decision.reason, now, by=by)
+                record_decision(connection, one, "drop", decision.reason, now, by=by)
             elif decision.choice == "later" and decision.until is not None:
                 notifications.defer(connection, one.user_id, [one.id], decision.until, decision.reason, now)
                 if not decision.by_rules:
                     notifications.count_attempt(connection, one.user_id, [one.id])
-                weighed(connection, one, "later", decision.reason, now, until=decision.until.isoformat(), by=by)
+                record_decision(connection, one, "later", decision.reason, now, until=decision.until.isoformat(), by=by)
             else:
                 continue
             effects.append((one.kind.value, decision.choice, None))
         return effects
 
 
-def tellings(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[Delivered]:
-    """The messages that come of decisions, in the order of what they tell. Pure."""
+def deliveries(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[NotificationMessage]:
+    """The messages that follow from decisions, in the order of the notifications. Pure."""
     owner = request.owner
     place = (owner.language, owner.timezone, request.now)
     together = [one for one in request.notifications if decisions[one.id].choice == "merge"]
-    found: list[Delivered] = []
+    found: list[NotificationMessage] = []
     for one in request.notifications:
         decision = decisions[one.id]
         if decision.choice == "now":
-            text = decision.text or told(one, *place)
+            text = decision.text or notification_text(one, *place)
             markdown = bool(decision.text) or one.kind.fixed
-            found.append(Delivered([one], text, decision.reason, markdown, decision.by_rules))
+            found.append(NotificationMessage([one], text, decision.reason, markdown, decision.by_rules))
         elif decision.choice == "merge" and one is together[0]:
             made = [decisions[each.id] for each in together]
             text = next((each.text for each in made if each.text), "")
-            words = text or told_together(together, *place)
+            words = text or together_text(together, *place)
             if any(each.buttons and not each.together for each in together):
                 words += "\n\n" + phrase(owner.language, "together-settle")
             by_rules = all(each.by_rules for each in made)
-            found.append(Delivered(together, words, decision.reason, bool(text), by_rules))
+            found.append(NotificationMessage(together, words, decision.reason, bool(text), by_rules))
     return found
 
 
 def _bounded(one: Notification, decision: Decision, request: WeighingRequest) -> Decision:
-    """A decision within what an agent may decide: nothing is put off for ever, and a question is not dropped."""
+    """A decision within an agent's limits: nothing is put off for ever, and a question is not dropped."""
     if decision.choice == "later" and not decision.by_rules:
         if one.attempts >= PATIENCE:
             return Decision(one.id, "now", "patience", by_rules=True)
@@ -338,14 +338,14 @@ def _bounded(one: Notification, decision: Decision, request: WeighingRequest) ->
 
 
 def _alone(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
-    """One that is merged with nothing is told by itself."""
+    """The decisions with "now" for the only one that was to be merged."""
     merged = [one for one in decisions.values() if one.choice == "merge"]
     alone = {merged[0].notification_id: replace(merged[0], choice="now")} if len(merged) == 1 else {}
     return {**decisions, **alone}
 
 
 def _is_settled(connection: Connection, one: Notification) -> bool:
-    """Whether the task that it tells of is done, called off or, of a question, decided already."""
+    """Whether its task is done or cancelled, or, of a question, decided already."""
     if taken_back(connection, one):
         return True
     task = tasks.get(connection, one.user_id, one.ref_id or "") if one.kind in ABOUT_TASKS else None

@@ -1,4 +1,4 @@
-"""Teams and who is told of them: an invitation asks its invitee, an answer is told to who asked."""
+"""Notifies members of teams: an invitation asks its invitee, an answer is sent to the inviter."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Phrases(Protocol):
 def invite(
     connection: Connection, user: User, team_id: str, named: str, now: datetime, phrases: Phrases, answers: Answers
 ) -> Invitation:
-    """Invites, and has the invitee asked, once. Raises what `teams.invite` does."""
+    """Invites, and asks the invitee, once. Raises what `teams.invite` does."""
     asked = teams.invite(connection, user.user_id, team_id, named, now)
     with across_owners(connection):
         invitee = users.get(connection, asked.user_id)
@@ -57,20 +57,20 @@ def invite(
 
 
 def accept(connection: Connection, user: User, invitation_id: str, now: datetime, phrases: Phrases) -> Team:
-    """Joins, and has the other members told. Raises what `teams.accept` does."""
+    """Joins, and notifies the other members. Raises what `teams.accept` does."""
     team = teams.accept(connection, user.user_id, invitation_id, now)
     for member in team.members:
         if member.user_id != user.user_id:
-            _tell(connection, member.user_id, "team-joined", user, team, f"{invitation_id}", now, phrases)
+            _notify(connection, member.user_id, "team-joined", user, team, f"{invitation_id}", now, phrases)
     return team
 
 
 def leave(connection: Connection, user: User, team_id: str, now: datetime, phrases: Phrases) -> Team:
-    """Leaves, and has those told who stay. Raises what `teams.leave` does."""
+    """Leaves, and notifies those who stay. Raises what `teams.leave` does."""
     team = teams.leave(connection, user.user_id, team_id, now)
     for member in team.members:
         if member.user_id != user.user_id:
-            _tell(
+            _notify(
                 connection, member.user_id, "team-left", user, team, f"{user.user_id}:{now.isoformat()}", now, phrases
             )
     return team
@@ -78,32 +78,32 @@ def leave(connection: Connection, user: User, team_id: str, now: datetime, phras
 
 @dataclass(frozen=True, slots=True)
 class PromiseNotices:
-    """Has those told who are in a team with whoever promised them something, once each."""
+    """Notifies members of a team of what others promised them, once each."""
 
     database: Database
     clock: Clock
     phrases: Phrases
 
-    async def tell_due(self) -> int:
-        """How many were told."""
+    async def notify_due(self) -> int:
+        """Writes the due notices. Returns their number."""
         if not await self.database.read(lambda c: repository.taken_on(c, limit=1)):
             return 0
-        return await self.database.write(self._tell)
+        return await self.database.write(self._notify)
 
-    def _tell(self, connection: Connection) -> int:
+    def _notify(self, connection: Connection) -> int:
         found = repository.taken_on(connection, limit=_AT_ONCE)
-        return sum(self._tell_one(connection, taken) for taken in found)
+        return sum(self._notify_one(connection, taken) for taken in found)
 
-    def _tell_one(self, connection: Connection, taken: TeamPromise) -> bool:
+    def _notify_one(self, connection: Connection, taken: TeamPromise) -> bool:
         if not repository.mark_notified(connection, taken):
             return False
         giver, to = users.get(connection, taken.user_id), users.get(connection, taken.to)
-        told = self.phrases(to.lang, "team-taken-on", name=giver.name or str(giver.user_id), title=taken.title)
+        text = self.phrases(to.lang, "team-taken-on", name=giver.name or str(giver.user_id), title=taken.title)
         notifications.generate(
             connection,
             to.user_id,
             NotificationKind.TEAM,
-            told,
+            text,
             now=self.clock.now(),
             dedupe=f"taken-on:{taken.task_id}",
             payload={"giver": giver.user_id, "promise": taken.task_id},
@@ -113,7 +113,7 @@ class PromiseNotices:
 
 
 def taken_back(connection: Connection, one: Notification) -> bool:
-    """Whether it tells of a promise that is not kept open any more, or of somebody who shares no team any more."""
+    """Whether it is about a promise that is not open any more, or about somebody who shares no team any more."""
     giver, promise = one.payload.get("giver"), one.payload.get("promise")
     if one.kind is not NotificationKind.TEAM or giver is None or promise is None:
         return False
@@ -122,12 +122,12 @@ def taken_back(connection: Connection, one: Notification) -> bool:
     return task is None or task.state.closed or not teams.share_a_team(connection, one.user_id, giver)
 
 
-def _tell(
+def _notify(
     connection: Connection, user_id: int, key: str, who: User, team: Team, once: str, now: datetime, phrases: Phrases
 ) -> None:
     dedupe = f"{key}:{team.id}:{once}"
     with across_owners(connection):
-        told = phrases(users.get(connection, user_id).lang, key, name=who.name, team=team.name)
+        text = phrases(users.get(connection, user_id).lang, key, name=who.name, team=team.name)
         notifications.generate(
-            connection, user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, ref_id=team.id, source=_SOURCE
+            connection, user_id, NotificationKind.TEAM, text, now=now, dedupe=dedupe, ref_id=team.id, source=_SOURCE
         )

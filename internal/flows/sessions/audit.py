@@ -1,4 +1,4 @@
-"""The audit of a chronicle as a whole: its line, its judgements, its entities; and the repair of what can be mended."""
+"""Audits a chronicle as a whole, its line, judgements and entities, and repairs what can be mended."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PART: Final = 100
 
 _PERSON: Final = "person"
 _ANYTHING: Final = "concept"
-"""The type of what nobody gave a closer one: it may be the same as a thing of any other."""
+"""The type of an entity without a closer one: it may be the same as a thing of any other."""
 
 
 class LanguageRunner(Protocol):
@@ -47,8 +47,8 @@ class LanguageRunner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Doubled:
-    """Two entities that differ only in case, alphabet or declension. Of people their owner decides."""
+class Duplicate:
+    """Two entities that differ only in case, alphabet or declension. Of people the owner decides."""
 
     first: Name
     second: Name
@@ -64,7 +64,7 @@ class Doubled:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair did: `mended` by kind, and the audit before and after it; `doubled` are the names left doubled.
+    """The result of a repair: `mended` by kind, and the audit before and after it; `doubled` are names still doubled.
 
     Judgements and merges that it asked for are still to come when it returns: `judged` and `offered` count them.
     """
@@ -78,7 +78,7 @@ class Repaired:
 
 
 class ChronicleAudit:
-    """Audits and repairs; `chronicling` is what gives a session to those who judge it."""
+    """Audits and repairs; `chronicling` gives a session to those who judge it."""
 
     def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, chronicling: SessionLifecycle) -> None:
         self._database, self._clock, self._worker, self._chronicling = database, clock, worker, chronicling
@@ -90,7 +90,7 @@ class ChronicleAudit:
         return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
 
     async def repair(self, user_id: int) -> Repaired:
-        """Mends what can be mended, merges doubled things, has sessions judged, and offers to merge doubled people."""
+        """Mends what can be mended, merges doubled things, has sessions judged, offers to merge doubled people."""
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
         now = self._clock.now()
@@ -101,7 +101,7 @@ class ChronicleAudit:
         return Repaired(before, after, mended, judged, offered, pairs)
 
     def _repair(
-        self, connection: Connection, user_id: int, doubled: Sequence[Doubled], now: datetime
+        self, connection: Connection, user_id: int, doubled: Sequence[Duplicate], now: datetime
     ) -> tuple[Mapping[str, int], int, int]:
         mended = audit.repair(connection, user_id)
         judged = sum(
@@ -111,14 +111,14 @@ class ChronicleAudit:
         offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)
         return mended.counts, judged, offered
 
-    async def _doubled(self, user_id: int) -> tuple[list[Name], list[Doubled]]:
+    async def _doubled(self, user_id: int) -> tuple[list[Name], list[Duplicate]]:
         names = await self._database.read(lambda c: audit_repository.entity_names(c, user_id))
         forms = await self._forms([name.name for name in names])
-        pairs = [Doubled(names[one], names[other]) for one, other in _alike(names, forms)]
+        pairs = [Duplicate(names[one], names[other]) for one, other in _alike(names, forms)]
         return names, await self._database.read(lambda c: [one for one in pairs if _may_be_one(c, user_id, one)])
 
     async def _forms(self, names: Sequence[str]) -> list[NameForms]:
-        """Without the language process only case and quotation marks are seen through."""
+        """The forms of names; without the language process only case and quotation marks are normalised."""
         found: list[NameForms] = []
         try:
             for start in range(0, len(names), _PART):
@@ -130,7 +130,7 @@ class ChronicleAudit:
 
 
 def _alike(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int, int]]:
-    """Places of names that mean one thing by their form, each pair once."""
+    """Indexes of names that have the same form, each pair once."""
     buckets: dict[str, list[int]] = defaultdict(list)
     for place, form in enumerate(forms):
         for key in _keys(form):
@@ -144,7 +144,7 @@ def _alike(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int,
 
 
 def _keys(form: NameForms) -> Iterable[str]:
-    """Whatever two names have in common that are alike; sounds without their alphabet."""
+    """Keys that two similar names share; sounds without their alphabet."""
     return (*form.keys, *form.bases, *form.places, *(sound.split(":", 1)[1] for sound in form.sounds))
 
 
@@ -158,8 +158,8 @@ def _of_one_type(one: Name, other: Name) -> bool:
     return one.subtype == other.subtype or _ANYTHING in (one.subtype, other.subtype)
 
 
-def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
-    """Not people whom their accounts, or their owner, keep apart, nor things that were split."""
+def _may_be_one(connection: Connection, user_id: int, pair: Duplicate) -> bool:
+    """Whether two entities may be one: not people kept apart by accounts or owner, nor things that were split."""
     if pair.first.person_id is None or pair.second.person_id is None:
         return not nodes.was_split(connection, user_id, pair.first.node_id, pair.second.node_id)
     source = people.get(connection, user_id, pair.second.person_id)
@@ -173,27 +173,27 @@ def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
     return not merge.was_split(connection, user_id, source.id, target.id)
 
 
-def _merge(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:
-    """Makes one of two things: what was known first stays, unless only the other has a type. False if it cannot be."""
+def _merge(connection: Connection, user_id: int, pair: Duplicate, now: datetime) -> bool:
+    """Merges two things: the older one stays, unless only the other has a type. False if they cannot be merged."""
     source, target = pair.second, pair.first
     if target.subtype == _ANYTHING != source.subtype:
         source, target = target, source
     try:
         entities.merge(connection, user_id, source.node_id, target.node_id, now=now, by="audit")
-    except (NotFound, Refused):  # it went into another of those that are alike
+    except (NotFound, Refused):  # it was merged into another of those that are alike
         return False
     return True
 
 
-def _offer(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:
-    """Asks the owner whether two people are one; the one who was known first stays. False if he was asked before."""
+def _offer(connection: Connection, user_id: int, pair: Duplicate, now: datetime) -> bool:
+    """Asks the owner whether two people are one; the older one stays. False if he was asked before."""
     source, target = pair.second.person_id or 0, pair.first.person_id or 0
     payload = {"source_id": source, "target_id": target, "reason": f"{pair.second.name} = {pair.first.name}"}
     return suggestion_repository.suggest(connection, user_id, "merge", target, payload, now=now) is not None
 
 
-def _doubles(pairs: Sequence[Doubled]) -> int:
-    """How many entities are one too many: all but one of those that are alike, also by way of others."""
+def _doubles(pairs: Sequence[Duplicate]) -> int:
+    """The number of entities that are one too many: all but one of each connected group."""
     above: dict[str, str] = {}
 
     def root(node_id: str) -> str:

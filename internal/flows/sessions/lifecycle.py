@@ -1,4 +1,4 @@
-"""The chronicle within the transactions of turns: what is said joins its line, and a session that closes gets its runs.
+"""Writes the chronicle in the transactions of turns: messages join its line, and a session that closes gets its runs.
 
 `/db` opens a session, `/sa` goes on with it, `/ss` closes it; without a command the first message opens one and silence
 closes it.
@@ -34,14 +34,14 @@ ANSWERING: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SessionLifecycle:
-    """Notes turns in the chronicle. `agents` get a run over every session that closes."""
+    """Records turns in the chronicle. `agents` get a run over every session that closes."""
 
     agents: Sequence[str] = ()
 
     def heard(
         self, connection: Connection, message: Message, *, tz: str, now: datetime, command: Trigger | None = None
     ) -> bool:
-        """C2: a user's message joins the line; True if it closed another session first, as `/db` does."""
+        """C2: adds a user's message to the line. True if it closed another session first, as `/db` does."""
         if message.hidden:
             return False
         closed = None
@@ -53,7 +53,7 @@ class SessionLifecycle:
     def answered(
         self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
     ) -> Event:
-        """C4: an answer joins the session of what it answers; one that is closed already is analysed with it."""
+        """C4: adds an answer to the session of what it answers; one that is closed already is analysed with it."""
         event = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
         session = line.session(connection, message.user_id, event.session_id)
         if session is not None and session.closed_at is not None:
@@ -69,9 +69,9 @@ class SessionLifecycle:
         *,
         before_seq: int | None = None,
     ) -> Session | None:
-        """C7, `/ss` or `/db`: ends the open session and has it analysed; None if there is none.
+        """C7, `/ss` or `/db`: ends the open session and has it analysed. None if there is none.
 
-        `before_seq` is the message that opens the next one: its own turn is none of this session's.
+        `before_seq` is the message that opens the next one: its own turn belongs to that.
         """
         session = chronicle.close(connection, user_id, now, command=command)
         if session is not None:
@@ -83,7 +83,7 @@ class SessionLifecycle:
         return session
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
-        """Has a closed session judged that nobody works on; False where it is open, or somebody does already."""
+        """Has a closed session judged again. False where it is open or being judged."""
         session = line.session(connection, user_id, session_id)
         held = runs.of_session(connection, user_id, session_id)
         busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
@@ -93,7 +93,7 @@ class SessionLifecycle:
         return True
 
     def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
-        """Has closed sessions judged that never were, or with `again` every one; how many."""
+        """Has closed sessions judged that never were, or with `again` every one. Returns their number."""
         closed = [session for session in line.listing(connection, user_id) if session.closed_at is not None]
         wanted = [one for one in closed if again or not runs.of_session(connection, user_id, one.id)]
         return sum(self.judge_again(connection, user_id, one.id, now) for one in wanted)
@@ -131,9 +131,9 @@ UNJUDGED: Final = SessionLifecycle()
 
 
 def after_edit(connection: Connection, message: Message, now: datetime) -> None:
-    """The event of an edited message has its new words; the topic and the mirror follow, and a judgement is made anew.
+    """Gives the event of an edited message its new words; topic and mirror follow, and the session is judged again.
 
-    A session that nobody has judged yet needs nothing: its analyst sees the new words.
+    A session that is not judged yet needs nothing: its analyst sees the new words.
     """
     chronicle.edited(connection, _spoken(message))
     for session_id in line.session_of_messages(connection, message.user_id, [message.id]).values():
@@ -143,7 +143,7 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> None:
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> Lost:
     """Takes messages that are being erased out of the chronicle, before they leave the log.
 
-    What the analyst was told and answered of their sessions is emptied; one it has judged is judged anew.
+    What the analyst was shown and answered of their sessions is emptied; a session that was judged is judged again.
     """
     lost = chronicle.lose_messages(connection, user_id, message_ids)
     for session_id in (*lost.gone, *lost.touched):
@@ -171,7 +171,7 @@ def _judge_anew(
 
 
 def drop_wiped(connection: Connection, user_id: int) -> None:
-    """After texts were emptied that held erased words: an Analysis without its words is none."""
+    """Drops Analyses that have no words left after erased words were emptied."""
     chronicle.drop_emptied(connection, user_id)
 
 

@@ -11,9 +11,9 @@ from internal.notifications import repository as notifications
 
 
 def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:
-    """Drops what still waits to be told about a thing, in the caller's transaction; how many.
+    """Drops what is not sent yet about a thing, in the caller's transaction. Returns the number of notifications.
 
-    For whoever settles it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
+    For callers that settle it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
     """
     gone = notifications.withdraw(connection, user_id, ref_id, reason, now)
     for one in gone:

@@ -41,7 +41,7 @@ class OwnerTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportedDrafts:
     """What became of some drafts: `new` has for each the numbers of its segments that were not there before.
 
     `known` were there, `changed` of them with other words. The words that were imported first stay.
@@ -93,7 +93,7 @@ class Importer:
         with acting_for(user_id):
             return await self._database.read(lambda c: _terms(c, user_id))
 
-    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only looks.
 
         Raises what `add_episode` raises; the episodes before that stay.
@@ -101,7 +101,7 @@ class Importer:
         with acting_for(user_id):
             return await self._take(user_id, drafts, dry_run=dry_run)
 
-    async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+    async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         if dry_run:
             return _joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()
@@ -113,7 +113,7 @@ class Importer:
             self._woken()
         return taken
 
-    def _store(self, connection: Connection, user_id: int, draft: Draft, now: datetime) -> Taken:
+    def _store(self, connection: Connection, user_id: int, draft: Draft, now: datetime) -> ImportedDrafts:
         found = _look(connection, user_id, draft)
         wanted = set(found.new[0])
         segments = numbered([segment for segment in draft.segments if segment.n in wanted])
@@ -144,7 +144,7 @@ def _terms(connection: Connection, user_id: int) -> OwnerTerms:
     return OwnerTerms(name, tz, users.read_setting(connection, "bot_id"), calls, tokens, cost)
 
 
-def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:
+def _look(connection: Connection, user_id: int, draft: Draft) -> ImportedDrafts:
     keys = [segment.key for segment in draft.segments if segment.key is not None]
     stored = episodes.texts_by_key(connection, user_id, keys)
     seen: set[str | None] = set()
@@ -157,11 +157,11 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:
         elif segment.key not in seen:
             new.append(segment.n)
         seen.add(segment.key)
-    return Taken([new], known=len(draft.segments) - len(new), changed=changed)
+    return ImportedDrafts([new], known=len(draft.segments) - len(new), changed=changed)
 
 
-def _joined(several: Sequence[Taken]) -> Taken:
-    return Taken(
+def _joined(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
+    return ImportedDrafts(
         [numbers for taken in several for numbers in taken.new],
         known=sum(taken.known for taken in several),
         changed=sum(taken.changed for taken in several),

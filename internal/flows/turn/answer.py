@@ -1,4 +1,4 @@
-"""A turn gets its answer: freeze what was asked (C3), recall, let the responder write, keep the answer (C4)."""
+"""Answers a turn: freezes what was asked (C3), recalls, lets the responder write, stores the answer (C4)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from internal.events import repository as events
 from internal.events.bus import Topic
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.cancellation import or_stop
-from internal.flows.turn.enqueue import Told, owe
+from internal.flows.turn.enqueue import OutgoingPart, enqueue
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
-from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, Requests
+from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox.model import Rendered
@@ -55,16 +55,17 @@ RESPONDER = "agent:Responder"
 """Its name in events."""
 
 MAX_ATTEMPTS = 3
-"""Attempts at one answer, by one process, before its user is told that it failed."""
+"""Attempts at one answer by one process, before its user is sent an apology."""
 
 MAX_STARTS = 10
-"""Attempts altogether, kept in the database: a crash counts too, for a question that kills the program must not do so
-for ever. More than the above, for mostly it is something else that killed it, and the question deserves its answer."""
+"""Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
+above, for mostly it is something else that kills it, and the question deserves its answer.
+"""
 
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
 STOPPED = "⏹"
-"""Takes the place of a placeholder whose answer was stopped before its first word."""
+"""Replaces a placeholder whose answer was stopped before its first word."""
 
 CUT = " …"
 """Ends an answer that its length limit cut: it was paid for, and most of it is there."""
@@ -73,10 +74,10 @@ Renderer = Callable[[str], Sequence[Rendered]]
 
 
 class Drafts(Protocol):
-    """Where an answer is shown while it is written. Cosmetic: may be shed, never fails."""
+    """Where an answer is shown while it is written. Cosmetic: may be dropped, never fails."""
 
     async def begin(self, turn: Turn) -> None:
-        """Shows that an answer is being prepared; called again, that it is being prepared anew."""
+        """Shows that an answer is being prepared; a later call, that it is prepared again."""
         ...
 
     async def show(self, turn: Turn, text: str) -> None:
@@ -84,7 +85,7 @@ class Drafts(Protocol):
         ...
 
     async def end(self, turn: Turn) -> str | None:
-        """Stops showing, if it is shown. The outbox key of a placeholder that the answer is to replace, or None."""
+        """Stops showing. Returns the outbox key of the placeholder that the answer replaces, or None."""
         ...
 
 
@@ -100,7 +101,7 @@ class _Outcome(Enum):
 
 
 class TurnFlow:
-    """Answers turns, each once. A turn that a crash interrupted is answered by calling `answer` again."""
+    """Answers turns, each once. Call `answer` again for a turn that a crash interrupted."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class TurnFlow:
         retry_base: timedelta = RETRY_BASE,
         chronicling: SessionLifecycle = UNJUDGED,
         plasticity: Plasticity = PRESETS["default"],
-        grants: Requests | None = None,
+        grants: ReminderRequests | None = None,
     ) -> None:
         self._grants = grants
         self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
@@ -129,7 +130,7 @@ class TurnFlow:
         self._requests: dict[str, tuple[int, ResponderRequest]] = {}
 
     async def answer(self, turn: Turn) -> None:
-        """Brings a turn whose window has closed to its end.
+        """Ends a turn whose window has closed.
 
         Raises what is no fault of the model's; the turn is open then, and `answer` is to be called again.
         """
@@ -158,14 +159,14 @@ class TurnFlow:
                 return
 
     def stop(self, turn_id: str) -> bool:
-        """Ends the writing of an answer: what is written so far is kept. False if none is being written."""
+        """Ends the writing of an answer and keeps what is written so far. False if none is being written."""
         event = self._stops.get(turn_id)
         if event is not None:
             event.set()
         return event is not None
 
     async def _interrupted(self, turn: Turn) -> None:
-        """The program stops in order: that is no failed attempt."""
+        """Takes back an attempt that an orderly shutdown interrupted: it did not fail."""
         await self._drafts.end(turn)
         await self._database.write(lambda connection: turns.discount(connection, turn))
 
@@ -175,8 +176,8 @@ class TurnFlow:
         def work(connection: Connection) -> Question | None:
             question = freeze(connection, turn)
             if question is not None:
-                told = {"attempt": question.turn.attempts, "messages": len(question.asked)}
-                _tell(connection, "agent_activity_start", turn, now, told)
+                payload = {"attempt": question.turn.attempts, "messages": len(question.asked)}
+                _append_event(connection, "agent_activity_start", turn, now, payload)
             return question
 
         return await self._database.write(work, point="C3")
@@ -221,7 +222,7 @@ class TurnFlow:
     async def _stream(
         self, question: Question, request: ResponderRequest, written: list[str], stop: asyncio.Event
     ) -> ChatReply | None:
-        """Shows the reply as it is written, into `written` too; None if it was stopped."""
+        """Shows the reply while it is written, into `written` too. None if it was stopped."""
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
             while (delta := await or_stop(anext(deltas, None), stop)) is not None:
                 if delta.final is not None:
@@ -231,7 +232,7 @@ class TurnFlow:
         return None
 
     async def _request(self, question: Question) -> ResponderRequest:
-        """What the responder is asked; built once for all attempts at the same question: recall costs calls too."""
+        """The responder's request, built once for all attempts at the same question: recall costs calls too."""
         built = self._requests.get(question.turn.id)
         if built is None or built[0] != question.rev:
             built = self._requests[question.turn.id] = (question.rev, await self._prompts.request(question))
@@ -247,14 +248,14 @@ class TurnFlow:
         stopped: bool,
         last: bool,
     ) -> _Outcome:
-        """C4: the answer, its parts in the outbox, events, memories used, reminders; or once more, if edited."""
+        """C4: stores the answer with its outbox rows, events, used memories and reminders; again, if it was edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
         _, request = self._requests.get(turn.id, (question.rev, None))
 
         def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
-            # Who edits for ever is answered all the same.
+            # A question that is edited again and again is answered all the same.
             if not stopped and not last and turns.revision(connection, turn) != question.rev:
                 raise _Edited
             if not turns.finish(connection, turn, state):
@@ -262,17 +263,21 @@ class TurnFlow:
             granted: Sequence[GrantedReminder] = ()
             if self._grants is not None and requested is not None:
                 granted = self._grants.grant(connection, question, requested, now)
-            shown = [Told(one) for one in parts] + [Told(one.part, one.keyboard) for one in granted]
+            messages = [OutgoingPart(part) for part in parts] + [
+                OutgoingPart(one.part, one.keyboard) for one in granted
+            ]
             text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
-            message = self._add_answer(connection, question, text, now) if shown else None
+            message = self._add_answer(connection, question, text, now) if messages else None
             if message is not None and request is not None:
                 sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
-            shown = shown or ([Told(Rendered(STOPPED))] if placeholder else [])
-            owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
+            messages = messages or ([OutgoingPart(Rendered(STOPPED))] if placeholder else [])
+            enqueue(
+                connection, turn, messages, now, message_id=message.id if message else None, placeholder=placeholder
+            )
             answer = message.id if message else None
-            told = {"message": answer, "model": reply.model, "stopped": stopped}
-            _publish(connection, turn, now, told, message=answer)
+            payload = {"message": answer, "model": reply.model, "stopped": stopped}
+            _publish(connection, turn, now, payload, message=answer)
             return message, granted
 
         try:
@@ -306,7 +311,7 @@ class TurnFlow:
         return message
 
     async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
-        """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
+        """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
         turn = question.turn
         if stop.is_set():
             return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
@@ -333,12 +338,19 @@ class TurnFlow:
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
-                owe(connection, turn, [Told(part) for part in parts], now, message_id=None, placeholder=placeholder)
-                told = {"error": error} if error else {}
+                enqueue(
+                    connection,
+                    turn,
+                    [OutgoingPart(part) for part in parts],
+                    now,
+                    message_id=None,
+                    placeholder=placeholder,
+                )
+                payload = {"error": error} if error else {}
                 if state is TurnState.FAILED:
-                    _tell(connection, "agent_run_failed", turn, now, told)
+                    _append_event(connection, "agent_run_failed", turn, now, payload)
                 else:
-                    _publish(connection, turn, now, told)
+                    _publish(connection, turn, now, payload)
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
@@ -367,17 +379,18 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "answer-failed"
 
 
-def _tell(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
-    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": {"turn": turn.id}}
-    events.append(connection, kind, payload=payload, **told)
+def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
+    links = {"turn": turn.id}
+    events.append(connection, kind, source=RESPONDER, now=now, user_id=turn.user_id, payload=payload, links=links)
 
 
 def _publish(
     connection: Connection, turn: Turn, now: datetime, payload: dict[str, Any], message: str | None = None
 ) -> None:
     links = {"turn": turn.id} | ({"message": message} if message else {})
-    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": links}
-    bus.publish(connection, Topic.PROCESSED, payload=payload, **told)
+    bus.publish(
+        connection, Topic.PROCESSED, source=RESPONDER, now=now, user_id=turn.user_id, payload=payload, links=links
+    )
 
 
 class _Edited(Exception):
@@ -385,7 +398,7 @@ class _Edited(Exception):
 
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
-"""What stands for the reply of a model that was interrupted: the text so far. Its bill is kept by the call recorder."""
+"""The reply of a model that was interrupted: the text so far. Its cost is kept by the call recorder."""
 
 _GRANTED_REPLY = ChatReply("", "rules", Usage())
-"""What stands for a reply where a question is nothing but requests: the tasks that are opened are the answer."""
+"""The reply to a question that is nothing but requests: the tasks that are opened are the answer."""

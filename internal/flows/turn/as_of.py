@@ -1,4 +1,4 @@
-"""Questions about another time: what held at a moment, answered like any question, and kept out of the dialogue."""
+"""Answers questions about another time: what held at a moment. Question and answer stay out of the dialogue."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 WRITING_S: Final = 45.0
-"""Seconds for the answer in words: the next question of this kind waits for it, and the facts are an answer too."""
+"""Longest wait for the answer in words: the next such question waits for it, and the facts are an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
-    """`text` is Markdown for the owner, None if the model failed or nothing was known; then the facts must do.
+    """`text` is Markdown for the owner, None if the model failed or nothing was known; the facts are the answer then.
 
     `facts` are those that held and belong to the question, the `cited` ones first: the text's ¹ is the first one.
     """
@@ -38,7 +38,7 @@ class PastAnswer:
 
 
 class AsOfQuestions:
-    """Answers questions as of a moment, from facts alone: what is known of people is of today."""
+    """Answers questions as of a moment from facts alone: profiles have no history."""
 
     def __init__(self, database: Database, facts: FactRecall, responder: Responder, persona: PersonaConfig) -> None:
         self._database, self._facts, self._responder, self._persona = database, facts, responder, persona
@@ -51,7 +51,7 @@ class AsOfQuestions:
         known_at: datetime | None = None,
         until: datetime | None = None,
     ) -> PastAnswer:
-        """What held at `as_of` (aware), or at any time in [as_of, until), with `known_at` as it was known then.
+        """Answers from what held at `as_of` (aware), or at any time in [as_of, until), as it was known at `known_at`.
 
         Raises NotFound for an unknown user.
         """

@@ -1,4 +1,4 @@
-"""Work that its user may break off."""
+"""Work that its user may cancel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
-    """The result of the work, or None when the user wants no more; the work is broken off then."""
+    """The result of the work; None if it is stopped first, which cancels it."""
     coming = asyncio.ensure_future(work)
     stopping = asyncio.create_task(stop.wait())
     try:

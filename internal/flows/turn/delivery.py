@@ -1,7 +1,7 @@
-"""What becomes of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
+"""The states of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
 
-The stated policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both;
-after a second one it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
+The policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both; after a
+second time it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Delivery:
         self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
     async def recover(self, bot_id: int, shards: Collection[int] | None = None) -> int:
-        """At start: what was being sent when the process died is unknown now, or given up. Returns how many that are.
+        """Marks what was being sent when the process died as unknown, or gives it up. Returns their number.
 
-        `shards` = in their chats, which were another worker's. What other bots owe waits until their token is set
-        again; what this one owed before goes on.
+        `shards` limits this to chats that were another worker's. What other bots have to send waits until
+        their token is set again; what this one had to send before goes on.
         """
         now = self._clock.now()
 
@@ -54,7 +54,7 @@ class Delivery:
     async def look(self, limit: int, shards: Collection[int] | None = None) -> tuple[list[OutboxRow], datetime | None]:
         """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due.
 
-        `shards` = only those to their chats.
+        `shards` limits this to their chats.
         """
         now = self._clock.now()
 
@@ -77,12 +77,12 @@ class Delivery:
         return await self._database.write(work, point="C5")
 
     async def sent(self, row: OutboxRow, tg_id: int | None) -> None:
-        """C6."""
+        """C6: marks a row as sent."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
             if not mailbox.mark_sent(connection, row.outgoing.user_id, row.id, tg_id):
-                return  # another worker, which took this for lost, was told so first
+                return  # another worker took this for lost and has marked it already
             events.append(
                 connection,
                 "message_sent",
@@ -97,7 +97,7 @@ class Delivery:
         await self._database.write(work, point="C6")
 
     async def retry(self, row: OutboxRow, error: str, after: float | None = None) -> None:
-        """Not delivered for sure (no connection, 429, 5xx): again after `after` seconds or a growing pause."""
+        """Puts off what was certainly not delivered (no connection, 429, 5xx) by `after` seconds or a growing pause."""
         if row.attempts >= MAX_ATTEMPTS:
             await self.refused(row, error)
             return
@@ -106,17 +106,17 @@ class Delivery:
         await self._database.write(lambda c: mailbox.postpone(c, row.outgoing.user_id, row.id, due_at, error))
 
     async def unknown(self, row: OutboxRow, error: str) -> None:
-        """May have been delivered: once more after a while, and given up the second time."""
+        """Sends once more, after a while, what may have been delivered; gives up the second time."""
         now = self._clock.now()
         await self._database.write(lambda c: self._doubt(c, row, error, now))
 
     async def refused(self, row: OutboxRow, error: str) -> None:
-        """Will never be delivered: shown as failed."""
+        """Marks a row that will never be delivered as failed."""
         now = self._clock.now()
         await self._database.write(lambda c: self._refuse(c, row, error, now))
 
     async def left(self, row: OutboxRow, error: str) -> None:
-        """The user blocked the bot: everything owed to him waits until he writes again. A stranger gets nothing."""
+        """Holds everything for a user who blocked the bot until he writes again. A stranger gets nothing."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -128,7 +128,7 @@ class Delivery:
         await self._database.write(work)
 
     async def moved(self, row: OutboxRow, chat_id: int) -> None:
-        """The chat got another id: what is owed to it goes there."""
+        """Moves what waits for a chat to its new id."""
         due_at, old = self._clock.now(), row.outgoing.chat_id
 
         def work(connection: Connection) -> None:
@@ -138,7 +138,7 @@ class Delivery:
         await self._database.write(work)
 
     def _interrupted(self, connection: Connection, row: OutboxRow, now: datetime) -> bool:
-        """Whether it is in doubt now. An edit is not: made once more it shows the same."""
+        """Whether a row that was interrupted may have been delivered. An edit is repeated: it shows the same again."""
         if _addressed(connection, row.outgoing).repeatable:
             mailbox.postpone(connection, row.outgoing.user_id, row.id, now, "interrupted")
             return False
@@ -174,7 +174,7 @@ class Delivery:
 
 
 def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
-    """With the message that it edits, if that was delivered by now."""
+    """The message with the id of the one that it edits, if that was delivered by now."""
     if out.replaces is None:
         return out
     replaced = mailbox.by_dedupe(connection, out.user_id, out.replaces)

@@ -1,4 +1,4 @@
-"""The parts of an answer on their way into the outbox."""
+"""Puts the parts of an answer into the outbox."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from internal.mailbox.model import Outgoing, Rendered
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One message of an answer, and what stands below it, in Bot API form."""
+class OutgoingPart:
+    """One message of an answer, with its buttons in Bot API form."""
 
     part: Rendered
     keyboard: list[list[dict[str, Any]]] | None = None
 
 
-def owe(
+def enqueue(
     connection: Connection,
     turn: Turn,
-    told: Sequence[Told],
+    parts: Sequence[OutgoingPart],
     now: datetime,
     *,
     message_id: str | None,
     placeholder: str | None,
 ) -> None:
-    """Owes a turn's answer to its chat; its first message takes the place of `placeholder`, an outbox key."""
-    for number, one in enumerate(told):
+    """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key."""
+    for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
         outgoing = Outgoing(
             user_id=turn.user_id,

@@ -1,4 +1,4 @@
-"""What an answer rests on: what it cites of facts, memories and messages, what else was given, and the people."""
+"""The sources of an answer: the facts, memories and messages that it cites, others that were given, and the people."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from internal.people.model import Person
 from internal.storage.erasure import forgettings
 
 Source = Fact | Node | Message | Episode
-"""What an answer can rest on: an episode is what came by import or REST, as a message is what was said here."""
+"""A source of an answer; an episode stands for a line that came by import or REST."""
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class AnswerSources:
     """`cited` is in the order of the numbers in the answer, from ¹ on, None for what is gone.
 
     `given` are those that the model was shown as well; `people` those whose profiles it was shown.
@@ -45,7 +45,7 @@ class Explanation:
 
 
 def reply_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
-    """The answer that a message of Telegram's belongs to: as any part of it, or as the question it answers."""
+    """The answer that a Telegram message belongs to, as any part of it or as the question it answers."""
     said = sources.at_place(connection, user_id, bot_id, chat_id, tg_id)
     if said is not None:
         return said if said.role == "assistant" else sources.reply_to(connection, said)
@@ -59,8 +59,8 @@ def last_reply(connection: Connection, user_id: int) -> Message | None:
     return sources.last_reply(connection, user_id)
 
 
-def explain(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Explanation:
-    """What is still known of what an answer was written from. Raises NotFound if the answer is gone."""
+def explain(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> AnswerSources:
+    """The sources of an answer that still exist. Raises NotFound if the answer is gone."""
     found = dialogue.by_ids(connection, user_id, [message_id])
     if not found:
         raise NotFound("that answer is gone")
@@ -69,18 +69,18 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
     memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
     said = _messages(connection, user_id, [one.ref_id for one in kept if one.kind == "message"])
     imported = _episodes(connection, user_id, [one.ref_id for one in kept if one.kind == "episode"])
-    told: Mapping[str, Source] = {**facts, **memories, **said, **imported}
+    by_id: Mapping[str, Source] = {**facts, **memories, **said, **imported}
     rested = [one for one in kept if one.kind != "person"]
-    return Explanation(
+    return AnswerSources(
         reply=found[0],
-        cited=[told.get(one.ref_id) for one in rested if one.cited],
-        given=[told[one.ref_id] for one in rested if not one.cited and one.ref_id in told],
+        cited=[by_id.get(one.ref_id) for one in rested if one.cited],
+        given=[by_id[one.ref_id] for one in rested if not one.cited and one.ref_id in by_id],
         people=_people(connection, user_id, [int(one.ref_id) for one in kept if one.kind == "person"]),
     )
 
 
 def _messages(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Message]:
-    """Those that are there and that their owner did not ask to forget."""
+    """The messages that exist and that their owner did not ask to forget."""
     if not ids:
         return {}
     going, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
@@ -98,7 +98,7 @@ def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[
 
 
 def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:
-    """Those who are still known, each once: two may be one person by now."""
+    """The people who are still known, each once: two may be one person by now."""
     found: dict[int, Person] = {}
     for person_id in ids:
         try:

@@ -1,4 +1,4 @@
-"""A message enters the log: message, number, dialogue state, turn, event and the settled update commit as one (C2)."""
+"""Stores a message: row, number, dialogue state, turn, event and the settled update commit as one (C2)."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Phrases(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What C2 stored: the message, and the turn that will answer it (None: nothing will, or something else did).
+class StoredMessage:
+    """What C2 stored: the message, and the turn that will answer it, None where no turn will.
 
-    `closed` = it opened a session, and the one before it ended.
+    `closed` = it opened a session and ended the one before.
     """
 
     message: Message | None
@@ -57,7 +57,7 @@ class Taken:
 
 
 class Intake:
-    """Takes messages into the log. What is over a limit is stored too, and gets a plain answer instead of a turn."""
+    """Stores incoming messages. What is over a limit is stored too, and gets a plain answer instead of a turn."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Intake:
         self._limits, self._phrases, self._window = limits, phrases, group_window
         self._chronicling = chronicling
 
-    async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> Taken:
+    async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> StoredMessage:
         """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
         now = self._clock.now()
         with acting_for(user.user_id):
@@ -87,22 +87,22 @@ class Intake:
         return taken
 
     async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
-        """Gives a stored message its new text and returns it so; None if it was never stored, or says the same."""
+        """Gives a stored message its new text and returns it; None if it was never stored or says the same."""
         now = self._clock.now()
         with acting_for(incoming.user_id):
             return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
 
     def _take(
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
-    ) -> tuple[Taken, str | None]:
-        """What was stored, and why the author of a forward was not remembered."""
+    ) -> tuple[StoredMessage, str | None]:
+        """The stored message and turn, and the reason why the author of a forward was refused."""
         if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
-            return Taken(None, None), None
+            return StoredMessage(None, None), None
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
         metadata = clock_metadata(incoming.timestamp, user.tz)
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:
-            return Taken(None, None), None
+            return StoredMessage(None, None), None
         dialogue.touch(connection, user.user_id, now)
         refusal = _remember_author(connection, incoming, now)
         turn = None
@@ -113,8 +113,8 @@ class Intake:
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
         closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
-        _tell(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
-        return Taken(message, turn, closed), refusal
+        _append_event(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
+        return StoredMessage(message, turn, closed), refusal
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
         return access.may_speak(
@@ -126,7 +126,7 @@ class Intake:
         )
 
     def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
-        """The lane's collecting turn if this message is close enough to its last one; otherwise a new turn."""
+        """The lane's collecting turn if this message is close enough to its last one, else a new turn."""
         turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
         if turn is not None and self._belongs(connection, turn, incoming, now):
             return turns.extend(
@@ -137,9 +137,9 @@ class Intake:
         return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
-        """By Telegram's own dates: however late we are to read what was sent together, it is answered together."""
+        """Compares Telegram's own dates: messages sent together are answered together, however late they are read."""
         if not self._window or now > self._longest(turn) or incoming.command == OPENING:
-            return False  # what opens a session is answered in it, and what was asked before in the one before
+            return False  # a message that opens a session is answered in it, those before it in the one before
         last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
         return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
 
@@ -165,11 +165,11 @@ class Intake:
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         after_edit(connection, message, now)
         lifecycle.after_edit(connection, message, now)
-        _tell(connection, "message_edited", update_n, message, now)
+        _append_event(connection, "message_edited", update_n, message, now)
         return message
 
 
-def _tell(
+def _append_event(
     connection: Connection,
     kind: str,
     update_n: int,
@@ -195,7 +195,7 @@ def _tell(
 
 
 def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
-    """A forward with an author creates or updates that person by Telegram id; the reason where it is refused."""
+    """Creates or updates the author of a forward by Telegram id. Returns the reason if that is refused."""
     origin = incoming.forward
     if origin is None or origin.user_id is None or origin.user_id in (incoming.user_id, incoming.bot_id):
         return None

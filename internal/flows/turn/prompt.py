@@ -1,4 +1,4 @@
-"""What a turn asks, frozen at C3, and what the responder is given to answer it."""
+"""The inputs of a turn, frozen at C3, and the responder's request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
 
 UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "poll"})
-"""Kinds of attachments whose content the model is not shown; it is told that there was one."""
+"""Kinds of attachments whose content the model is not shown, only that there was one."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -53,7 +53,7 @@ class Question:
 
 
 def freeze(connection: Connection, turn: Turn) -> Question | None:
-    """C3: closes the window and counts an attempt; None if the turn is over. What it read is what is answered."""
+    """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over."""
     started = turns.start(connection, turn)
     if started is None:
         return None
@@ -65,7 +65,7 @@ def freeze(connection: Connection, turn: Turn) -> Question | None:
 
 
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
-    """The messages before a turn, without those that its owner asked to forget."""
+    """The messages before a turn, without those that the owner asked to forget."""
     earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
     going = messages_to_forget(connection, turn.user_id)
     asked = everything_asked(connection, turn.user_id)

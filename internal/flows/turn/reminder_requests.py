@@ -1,4 +1,4 @@
-"""A plain request to be reminded is granted in the turn that makes it: the task is opened with the answer (C4).
+"""Grants a plain request to be reminded in the turn that makes it: the task is opened with the answer (C4).
 
 The fragment that holds the message is read later too; the task knows its message, so it is not opened twice.
 """
@@ -41,7 +41,7 @@ MOST: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One request, read: `time` is None where no moment was named. `message_id` is the message that makes it."""
+    """One request. `time` is None where no moment was named; `message_id` is the message that makes it."""
 
     title: str
     time: TimeFound | None
@@ -51,14 +51,14 @@ class Reminder:
 
 @dataclass(frozen=True, slots=True)
 class ReminderRequest:
-    """What a question asks to be reminded of; `only`: it says nothing else."""
+    """The reminders that a question asks for; `only` = it says nothing else."""
 
     reminders: Sequence[Reminder]
     only: bool
 
     @property
     def note(self) -> str:
-        """What the responder is told where it has more to answer."""
+        """The note for the responder where there is more to answer."""
         titles = "; ".join(one.title for one in self.reminders)
         return (
             f"The program sets the reminders that the owner's newest message asks for ({titles}) and confirms them in a"
@@ -68,9 +68,9 @@ class ReminderRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrantedReminder:
-    """A task that was opened (None: it could not be), as it is told, and what stands below, in Bot API form.
+    """The task that was opened, None if it was refused, with the message about it and its buttons in Bot API form.
 
-    `refused` is why it could not be, a short stable word.
+    `refused` is the reason, a short stable word.
     """
 
     task: Task | None
@@ -79,11 +79,11 @@ class GrantedReminder:
     refused: str | None = None
 
 
-Told = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
-"""How an opened reminder is told in the chat, with its buttons; a word: why it cannot be opened."""
+RenderReminder = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
+"""Renders an opened reminder with its buttons; of a refused one it gets the reason instead of the task."""
 
 
-class Mentions(Protocol):
+class PersonFinder(Protocol):
     async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
         """For each text, the ids of the people whom it means."""
         ...
@@ -93,24 +93,24 @@ class TaskObserver(Protocol):
     def tasks_changed(self, outcome: str, count: int = 1) -> None: ...
 
 
-class Requests:
+class ReminderRequests:
     """Reads requests in a question and opens their tasks."""
 
     def __init__(
         self,
         database: Database,
         worker: LanguageWorker,
-        names: Mentions,
+        names: PersonFinder,
         observer: TaskObserver,
         *,
         whole_day_at: str,
-        told: Told,
+        render: RenderReminder,
     ) -> None:
         self._database, self._worker, self._names, self._observer = database, worker, names, observer
-        self._whole_day_at, self._told = time_of_day(whole_day_at), told
+        self._whole_day_at, self._render = time_of_day(whole_day_at), render
 
     async def read(self, question: Question) -> ReminderRequest | None:
-        """What a question asks to be reminded of; None for nearly every one, at no cost, and without the worker."""
+        """The reminders that a question asks for; None for nearly every question, without a call of the worker."""
         messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         if not any(may_request(message.content) for message in messages):
             return None
@@ -123,8 +123,8 @@ class Requests:
     async def _read(self, question: Question, messages: Sequence[Message]) -> ReminderRequest | None:
         user = question.user
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
-        told = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
-        reminders, only = await self._worker.run(_reminders, told, said[-1] if said else None, user.lang)
+        texts = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
+        reminders, only = await self._worker.run(_reminders, texts, said[-1] if said else None, user.lang)
         if not reminders:
             return None
         everybody = await self._database.read(lambda c: people.listing(c, user.user_id))
@@ -139,7 +139,7 @@ class Requests:
     def grant(
         self, connection: Connection, question: Question, requested: ReminderRequest, now: datetime
     ) -> list[GrantedReminder]:
-        """Opens a task for each, in the caller's transaction; one that is open already is told of once more."""
+        """Opens a task for each request, in the caller's transaction; one that is open is confirmed once more."""
         user = question.user
         granted = []
         for reminder in requested.reminders:
@@ -149,7 +149,7 @@ class Requests:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
                 refused = refusal.reason
-            granted.append(GrantedReminder(task, *self._told(user, task or refused or "", now), refused))
+            granted.append(GrantedReminder(task, *self._render(user, task or refused or "", now), refused))
         return granted
 
     def count(self, granted: Sequence[GrantedReminder]) -> None:
@@ -164,10 +164,10 @@ class Requests:
         of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
         schedule = schedule_in(reminder.time, user.tz)
         links = {"turn": question.turn.id, "message": reminder.message_id}
-        teller = service.TaskAuthor(f"user:{user.user_id}", now, self._whole_day_at, links)
+        author = service.TaskAuthor(f"user:{user.user_id}", now, self._whole_day_at, links)
         same = [one for one in of_message if one.title == reminder.title and not one.state.closed]
         if same:  # the turn was answered before, and its answer was lost
-            return service.change(connection, user.user_id, same[0].id, teller, schedule=schedule)
+            return service.change(connection, user.user_id, same[0].id, author, schedule=schedule)
         if schedule.due_at is not None and first_firing(schedule, self._whole_day_at, now) is None:
             raise Refused("past", "that moment is over")
         new = service.NewTask(
@@ -178,28 +178,28 @@ class Requests:
             person_id=min(reminder.people) if len(reminder.people) == 1 else None,
             message_id=reminder.message_id,
         )
-        return self._proposed_before(connection, new, teller) or service.open_task(
-            connection, user.user_id, new, teller
+        return self._proposed_before(connection, new, author) or service.open_task(
+            connection, user.user_id, new, author
         )
 
-    def _proposed_before(self, connection: Connection, new: service.NewTask, teller: service.TaskAuthor) -> Task | None:
-        """A task of the very same words that waits for a yes: asking to be reminded of it is one."""
-        user_id = int(teller.source.removeprefix("user:"))
+    def _proposed_before(self, connection: Connection, new: service.NewTask, author: service.TaskAuthor) -> Task | None:
+        """Confirms a proposed task of the same title: asking to be reminded of it is a yes."""
+        user_id = int(author.source.removeprefix("user:"))
         for one in tasks.pending(connection, user_id):
             if one.state is TaskState.PROPOSED and one.title.casefold() == new.title.casefold():
                 when = new.schedule if new.schedule.due_at else one.schedule
-                service.change(connection, user_id, one.id, teller, schedule=when)
-                return service.confirm(connection, user_id, one.id, teller)
+                service.change(connection, user_id, one.id, author, schedule=when)
+                return service.confirm(connection, user_id, one.id, author)
         return None
 
 
 def _reminders(
-    told: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
+    texts: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
 ) -> tuple[list[Reminder], bool]:
-    """The requests of a turn's messages, and whether they hold nothing else; for one call of the language process."""
+    """The requests of a turn's messages, and whether they hold nothing else."""
     found: list[Reminder] = []
     only = True
-    for message_id, text, at in told:
+    for message_id, text, at in texts:
         read = find_tasks(text, at, text_language(text, language))
         requests = [one for one in read if one.asked]
         only = only and (only_requests(text, read) or not requests)
@@ -208,4 +208,4 @@ def _reminders(
             if not any(same_task(title, other.title) and one.time == other.time for other in found):
                 found.append(Reminder(title, one.time, message_id))
         before = text
-    return found, only and all(may_request(text) for _, text, _ in told)
+    return found, only and all(may_request(text) for _, text, _ in texts)

@@ -1,4 +1,4 @@
-"""What a reply was written from: what it cites under the numbers that it shows, and what it only was given."""
+"""The sources of a reply: what it cites under its numbers, and what it was only given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from internal.dialogue.model import ReplySource, SourceKind
 
 
 def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
-    """What the reply cites, as numbered in it, then the rest of what was given: facts, memories, messages, people."""
+    """The cited sources in the order of their numbers, then the others that were given, people last."""
     given = _given(request)
     marked = [mark for mark in marks_in(reply) if mark in given]
     ordered = [*marked, *(mark for mark in given if mark not in marked)]
@@ -23,7 +23,7 @@ def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
 def used_memories(request: ResponderRequest, reply: str) -> list[str]:
     """The memories that an answer used: those it cites; if it cites none, those that were found for the question.
 
-    What only came along over a link counts once it is cited: else a link would strengthen itself by being recalled.
+    An associated memory counts only where it is cited: else a link would strengthen itself by being recalled.
     """
     marked = set(marks_in(reply))
     cited = [one.node_id for one in request.memories if Mark("M", one.n) in marked]
@@ -31,7 +31,7 @@ def used_memories(request: ResponderRequest, reply: str) -> list[str]:
 
 
 def _given(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
-    """Kind and id of what each mark names."""
+    """Kind and id of each mark."""
     given: dict[Mark, tuple[SourceKind, str]] = {Mark("F", one.n): ("fact", one.fact_id) for one in request.facts}
     given |= {Mark("M", one.n): ("memory", one.node_id) for one in request.memories}
     return given | {Mark("S", one.n): (one.kind, one.ref_id) for one in request.passages}

@@ -26,9 +26,9 @@ from internal.flows.archival.publication import Publication
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.delivery import Delivery
-from internal.flows.turn.intake import Intake, Taken
+from internal.flows.turn.intake import Intake, StoredMessage
 from internal.flows.turn.prompt import Prompts
-from internal.flows.turn.reminder_requests import Requests
+from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
@@ -135,7 +135,7 @@ class Talk:
         self.facts: FactRecall | None = None
         self.memories: MemoryRecall | None = None
         self.passages: PassageRecall | None = None
-        self.grants: Requests | None = None
+        self.grants: ReminderRequests | None = None
 
     @property
     def intake(self) -> Intake:
@@ -202,7 +202,7 @@ class Talk:
         rows = await self.write(lambda c: mailbox.receive(c, BOT, [(self.tg_id, "{}")], self.clock.now()))
         return rows[0].n
 
-    async def say(self, text: str, *, user_id: int = OWNER, **more: Any) -> Taken:
+    async def say(self, text: str, *, user_id: int = OWNER, **more: Any) -> StoredMessage:
         incoming = self.incoming(text, user_id=user_id, **more)
         return await self.intake.take(await self.update(), await self.user(user_id), incoming)
 

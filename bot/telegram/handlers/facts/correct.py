@@ -21,7 +21,7 @@ from bot.telegram.i18n import phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.correcting.facts import Outcome
 from internal.flows.turn import explain
-from internal.flows.turn.explain import Explanation, Source
+from internal.flows.turn.explain import AnswerSources, Source
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 
@@ -52,7 +52,7 @@ async def correct(message: Message, command: CommandObject, chat: Chat, services
     await _offer(offered[:_OFFERED], command.args, chat, services)
 
 
-def _newest(connection: Connection, user_id: int, found: Explanation) -> Sequence[Fact]:
+def _newest(connection: Connection, user_id: int, found: AnswerSources) -> Sequence[Fact]:
     """What an answer rests on, as it stands now: it may have been corrected since that answer."""
     offered = _facts(found.cited) or _facts(found.given)
     newest = [knowledge.history(connection, user_id, fact.id)[-1] for fact in offered]

@@ -31,7 +31,7 @@ from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows.turn import explain
-from internal.flows.turn.explain import Explanation, Source
+from internal.flows.turn.explain import AnswerSources, Source
 from internal.graph.model import Node
 from internal.knowledge.model import Episode, Fact
 from internal.people.model import Person
@@ -74,7 +74,7 @@ async def _explained(user: User, services: Services, reply_id: str) -> tuple[str
     return _text(user, found), _rows(user, found)
 
 
-def _text(user: User, found: Explanation) -> str:
+def _text(user: User, found: AnswerSources) -> str:
     lang = user.lang
     said = " ".join(part.text for part in render(found.reply.content))
     quote = f"> {escape(cut(said, _QUOTE))}"
@@ -106,7 +106,7 @@ def _told(user: User, one: Source) -> str:
             return told_episode(user, one)
 
 
-def _rows(user: User, found: Explanation) -> Rows:
+def _rows(user: User, found: AnswerSources) -> Rows:
     listed = enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1)
     shown = [(number, one) for number, one in listed if isinstance(one, Fact | Node)]
     whole = [(number, one) for number, one in shown if number <= min(len(found.cited), _MOST_ROWS)]

@@ -19,7 +19,7 @@ from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.forgetting import erase, requests
 from internal.flows.runs.loop import RunLoop
 from internal.flows.tasks.handler import TaskHandler
-from internal.flows.turn.reminder_requests import Requests
+from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
@@ -53,7 +53,9 @@ class Stage:
         self.talk, self.counted = talk, Counted()
         language = LanguageHere()
         names = WorkerNameReader(language)
-        talk.grants = Requests(talk.database, language, names, self.counted, whole_day_at="09:00", told=opened_in_turn)
+        talk.grants = ReminderRequests(
+            talk.database, language, names, self.counted, whole_day_at="09:00", render=opened_in_turn
+        )
         handler = TaskHandler(
             talk.database,
             OfflineTaskManager(language),

@@ -195,9 +195,9 @@ async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
     yes, _ = (await invited(world, "uk")).values()
     telling = PromiseNotices(world.database, world.clock, phrase)
     await promised(world, "bring the book")
-    assert await telling.tell_due() == 0
+    assert await telling.notify_due() == 0
     await world.press(yes, 2)
-    assert (await telling.tell_due(), await telling.tell_due()) == (1, 0)
+    assert (await telling.notify_due(), await telling.notify_due()) == (1, 0)
     told = phrase("uk", "team-taken-on", name="Olena", title="bring the book")
     assert [one.text for one in await waiting(world, 2)].count(told) == 1
 
@@ -212,9 +212,9 @@ async def test_a_promise_to_a_name_follows_its_merges(world: World) -> None:
     await world.write(lambda c: c.execute(nameless))
     telling = PromiseNotices(world.database, world.clock, phrase)
     for source, target in ((named.id, between.id), (between.id, member.id)):
-        assert await telling.tell_due() == 0
+        assert await telling.notify_due() == 0
         await world.write(lambda c: people_service.merge(c, 1, source, target, now=world.clock.now()))  # noqa: B023
-    assert (await telling.tell_due(), await telling.tell_due()) == (1, 0)
+    assert (await telling.notify_due(), await telling.notify_due()) == (1, 0)
 
 
 @pytest.mark.parametrize("more", [{"kind": "task"}, {"state": "proposed"}, {"state": "done"}])
@@ -223,7 +223,7 @@ async def test_nothing_else_is_told(world: World, more: dict[str, Any]) -> None:
     yes, _ = (await invited(world)).values()
     await world.press(yes, 2)
     await promised(world, "bring the book", **more)
-    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 0
+    assert await PromiseNotices(world.database, world.clock, phrase).notify_due() == 0
 
 
 async def test_who_has_left_is_told_of_nothing(world: World) -> None:
@@ -233,7 +233,7 @@ async def test_who_has_left_is_told_of_nothing(world: World) -> None:
     await promised(world, "bring the book")
     (team,) = await teams(world, 2)
     await world.write(lambda c: service.leave(c, 2, team.id, world.clock.now()))
-    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 0
+    assert await PromiseNotices(world.database, world.clock, phrase).notify_due() == 0
 
 
 @pytest.mark.parametrize("ends", ["leaves", "done", "forgets", "erased", "dropped"])
@@ -242,7 +242,7 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
     yes, _ = (await invited(world)).values()
     await world.press(yes, 2)
     await promised(world, "bring the book")
-    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 1
+    assert await PromiseNotices(world.database, world.clock, phrase).notify_due() == 1
     told = (await waiting(world, 2))[0]
     assert not await world.read(lambda c: taken_back(c, told))
     (team,), now = await teams(world, 1), world.clock.now()
