@@ -258,7 +258,7 @@ def _as_json(checks: list[Check], findings: int) -> str:
 def _as_lines(checks: list[Check]) -> str:
     from internal.telemetry.logs import redact
 
-    lines = (f"{c.level:<8} {c.name:<11} {c.told}{f'. Fix: {c.fix}' if c.fix else ''}" for c in checks)
+    lines = (f"{c.level:<8} {c.name:<11} {c.message}{f'. Fix: {c.fix}' if c.fix else ''}" for c in checks)
     return "\n".join(redact(" ".join(line.split("\n"))) for line in lines)
 
 

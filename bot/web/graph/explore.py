@@ -16,7 +16,7 @@ from bot.web.http.fields import Limit, Moment, NodeId, Offset, UserFilter, UserI
 from bot.web.http.owners import Owners, owner_of, zone_of
 from internal.errors import NotFound, Refused
 from internal.flows.views import graph
-from internal.flows.views.graph import KINDS, Kind, Surroundings
+from internal.flows.views.graph import KINDS, Kind, Neighbourhood
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
@@ -66,7 +66,7 @@ class SurroundingsOut(BaseModel):
     count: int
 
     @classmethod
-    def of(cls, seen: Surroundings) -> SurroundingsOut:
+    def of(cls, seen: Neighbourhood) -> SurroundingsOut:
         return cls(
             node=SeenNodeOut.model_validate(seen.node),
             nodes=[SeenNodeOut.model_validate(one) for one in seen.nodes],
@@ -93,7 +93,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     async def list_starting_nodes(user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 12) -> BeginningsOut:
         """Nodes to start exploring from: the owner himself, then the nodes with the most edges."""
         await owners.stored(user_id)
-        found = await database.read(lambda c: graph.beginnings(c, user_id, limit=limit))
+        found = await database.read(lambda c: graph.starting_points(c, user_id, limit=limit))
         return BeginningsOut(nodes=[SeenNodeOut.model_validate(one) for one in found])
 
     @router.get("/around/{uuid}", responses=READING)
@@ -109,8 +109,8 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         await owners.stored(user_id)
 
         def read(connection: Connection) -> SurroundingsOut:
-            filters = graph.Wanted(kind, _moment(connection, user_id, as_of), limit, beside)
-            return SurroundingsOut.of(graph.around(connection, user_id, uuid, filters, now=clock.now()))
+            filters = graph.GraphFilter(kind, _moment(connection, user_id, as_of), limit, beside)
+            return SurroundingsOut.of(graph.neighbourhood(connection, user_id, uuid, filters, now=clock.now()))
 
         return await database.read(read)
 

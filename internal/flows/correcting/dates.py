@@ -1,4 +1,4 @@
-"""Dates that users type, read in the language process."""
+"""Reads dates that users type, in the language process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class WorkerDates:
-    """The tools for dates in the language process."""
+    """Reads dates with the language process."""
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker

@@ -1,4 +1,4 @@
-"""A fact in the owner's own words: also its other end follows, where the words now name another thing.
+"""Corrects a fact in the owner's own words: its other end follows where the words now name another thing.
 
 "Петров работает в Beta" must not stay a fact about ACME, or the next word about Beta would seem to contradict it.
 """
@@ -39,8 +39,8 @@ T = TypeVar("T")
 _NAMED_BY = {"Entity": "name", "Preference": "preference", "Topic": "name"}
 
 
-class Runs(Protocol):
-    """Where language is understood: the language process."""
+class LanguageCalls(Protocol):
+    """The language process."""
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
@@ -52,9 +52,9 @@ Outcome = Literal["same", "changed", "ended", "denied"]
 
 @dataclass(frozen=True, slots=True)
 class CorrectedFact:
-    """`fact` is the newest version, or the one that was held last; `outcome` what the words did to it.
+    """`fact` is the newest version, or the last one that held; `outcome` is what the words did to it.
 
-    `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is held no more.
+    `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is withdrawn.
     """
 
     fact: Fact
@@ -66,7 +66,7 @@ class CorrectedFact:
 
 
 @dataclass(frozen=True, slots=True)
-class _Other:
+class _NewTarget:
     """The thing that the new words name: a known one, or (`node_id` None) a new one of this name."""
 
     name: str
@@ -74,19 +74,19 @@ class _Other:
 
 
 class FactCorrections:
-    """Takes the owner's words for a fact as a soft update."""
+    """Applies the owner's words to a fact as a soft update."""
 
-    def __init__(self, database: Database, clock: Clock, language: Runs, tombstone_key: bytes) -> None:
+    def __init__(self, database: Database, clock: Clock, language: LanguageCalls, tombstone_key: bytes) -> None:
         self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
 
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
 
-        Dates in the words become the fact's own. Words that only deny it take it back, or end it where they say that
-        it is over; the fact keeps its words then, and sentences of profiles that tell what was denied go.
+        Dates in the words become the fact's own. Words that only deny it withdraw it, or end it where they say that it
+        is over; the fact keeps its words then, and sentences of profiles that state what was denied go.
 
-        Raises NotFound for a fact that is gone, Conflict for one that is held true no more, and Refused("empty_fact" |
-        "too_long").
+        Raises NotFound for a fact that is gone, Conflict for one that does not hold any more, and
+        Refused("empty_fact" | "too_long").
         """
         said, now = " ".join(words.split()), self._clock.now()
         read = await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
@@ -116,7 +116,7 @@ class FactCorrections:
         return await self._database.write(work)
 
     async def _correction(self, user: User, fact: Fact, said: str) -> Correction:
-        """What the words say of the fact's time; nothing where the language process cannot tell."""
+        """What the words say of the fact's time; empty where the language process does not answer."""
         names = await self._database.read(lambda c: _names(c, fact))
         at, language = self._clock.now().astimezone(ZoneInfo(user.tz)), text_language(said, user.lang)
         try:
@@ -125,8 +125,8 @@ class FactCorrections:
             log.warning("restated_without_dates", extra={"reason": type(error).__name__})
             return Correction("holds")
 
-    async def _other(self, user: User, fact: Fact, said: str) -> _Other | None:
-        """What the words now name in place of the fact's target; None if that is the same, or cannot be told."""
+    async def _other(self, user: User, fact: Fact, said: str) -> _NewTarget | None:
+        """What the words now name in place of the fact's target; None if that is the same or unknown."""
         user_id = user.user_id
         target = await self._database.read(lambda c: store.get_node(c, user_id, fact.target))
         if target is None or target.label not in _NAMED_BY or target.id == store.owner_node_id(user_id):
@@ -145,7 +145,7 @@ class FactCorrections:
             return None
         if not found and target.subtype == "person":
             return None  # a person is made by people's own rules
-        return _Other(name, found[0] if found else None)
+        return _NewTarget(name, found[0] if found else None)
 
     async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
         [hits] = await self._language.run(entities.match_names, [name], [one.names for one in likely])
@@ -153,11 +153,11 @@ class FactCorrections:
 
 
 def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> CorrectedFact:
-    """A fact that is over, or was never so; said twice it is one correction."""
+    """The fact after it was ended or denied; the same words twice are one correction."""
     if current.expired_at is not None:
         return CorrectedFact(current, "denied")
     if correction.status == "denied":
-        # What was never so is told by no profile either, and lines up to now tell it to none again.
+        # What was denied goes from profiles too, and lines up to now do not bring it back.
         bio_sentences.erase(connection, current.user_id, [current.id], key, now)
         knowledge.retract_fact(connection, current.user_id, current.id, now=now)
         return CorrectedFact(_newest(connection, current.user_id, current.id), "denied")
@@ -183,14 +183,14 @@ def _newest(connection: Connection, user_id: int, fact_id: str) -> Fact:
 
 
 def _candidates(connection: Connection, user_id: int, target: Node, name: str) -> tuple[list[str], list[KnownName]]:
-    """The ids of things that are called exactly so, and everything of the target's kind that may be."""
+    """The ids of things with exactly this name, and of everything of the target's kind that may be meant."""
     exact = [node.id for node in store.nodes_called(connection, user_id, [name])]
     known = entitie_repository.known_names(connection, user_id)
     return exact, [one for one in known if (one.label, one.subtype) == (target.label, target.subtype)]
 
 
-def _target(connection: Connection, fact: Fact, other: _Other, now: datetime) -> str | None:
-    """The node of what is named now, made like the one it takes the place of, and supported by the same lines."""
+def _target(connection: Connection, fact: Fact, other: _NewTarget, now: datetime) -> str | None:
+    """The node that is named now, made like the one it replaces, and supported by the same lines."""
     if other.node_id is not None:
         node = store.resolve_node(connection, fact.user_id, other.node_id)
         return None if node is None else node.id

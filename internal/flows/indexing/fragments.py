@@ -1,4 +1,4 @@
-"""What a published fragment is found by: the beginning of what its messages say, whatever becomes of them."""
+"""The search item of a published fragment: the beginning of what its messages say now."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from internal.storage.erasure import forgettings
 from internal.storage.owner_counters import next_rev
 
 FOUND_BY: Final = 1_000
-"""Characters of an episode by which it is found: the offline embedder needs a tenth of a second for them, and a search
-that arrives meanwhile waits for four. What is told further down is found by the facts that follow from it."""
+"""Characters of an episode that are indexed: the offline embedder needs a tenth of a second for them, and a search
+that arrives meanwhile waits for four. What stands further down is found through the facts that follow from it.
+"""
 
 EPISODE_ITEM: Final = "episode"
 """The kind of an episode among search items."""
@@ -25,7 +26,7 @@ _BATCH: Final = 50
 
 
 def follow_messages(connection: Connection, user_id: int, episode_id: str) -> None:
-    """Keeps it equal to what the messages say now; call it after they were published, edited, hidden or shown again."""
+    """Updates the search item; call it after messages are published, edited, hidden or shown again."""
     episode = episodes.episode(connection, user_id, episode_id)
     if episode is None:
         return
@@ -35,27 +36,27 @@ def follow_messages(connection: Connection, user_id: int, episode_id: str) -> No
 
 
 def lose_messages(connection: Connection, user_id: int, episode_ids: Iterable[str]) -> None:
-    """`follow_messages` after some were erased: the terms and the vector that still tell them go at once."""
+    """`follow_messages` after some were erased: terms and vector with their words go at once."""
     for episode_id in episode_ids:
         search_items.forget_words(connection, user_id, EPISODE_ITEM, episode_id)
         follow_messages(connection, user_id, episode_id)
 
 
 def messages_asked(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages whose forgetting was asked for one by one: nobody is shown them while it can be undone."""
+    """The ids of messages whose forgetting was requested one by one: nobody is shown them while it can be undone."""
     asked = forgettings.pending(connection, user_id)
     return {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
 
 
 class FragmentBackfill:
-    """Makes fragments findable that were published by a version that did not; once, for every later one is at once."""
+    """Indexes fragments that were published by a version that did not, once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._done = False
 
     async def follow_due(self) -> int:
-        """How many became findable now."""
+        """Returns the number of fragments that were indexed now."""
         count = 0
         while not self._done:
             made = await self._database.write(_follow_some)

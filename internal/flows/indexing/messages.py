@@ -1,4 +1,4 @@
-"""Makes messages findable that were said before messages were, or came in otherwise than one by one."""
+"""Indexes messages that were stored before messages were indexed, or in bulk."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ BATCH: Final = 200
 """Messages of one transaction: some 60 ms, for which a new message waits."""
 
 _BATCHES: Final = 10
-"""Of one call; other jobs are due as well."""
+"""Batches of one call; other jobs are due as well."""
 
 
 class MessageBackfill:
-    """Puts what is left in batches; `wake` asks for the next call at once."""
+    """Indexes what is left in batches; `wake` asks for the next call at once."""
 
     def __init__(self, database: Database, wake: Callable[[], None] = lambda: None) -> None:
         self._database, self._wake = database, wake
 
     async def follow_due(self) -> int:
-        """How many messages were looked at. Costs one look where nothing is left."""
+        """Returns the number of messages that were looked at. Costs one query where nothing is left."""
         count = 0
         for _ in range(_BATCHES):
             if not await self._database.read(search_item_repository.waits):

@@ -1,8 +1,8 @@
-"""Keeps a mirror of the graph up to date from the change log, and asks it. No message ever waits for it.
+"""Keeps a mirror of the graph in step with the change log, and queries it. No message ever waits for it.
 
-Of each owner the mirror has a mark, and we have a cursor: the last change that both have seen. While they agree, what
-changed since is read as it stands now and written by id, so that to do it twice changes nothing. Where they do not, the
-mirror was lost, is another's, or we were restored from a backup: then it is built anew.
+The mirror stores a mark for each owner, and the store a cursor: the last change that both have. While they agree, what
+changed since is read as it is now and written by id, so that doing it twice changes nothing. Where they disagree, the
+mirror was lost, belongs to another store, or the store was restored from a backup: then it is rebuilt.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ _CHANGES: Final = 500
 """Changes of one batch, applied and marked together."""
 
 _MANY: Final = 20_000
-"""With more changes than this behind it, a mirror is built anew: that goes faster than to follow them."""
+"""With more changes than this to follow, a mirror is rebuilt: that is faster."""
 
 _TOGETHER_S: Final = 0.2
-"""How long a change waits for others that come with it."""
+"""How long a change waits for others, to be written with them."""
 
 _EXAMINED: Final = timedelta(minutes=1)
-"""How often a mirror is asked whether it is still there while nothing changes."""
+"""How often a mirror is checked while nothing changes."""
 
 _BUILDS: Final = 3
-"""How often a mirror is built in a row: the first things of an owner may come while it is found that there are none."""
+"""How often a mirror is rebuilt in a row: an owner's first nodes may be written while it is found empty."""
 
 _FRESH_S: Final = 5.0
-"""How long a question waits for what was written before it."""
+"""How long a query waits for what was written before it."""
 
 _STORE: Final = "store_id"
 
 _ALL_ANEW: Final = (EVERYTHING, FORGOTTEN)
-"""An erasure takes the forgotten words out of whatever row still tells them: no such row is to be missed here."""
+"""Changes after which all is rebuilt: an erasure takes the forgotten words out of rows that no change names."""
 
 
 class Cursors(Protocol):
-    """Where the last change stands that was mirrored, by owner. The stored ones outlive the process."""
+    """The last mirrored change by owner. Stored cursors outlive the process."""
 
     async def get(self, user_id: int) -> int | None: ...
     async def move(self, user_id: int, seq: int) -> None: ...
@@ -81,7 +81,7 @@ class StoredCursors:
 
 
 class TemporaryCursors:
-    """Of a mirror that is there for a few questions only, and leaves nothing behind."""
+    """Cursors of a mirror that serves a few queries and is thrown away."""
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
@@ -97,7 +97,7 @@ class TemporaryCursors:
 
 
 class MirrorSync:
-    """One mirror and the cursors into the log. `only_asked`: it follows the owners who were asked about, no others."""
+    """One mirror and the cursors into the log. `only_asked`: it follows only the owners that were queried."""
 
     def __init__(
         self,
@@ -140,9 +140,9 @@ class MirrorSync:
             pause = min(pause * 2, self._retry_max)
 
     async def follow_due(self) -> int:
-        """Brings the mirror of everybody of whom something changed up to date; how many changes that were.
+        """Brings the mirrors of all changed owners up to date. Returns the number of changes.
 
-        Now and then it is asked whether it still has what was written. Raises MirrorUnavailable.
+        Now and then it checks that the mirror still has what was written. Raises MirrorUnavailable.
         """
         looked_at = self._looked_at
         owners, here = await self._database.read(lambda c: repository.changed_owners(c, looked_at))
@@ -157,25 +157,25 @@ class MirrorSync:
         return followed
 
     async def follow(self, user_id: int) -> int:
-        """Brings one owner's mirror up to date; how many changes that were. Raises MirrorUnavailable."""
+        """Brings one owner's mirror up to date. Returns the number of changes. Raises MirrorUnavailable."""
         with acting_for(user_id):
             async with self._one_at_a_time[user_id], self._alone(user_id):
                 return await self._follow(user_id)
 
     async def rebuild(self, user_id: int) -> int:
-        """Builds one owner's mirror anew; of how many nodes and edges. Raises NotFound and MirrorUnavailable."""
+        """Rebuilds one owner's mirror. Returns its numbers of nodes and edges. Raises NotFound, MirrorUnavailable."""
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
             async with self._one_at_a_time[user_id], self._alone(user_id):
                 return await self._rebuild(user_id, await self._version(user_id))
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
-        """Asks the mirror, as it is after what was written before the question.
+        """Queries the mirror, as it is after what was written before the query.
 
-        Where it is behind for longer than some seconds, what it has is asked. Raises as `GraphMirror.query`, and
+        A mirror that is behind for longer than some seconds is queried as it is. Raises as `GraphMirror.query`, and
         MirrorUnavailable while it is built for the first time.
         """
-        # Not cancelled with the question: what is being built would be begun anew by the next one.
+        # Not cancelled with the query: the next one would begin the rebuild again.
         following = asyncio.create_task(self.follow(user_id))
         self._following.add(following)
         following.add_done_callback(self._following.discard)
@@ -187,13 +187,13 @@ class MirrorSync:
         return await self._mirror.query(user_id, cypher, params)
 
     async def aclose(self) -> None:
-        """Ends what questions began."""
+        """Ends what queries began."""
         for task in self._following:
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
 
     async def _something(self, before: int) -> None:
-        """Returns after a commit, or when it is time to examine; what comes together goes together."""
+        """Returns after a commit, or when a check is due; commits close together count as one."""
         try:
             async with asyncio.timeout(_EXAMINED.total_seconds()):
                 await self._database.committed(before)
@@ -216,7 +216,7 @@ class MirrorSync:
         return followed
 
     async def _agrees(self, user_id: int, version: str) -> bool:
-        """Whether mark and cursor tell the same, and of our log."""
+        """Whether mark and cursor agree and are of this store's log."""
         seen, mark = await self._cursors.get(user_id), await self._mirror.mark(user_id)
         if seen is None or mark is None:
             return False
@@ -224,7 +224,7 @@ class MirrorSync:
         return mark.version == version and mark.seq == seen <= newest and (mark.graph or seen == newest)
 
     async def _step(self, user_id: int, version: str) -> int | None:
-        """One batch, or all anew; how many changes were followed, None if there was nothing to do."""
+        """Follows one batch, or rebuilds. Returns the number of changes; None if there was nothing to do."""
         seen = await self._cursors.get(user_id) or 0
         changes = await self._database.read(lambda c: repository.changes_after(c, user_id, seen, _MANY + 1))
         if not changes:
@@ -243,7 +243,7 @@ class MirrorSync:
         return await self._database.read(lambda c: repository.newest(c, user_id))
 
     async def _rebuild(self, user_id: int, version: str) -> int:
-        """What is read while others write may be older than the rows: the changes that they note are followed then."""
+        """Rebuilds. What is read while others write may be outdated: their changes are followed afterwards."""
 
         def begin(connection: Connection) -> tuple[int, bool]:
             return repository.newest(connection, user_id), mirror_batch.is_empty(connection, user_id)
@@ -263,7 +263,7 @@ class MirrorSync:
             yield batch
 
     async def _version(self, user_id: int) -> str:
-        """A mirror that was written by another program, for another store or another zone is none of ours."""
+        """The version of a mirror; one of another program, store or zone is not ours."""
         user = await self._database.read(lambda c: users.get(c, user_id))
         if self._store is None:
             self._store = await self._database.write(_store_id)
@@ -271,7 +271,7 @@ class MirrorSync:
 
 
 def _store_id(connection: Connection) -> str:
-    """By which this database is known to its mirrors; given at the first use."""
+    """The id by which this database is known to its mirrors, made at the first use."""
     known = users.read_setting(connection, _STORE)
     if known is None:
         known = new_id()

@@ -1,4 +1,4 @@
-"""What of an owner stands in the mirror: read from the rows as they are now, for some changes or for everything."""
+"""Reads what belongs in an owner's mirror from the rows as they are now: for some changes or for everything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge.facts.read import filled
 
 PAGE: Final = 2_000
-"""Rows of one look at the database while a mirror is built: another reader waits for so many at the most."""
+"""Rows read in one transaction while a mirror is built: another reader waits for no more."""
 
 _FACT: Final = ("name", "fact", "attributes", "original_fact", "update_reason", "updated_at")
 
@@ -29,11 +29,11 @@ Known = Mapping[str, Collection[str]]
 """Ids of nodes by label."""
 
 Page = Callable[[Connection], tuple[Batch, "Page | None"]]
-"""Reads a part of everything, and says how the next is read; None after the last."""
+"""Reads a part of everything, and returns the reader of the next part; None after the last."""
 
 
 def put_nodes(connection: Connection, user_id: int, changes: Sequence[Change]) -> Known:
-    """The nodes among these changes that stand in the graph now, by label."""
+    """The nodes among these changes that exist in the graph now, by label."""
     found: dict[str, list[str]] = {}
     wanted = [one.id for one in changes if one.kind == NODE_CHANGE]
     for node in store.nodes_by_ids(connection, user_id, wanted).values():
@@ -42,9 +42,9 @@ def put_nodes(connection: Connection, user_id: int, changes: Sequence[Change]) -
 
 
 def batch_of(connection: Connection, user_id: int, changes: Sequence[Change], mirrored: Collection[str]) -> Batch:
-    """What these changes come to. A node that is not `mirrored` yet comes with its edges: it was hidden, or split off.
+    """The batch for these changes. A node that is not `mirrored` yet comes with its edges: it was hidden, or split off.
 
-    A session is written anew, whatever of it has changed: what follows from one event are its neighbours' edges too.
+    A session is written as a whole, whatever of it has changed: its neighbours' edges follow from each event too.
     """
     batch, tz = Batch(), _zone(connection, user_id)
     ids = {kind: {one.id for one in changes if one.kind == kind} for kind in {one.kind for one in changes}}
@@ -64,12 +64,12 @@ def batch_of(connection: Connection, user_id: int, changes: Sequence[Change], mi
 
 
 def everything(user_id: int) -> Page:
-    """The first page of all that an owner's mirror holds."""
+    """The first page of everything in an owner's mirror."""
     return lambda connection: _nodes_page(connection, user_id, "")
 
 
 def is_empty(connection: Connection, user_id: int) -> bool:
-    """Whether nothing of an owner is to be mirrored."""
+    """Whether an owner has nothing to mirror."""
     return not repository.has_nodes(connection, user_id) and not line.count_sessions(connection, user_id)
 
 
@@ -107,7 +107,7 @@ def _add_nodes(batch: Batch, user_id: int, nodes: Iterable[Node], tz: str) -> No
 
 
 def _entity(node: Node) -> dict[str, Any]:
-    """How the chronicle tells of an entity: the additions that its mirror may have, and the description it must."""
+    """An entity with the properties that the chronicle and its mirror give it."""
     return {
         "camelName": view.entity_name(node.name),
         "chronicleType": view.entity_type(node.subtype),
@@ -117,8 +117,8 @@ def _entity(node: Node) -> dict[str, Any]:
 
 def _edges(connection: Connection, user_id: int, edges: Iterable[LabelledEdge]) -> list[MirrorEdge]:
     found = list(edges)
-    told = _facts(connection, user_id, [one.edge.id for one in found if one.edge.type == FACT])
-    return [edge_of(one.edge, one.source_label, one.target_label, told.get(one.edge.id)) for one in found]
+    facts = _facts(connection, user_id, [one.edge.id for one in found if one.edge.type == FACT])
+    return [edge_of(one.edge, one.source_label, one.target_label, facts.get(one.edge.id)) for one in found]
 
 
 def _facts(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, dict[str, Any]]:
@@ -132,7 +132,7 @@ def _facts(connection: Connection, user_id: int, ids: Collection[str]) -> dict[s
 def _changed_sessions(
     connection: Connection, user_id: int, ids: Mapping[str, set[str]], fresh: Collection[str]
 ) -> set[str]:
-    """Sessions that changed, of which an event changed, or that mention an entity which was not there."""
+    """Sessions that changed, of which an event changed, or that mention an entity that was not mirrored."""
     events = line.events_by_ids(connection, user_id, sorted(ids.get(line.EVENT_CHANGE, set())))
     mentioning = line.sessions_mentioning(connection, user_id, fresh)
     return ids.get(line.SESSION_CHANGE, set()) | {event.session_id for event in events} | mentioning

@@ -1,6 +1,6 @@
-"""Two things that are one become one, with all that is told of them brought in step, and one becomes two again.
+"""Merges two things, with all that is stored about them brought in step, and splits them again.
 
-The nodes know nothing of profiles and facts; whoever merges or splits nodes for the owner calls these instead.
+The nodes know nothing of profiles and facts; callers that merge or split nodes for the owner use this module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from internal.memory.merging.repository import NodeMerge
 def merge(
     connection: Connection, user_id: int, source_id: str, target_id: str, *, now: datetime, by: By = "owner"
 ) -> Node:
-    """Puts one node into another and returns that one; raises as `memory.joining.merge`, and Refused("person")."""
+    """Merges one node into another and returns that one. Raises as `memory.merging.merge`, and Refused("person")."""
     for node_id in (source_id, target_id):
         if fact_repository.person_of(connection, user_id, node_id) is not None:
             raise Refused("person", f"{node_id} is a person; POST /people/merge merges profiles")
@@ -33,7 +33,7 @@ def merge(
     target = store.resolve_node(connection, user_id, target_id)
     assert target is not None
     knowledge.reproject(connection, user_id, [target.id], now=now)
-    _tell(connection, user_id, "nodes_merged", {"source": source_id, "target": target.id, "by": by}, now)
+    _append_event(connection, user_id, "nodes_merged", {"source": source_id, "target": target.id, "by": by}, now)
     return target
 
 
@@ -56,19 +56,19 @@ def candidates(connection: Connection, user_id: int, node_id: str, others: Seque
 
 
 def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> tuple[Node | None, Node | None]:
-    """Undoes a merge of nodes, (source, target) as they are then; raises as `memory.joining.split`.
+    """Undoes a merge of nodes. Returns (source, target) as they are then; raises as `memory.merging.split`.
 
-    None stands for what nobody tells of any more.
+    None stands for a node that nothing supports any more.
     """
     source_id, target_id = merging_merge.split(connection, user_id, node_id, now=now)
     knowledge.reproject(connection, user_id, [source_id, target_id], now=now)
-    _tell(connection, user_id, "nodes_split", {"source": source_id, "target": target_id}, now)
+    _append_event(connection, user_id, "nodes_split", {"source": source_id, "target": target_id}, now)
     return store.get_node(connection, user_id, source_id), store.get_node(connection, user_id, target_id)
 
 
 @contextmanager
 def apart(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Within it every node stands for itself, so that what is erased falls where it was told; then all is as before."""
+    """Splits all merged nodes within the block, so that each is erased by itself; merges them again afterwards."""
     stands = merging_merge.undo_merges(connection, user_id, now=now)
     if stands:
         knowledge.reproject(connection, user_id, _ends(stands), now=now)
@@ -82,5 +82,5 @@ def _ends(stands: list[NodeMerge]) -> list[str]:
     return sorted({end for one in stands for end in (one.source_id, one.target_id)})
 
 
-def _tell(connection: Connection, user_id: int, kind: str, payload: dict[str, str], now: datetime) -> None:
+def _append_event(connection: Connection, user_id: int, kind: str, payload: dict[str, str], now: datetime) -> None:
     events.append(connection, kind, source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)

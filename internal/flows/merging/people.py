@@ -1,6 +1,6 @@
 """What the owner does to people, with the facts and memories about them brought in step in the same transaction.
 
-Profiles know nothing of facts; whoever merges, splits or renames a person for the owner calls these instead.
+Profiles know nothing of facts; callers that merge, split or rename a person for the owner use this module.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from internal.people.service import Sender
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """The owner's own merge, the target as it is then; raises as `people.merging.merge`."""
+    """Merges two people for the owner. Returns the target as it is then; raises as `people.merging.merge`."""
     target = people.merge(connection, user_id, source_id, target_id, now=now)
     _in_step(connection, user_id, [target.entity_id], now)
-    _tell(connection, user_id, "people_merged", {"source": source_id, "target": target.id}, now)
+    _append_event(connection, user_id, "people_merged", {"source": source_id, "target": target.id}, now)
     return target
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes a merge, (source, target) as they are then; raises as `people.merging.split`."""
+    """Undoes a merge. Returns (source, target) as they are then; raises as `people.merging.split`."""
     return _apart(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Takes back the last merge of this person into another, once however often it is asked; as `split`."""
+    """Undoes the last merge of this person into another, once however often it is called; as `split`."""
     return _apart(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
 
 
@@ -41,7 +41,7 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
     """Does what was suggested about a person; raises as `people.service.accept`."""
     person = people.accept(connection, user_id, suggestion_id, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
-    _tell(connection, user_id, "suggestion_accepted", {"suggestion": suggestion_id, "person": person.id}, now)
+    _append_event(connection, user_id, "suggestion_accepted", {"suggestion": suggestion_id, "person": person.id}, now)
     return person
 
 
@@ -54,24 +54,24 @@ def edit(
     now: datetime,
     expected_rev: int | None = None,
 ) -> Person:
-    """The owner's own change of a profile; facts are found under the new name. Raises as `people.service.edit`."""
+    """Changes a profile for the owner; facts are found under the new name. Raises as `people.service.edit`."""
     person = people.edit(connection, user_id, person_id, changes, now=now, expected_rev=expected_rev)
     _in_step(connection, user_id, [person.entity_id], now)
-    _tell(connection, user_id, "person_changed", {"person": person.id, "fields": sorted(changes)}, now)
+    _append_event(connection, user_id, "person_changed", {"person": person.id, "fields": sorted(changes)}, now)
     return person
 
 
 def note_contact(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
-    """Somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
+    """Stores somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
     person = people.from_metadata(connection, user_id, sender, seen_at=seen_at, now=now)
-    _tell(connection, user_id, "person_changed", {"person": person.id}, now)
+    _append_event(connection, user_id, "person_changed", {"person": person.id}, now)
     return person
 
 
 def _apart(connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime) -> tuple[Person, Person]:
     source, target = pair
     _in_step(connection, user_id, [source.entity_id, target.entity_id], now)
-    _tell(connection, user_id, "people_split", {"source": source.id, "target": target.id}, now)
+    _append_event(connection, user_id, "people_split", {"source": source.id, "target": target.id}, now)
     return pair
 
 
@@ -80,6 +80,6 @@ def _in_step(connection: Connection, user_id: int, entity_ids: Sequence[str], no
     memory.reproject(connection, user_id, entity_ids, now=now)
 
 
-def _tell(connection: Connection, user_id: int, kind: str, payload: dict[str, Any], now: datetime) -> None:
+def _append_event(connection: Connection, user_id: int, kind: str, payload: dict[str, Any], now: datetime) -> None:
     """The event of what the owner did; it holds ids and no words."""
     events.append(connection, kind, source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)

@@ -1,4 +1,4 @@
-"""Notices that the clock was set back, and lets nothing wait for a time that it showed too early."""
+"""Notices that the clock was set back, and makes due again what waits for times it showed too early."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ LONGEST = timedelta(hours=1)
 
 
 class ClockRollback:
-    """Compares the clock with one that only counts forward. `look` is called often; it costs nothing in between.
+    """Compares the clock with one that only counts forward. `look` is called often and costs nothing in between.
 
-    Of several processes the one that keeps the clock looks. What another has noticed is not to be made up for twice:
-    who does not keep it calls `forget`.
+    Of several processes only the one with the scheduler's lease looks; the others call `forget`.
     """
 
     def __init__(
@@ -42,11 +41,11 @@ class ClockRollback:
         self._seen: tuple[datetime, float] | None = None
 
     def forget(self) -> None:
-        """The next look is a first one: somebody else has looked meanwhile."""
+        """Makes the next look a first one: another process has looked meanwhile."""
         self._seen = None
 
     async def look(self) -> None:
-        """At its first call too: the clock may have been set back while the program was stopped."""
+        """Looks; at the first call too, since the clock may have been set back while the program was stopped."""
         now, passed = self._clock.now(), self._monotonic()
         before, self._seen = self._seen, (now, passed)
         if before is None:

@@ -1,4 +1,4 @@
-"""Events go when they are old or too many, a batch at a time; never one that a subscriber of the bus has not read."""
+"""Deletes events that are old or too many, a batch at a time; never one that a subscriber of the bus has not read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH: Final = 500
 
 
 SUBSCRIBERS: Final = {"context_manager": Topic.NOTIFICATION}
-"""Who reads which topic of every owner, also before the first cursor."""
+"""The subscribers of each topic for every owner, also before their first cursor."""
 
 
 class Page(Protocol):
@@ -42,7 +42,7 @@ class EventRetention:
     subscribers: Mapping[str, Topic] = field(default_factory=lambda: SUBSCRIBERS)
 
     async def drop_old(self) -> int:
-        """Deletes what is due; how many. What nobody has read stays, and counts among those that are kept."""
+        """Deletes what is due and returns its number. Events that a subscriber has not read stay, and count as kept."""
         moment = self.clock.now() - timedelta(days=self.config.keep_days)
         dropped = await self._drop(partial(old_events.before, moment=moment, limit=BATCH))
         place = await self.database.read(lambda c: old_events.last_beyond(c, self.config.keep_rows))
@@ -62,7 +62,7 @@ class EventRetention:
 
     def _drop_read(self, found: list[Old], connection: Connection) -> int:
         read = read_by_all(connection, self.subscribers)
-        # The event that a cursor names stays as well, or it would not be known where the cursor stands.
+        # The event of a cursor stays as well, or the cursor would point to nothing.
         going = [one for one in found if one.seq < _read_to(read, one)]
         old_events.drop(connection, going)
         return len(going)

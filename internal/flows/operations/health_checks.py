@@ -1,4 +1,4 @@
-"""What a look at the stored state finds: each check is fine, worth a note, or a finding with its fix."""
+"""Checks of the stored state: each is fine, worth a note, or a finding with its fix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from internal.storage.migration import current_revision, head_revision
 from internal.storage.vectors import Progress
 
 STUCK_AFTER = timedelta(minutes=10)
-"""A message that is due for longer does not wait for Telegram's limits any more."""
+"""A message that is due for longer is not waiting for Telegram's limits any more."""
 
 STALE_BACKUP = timedelta(days=7)
 CLOCK_SLACK = timedelta(minutes=2)
@@ -35,10 +35,10 @@ OLDEST_SERVER = 14_00_00
 """PostgreSQL's own way to write version 14.0."""
 
 CONNECTIONS = 6
-"""What a worker takes: one to write, one for leases, two to read, one to tell the others and one to hear them."""
+"""Connections of a worker: one to write, one for leases, two to read, one to notify others, one to listen."""
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
-"""No clock that is right shows an earlier time."""
+"""A right clock shows no earlier time."""
 
 
 Value = str | int | float
@@ -54,28 +54,28 @@ class Level(StrEnum):
 class Check:
     """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one.
 
-    `told` and `fix` are English. By `key` and `values` other languages find their own words: a value ending in `_at` is
+    `message` and `fix` are English. Other languages have phrases by `key` with `values`: a value ending in `_at` is
     an ISO time, one ending in `_seconds` a span.
     """
 
     name: str
     level: Level
-    told: str
+    message: str
     fix: str = ""
     key: str = ""
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
-def fine(name: str, told: str, key: str, /, **values: Value) -> Check:
-    return Check(name, Level.OK, told, key=key, values=values)
+def fine(name: str, message: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.OK, message, key=key, values=values)
 
 
-def note(name: str, told: str, key: str, /, **values: Value) -> Check:
-    return Check(name, Level.NOTE, told, key=key, values=values)
+def note(name: str, message: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.NOTE, message, key=key, values=values)
 
 
-def finding(name: str, told: str, fix: str, key: str, /, **values: Value) -> Check:
-    return Check(name, Level.FINDING, told, fix, key, values)
+def finding(name: str, message: str, fix: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.FINDING, message, fix, key, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Stored:
 
 
 def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
-    """`model` and `dimensions` are those of the embedder that is in use."""
+    """`model` and `dimensions` are those of the embedder in use."""
     everybody = users.everybody(connection)
     return Stored(
         quarantined=mailbox.quarantined(connection),
@@ -106,7 +106,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
 
 
 def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[Check]:
-    """What the figures say. Without a running bot nothing can be stuck: it waits for the next start."""
+    """Checks the figures. Without a running bot nothing can be stuck: it waits for the next start."""
     return [
         _quarantine(stored.quarantined),
         _dead_runs(stored.dead),
@@ -124,8 +124,8 @@ def check_schema(connection: Connection) -> Check:
     if current is None:
         return note("schema", "an empty database; the next start fills it", "schema-empty")
     if current < head:
-        told = f"revision {current}; the next start makes a backup and brings it to {head}"
-        return note("schema", told, "schema-older", revision=current, head=head)
+        message = f"revision {current}; the next start makes a backup and brings it to {head}"
+        return note("schema", message, "schema-older", revision=current, head=head)
     newer = f"revision {current} is of a newer version of Laplaced than this one ({head})"
     fix = "run the newer version, or: laplaced restore --force OLDER_BACKUP"
     return finding("schema", newer, fix, "schema-newer", revision=current, head=head)
@@ -133,79 +133,81 @@ def check_schema(connection: Connection) -> Check:
 
 def check_half() -> Check:
     """A store that was being moved into; no start opens it."""
-    told, fix = "a move into this store was interrupted", "run the same laplaced migrate-store again"
-    return finding("database", told, fix, "database-half")
+    message, fix = "a move into this store was interrupted", "run the same laplaced migrate-store again"
+    return finding("database", message, fix, "database-half")
 
 
 def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
     if tuple(int(part) for part in version.split(".")) >= WAL_FIXED:
         return fine("sqlite", f"version {version}", "sqlite-version", version=version)
     fixed = ".".join(str(part) for part in WAL_FIXED)
-    told = f"version {version} has the WAL-reset bug that {fixed} fixed; Laplaced avoids it by one writing connection"
-    told += " (let no other program write into the database)"
-    return note("sqlite", told, "sqlite-wal", version=version, fixed=fixed)
+    message = (
+        f"version {version} has the WAL-reset bug that {fixed} fixed; Laplaced avoids it by one writing connection"
+    )
+    message += " (let no other program write into the database)"
+    return note("sqlite", message, "sqlite-wal", version=version, fixed=fixed)
 
 
 def check_server(server: ServerState) -> list[Check]:
-    """What a PostgreSQL server says of itself, of our role there, and of its room for workers."""
+    """Checks a PostgreSQL server, our role there, and its room for workers."""
     checks = [fine("postgresql", f"version {server.version}", "postgresql-version", version=server.version)]
     if server.version_number < OLDEST_SERVER:
         wanted = str(OLDEST_SERVER // 10_000)
-        told = f"version {server.version} is too old: Laplaced needs {wanted} or newer"
+        message = f"version {server.version} is too old: Laplaced needs {wanted} or newer"
         fix = "upgrade the server, or move to a newer one: laplaced migrate-store"
-        checks = [finding("postgresql", told, fix, "postgresql-old", version=server.version, wanted=wanted)]
+        checks = [finding("postgresql", message, fix, "postgresql-old", version=server.version, wanted=wanted)]
     if server.superuser or server.bypasses_policies:
-        told = f"the role {server.role} passes by the policies that keep owners apart"
+        message = f"the role {server.role} passes by the policies that keep owners apart"
         fix = f"as an administrator: ALTER ROLE {server.role} NOSUPERUSER NOBYPASSRLS"
-        checks.append(finding("role", told, fix, "role-passes", role=server.role))
+        checks.append(finding("role", message, fix, "role-passes", role=server.role))
     else:
         checks.append(fine("role", f"{server.role} sees what the policies let it see", "role-kept", role=server.role))
     if server.encoding != "UTF8":
-        told = f"the database is encoded as {server.encoding}, which cannot hold every language"
+        message = f"the database is encoded as {server.encoding}, which cannot hold every language"
         fix = "CREATE DATABASE laplaced ENCODING 'UTF8' TEMPLATE template0, then: laplaced migrate-store"
-        checks.append(finding("encoding", told, fix, "encoding-other", encoding=server.encoding))
+        checks.append(finding("encoding", message, fix, "encoding-other", encoding=server.encoding))
     return [*checks, _connections(server)]
 
 
 def check_clocks(ahead: timedelta) -> Check:
-    """How far a server's clock is ahead of this machine's. What is due goes by the server's."""
+    """Checks how far a server's clock is ahead of this machine's. What is due goes by the server's."""
     seconds = round(abs(ahead).total_seconds(), 1)
     if abs(ahead) <= CLOCKS_APART:
-        told = f"the server's and this machine's are {seconds} s apart"
-        return fine("clocks", told, "clocks-agree", seconds=seconds)
+        message = f"the server's and this machine's are {seconds} s apart"
+        return fine("clocks", message, "clocks-agree", seconds=seconds)
     way = "ahead of" if ahead > timedelta(0) else "behind"
-    told = f"the server's is {seconds} s {way} this machine's; what is due goes by the server's"
-    return finding("clocks", told, "let NTP keep both", "clocks-differ", seconds=seconds)
+    message = f"the server's is {seconds} s {way} this machine's; what is due goes by the server's"
+    return finding("clocks", message, "let NTP keep both", "clocks-differ", seconds=seconds)
 
 
 def check_workers(count: int) -> Check:
-    """How many processes of ours are at work on a server's database, `laplaced run` among them."""
+    """The number of our processes at work on a server's database, `laplaced run` among them."""
     if not count:
         return note("workers", "no process is at work; `laplaced run` begins", "workers-none")
-    told = f"{count} process{'es' if count > 1 else ''} at work, this machine's and others'"
-    return fine("workers", told, "workers-count", count=count)
+    message = f"{count} process{'es' if count > 1 else ''} at work, this machine's and others'"
+    return fine("workers", message, "workers-count", count=count)
 
 
 def _connections(server: ServerState) -> Check:
     room = max(server.most_connections - server.connections, 0) // CONNECTIONS
-    told = f"{server.connections} of {server.most_connections} in use; a worker takes {CONNECTIONS}"
+    message = f"{server.connections} of {server.most_connections} in use; a worker takes {CONNECTIONS}"
     values = {"used": server.connections, "most": server.most_connections, "each": CONNECTIONS, "room": room}
     if room:
-        return fine("connections", f"{told}, there is room for {room} more", "connections-room", **values)
+        return fine("connections", f"{message}, there is room for {room} more", "connections-room", **values)
     fix = "raise max_connections of the server, put pgbouncer before it, or run fewer workers"
-    return finding("connections", f"{told}, there is no room for another", fix, "connections-full", **values)
+    return finding("connections", f"{message}, there is no room for another", fix, "connections-full", **values)
 
 
 def check_integrity(damage: Sequence[str], newest: Backup | None) -> Check:
     """`damage` is what SQLite's check said, empty for a sound file."""
     if not damage:
         return fine("integrity", "the database file is sound", "integrity-sound")
-    told = f"the database file is damaged: {damage[0]}"
+    message = f"the database file is damaged: {damage[0]}"
     if newest is None:
-        return finding("integrity", told, "restore a backup of your own", "integrity-lost", damage=damage[0])
+        return finding("integrity", message, "restore a backup of your own", "integrity-lost", damage=damage[0])
     command = restore_command(newest)
     fix = f"stop the bot, then: {command}"
-    return finding("integrity", told, fix, "integrity-damaged", damage=damage[0], command=command)
+    return finding("integrity", message, fix, "integrity-damaged", damage=damage[0], command=command)
 
 
 def restore_command(backup: Backup) -> str:
@@ -215,7 +217,7 @@ def restore_command(backup: Backup) -> str:
 def check_backups(
     backups: Sequence[Backup], last: datetime | None, oldest_user: datetime | None, now: datetime
 ) -> Check:
-    """`last` may be younger than the newest of `backups`: one that was written elsewhere."""
+    """`last` may be younger than the newest of `backups`: that one was written elsewhere."""
     make = "laplaced backup (from cron or a timer: see docs/operations.md)"
     if last is None:
         if oldest_user is None or now - oldest_user < STALE_BACKUP:
@@ -224,21 +226,21 @@ def check_backups(
     age = (now - last).days
     if now - last >= STALE_BACKUP:
         return finding("backups", f"the last one is {age} days old", make, "backups-old", days=age)
-    told = f"{len(backups)} in the data folder, the last was made {_ago(now - last)}"
-    return fine("backups", told, "backups-made", count=len(backups), age_seconds=_seconds(now - last))
+    message = f"{len(backups)} in the data folder, the last was made {_ago(now - last)}"
+    return fine("backups", message, "backups-made", count=len(backups), age_seconds=_seconds(now - last))
 
 
 def check_room(folder: Path, free: int, database: int | None) -> Check:
-    """`free` and `database` in bytes, None if nobody knows: there must be room for the log, a backup and a restore."""
+    """`free` and `database` in bytes, None if unknown: there must be room for the log, a backup and a restore."""
     if database is None:
         return fine("disk", f"{free / 1e9:.1f} GB free", "disk-free", free=round(free / 1e9, 1))
     wanted = 2 * database + 200_000_000
-    told = f"{free / 1e9:.1f} GB free, the database has {database / 1e6:.1f} MB"
+    message = f"{free / 1e9:.1f} GB free, the database has {database / 1e6:.1f} MB"
     values = {"free": round(free / 1e9, 1), "size": round(database / 1e6, 1)}
     if free >= wanted:
-        return fine("disk", told, "disk-room", **values)
+        return fine("disk", message, "disk-room", **values)
     fix = f"make room in {folder}: {wanted / 1e9:.1f} GB let backups and restores work"
-    return finding("disk", told, fix, "disk-full", **values, folder=str(folder), wanted=round(wanted / 1e9, 1))
+    return finding("disk", message, fix, "disk-full", **values, folder=str(folder), wanted=round(wanted / 1e9, 1))
 
 
 def check_dictionaries() -> Check:
@@ -252,15 +254,15 @@ def check_private(path: Path, mode: int) -> Check | None:
     """A finding if others may read a file that holds a key; None if all is well."""
     if not mode & 0o077:
         return None
-    told, rights = f"{path} can be read by others (mode {mode & 0o777:o})", f"{mode & 0o777:o}"
-    return finding("keys", told, f"chmod 600 {path}", "keys-exposed", path=str(path), mode=rights)
+    message, rights = f"{path} can be read by others (mode {mode & 0o777:o})", f"{mode & 0o777:o}"
+    return finding("keys", message, f"chmod 600 {path}", "keys-exposed", path=str(path), mode=rights)
 
 
 def check_clock(now: datetime, newest: datetime | None) -> Check:
     shown = now.isoformat()
     if now < BUILT:
-        told = f"it shows {now:%Y-%m-%d %H:%M} UTC, which is past"
-        return finding("clock", told, "set the clock, and let NTP keep it", "clock-past", now_at=shown)
+        message = f"it shows {now:%Y-%m-%d %H:%M} UTC, which is past"
+        return finding("clock", message, "set the clock, and let NTP keep it", "clock-past", now_at=shown)
     if newest is not None and newest > now + CLOCK_SLACK:
         ahead = f"stored times reach {_span(newest - now)} into the future: the clock was wrong then, or is now"
         fix = "set the clock, and let NTP keep it; nothing is lost meanwhile"
@@ -272,8 +274,8 @@ def _quarantine(count: int) -> Check:
     if not count:
         return fine("quarantine", "no update was put aside", "quarantine-empty")
     fix = "laplaced quarantine shows them; --replay N or all tries again, --drop N or all gives them up"
-    told = f"{count} update{_s(count)} could not be handled"
-    return finding("quarantine", told, fix, "quarantine-some", count=count)
+    message = f"{count} update{_s(count)} could not be handled"
+    return finding("quarantine", message, fix, "quarantine-some", count=count)
 
 
 def _dead_runs(count: int) -> Check:
@@ -297,8 +299,8 @@ def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:
         return fine("outbox", f"nothing is owed{held}", "outbox-empty", **values)
     late = now - owed.oldest_due_at
     if not running:
-        told = f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}"
-        return note("outbox", told, "outbox-next-start", **values)
+        message = f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}"
+        return note("outbox", message, "outbox-next-start", **values)
     if late < STUCK_AFTER:
         return fine("outbox", f"{owed.waiting} on the way{held}", "outbox-on-way", **values)
     stuck = f"{owed.waiting} message{_s(owed.waiting)} wait, the oldest for {_span(late)}{held}"
@@ -311,11 +313,11 @@ def _vectors(stored: Stored, model: str) -> Check:
     waiting = total - stored.vectors.done
     if not waiting and not stored.foreign_vectors:
         return fine("vectors", f"all {stored.vectors.total} of {model}", "vectors-all", total=total, model=model)
-    told = f"{waiting} of {stored.vectors.total} texts wait for a vector of {model}"
+    message = f"{waiting} of {stored.vectors.total} texts wait for a vector of {model}"
     if stored.foreign_vectors:
-        told += f"; {stored.foreign_vectors} vectors of another model or size are replaced meanwhile"
-    told += " (search finds those by name only)"
-    return note("vectors", told, "vectors-waiting", waiting=waiting, total=total, model=model, foreign=foreign)
+        message += f"; {stored.foreign_vectors} vectors of another model or size are replaced meanwhile"
+    message += " (search finds those by name only)"
+    return note("vectors", message, "vectors-waiting", waiting=waiting, total=total, model=model, foreign=foreign)
 
 
 def _s(count: int) -> str:

@@ -1,4 +1,4 @@
-"""What is due by the clock: fragments, runs, forgetting, and the rows that have served their time."""
+"""Jobs that are due by the clock: fragments, runs, forgetting, and rows that are not needed any more."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from internal.storage.engine.owner_scope import acting_for_everyone
 log = logging.getLogger(__name__)
 
 INBOX_KEPT = timedelta(days=2)
-"""Longer, and an update id that Telegram reuses after a quiet week would look like a duplicate."""
+"""Longer than this, and an update id that Telegram reuses after a quiet week would look like a duplicate."""
 
 OUTBOX_KEPT = timedelta(days=14)
 
 
 @dataclass(slots=True)
 class Job:
-    """Something asked at every tick, or not more often than `every`.
+    """Something done at every tick, or not more often than `every`.
 
-    `everywhere`: in every process of a store, where others are done in the one that keeps the clock.
+    `everywhere`: in every process of a store; other jobs run in the one that keeps the clock.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Moves a whole installation's store to another place or engine, while nothing works on either.
 
-A file is written beside its place and gets its name when it says the same as the source; a server's database is marked
+A file is written beside its place and gets its name when its content equals the source's; a server's database is marked
 as half a store until then. So nothing is ever opened that was moved in part.
 """
 
@@ -39,7 +39,7 @@ _HELD: Final = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What came of a move. `kept` is where the target's former content is now, None if it had none."""
+    """The result of a move. `kept` is where the target's former content is now, None if it had none."""
 
     moved: Moved
     kept: Path | None
@@ -55,7 +55,7 @@ async def migrate_store(
     force: bool = False,
     while_running: bool = False,
 ) -> Move:
-    """Moves what the source says into the target; each is a database file or a server's address.
+    """Moves the content of the source into the target; each is a database file or a server's address.
 
     The former content of a server's database is kept as a file in `folder`, that of a file beside it. `while_running`:
     the source is copied as it is at this moment, whoever works on it. Raises StorageLocked and Refused("running") while
@@ -78,10 +78,10 @@ async def migrate_store(
 
 @contextlib.asynccontextmanager
 async def alone(database: Database, store: Path | str) -> AsyncIterator[None]:
-    """No process works on the store, and none begins to, until the block ends: what it wrote would be lost.
+    """Keeps every process from working on the store within the block: what it wrote would be lost.
 
-    A file's folder is held for that; and where no tables are, nobody works. Raises Refused("running"), and StorageError
-    when the server was out of reach for so long that somebody may have begun.
+    A file's folder is locked for that; a server without tables needs no lock. Raises Refused("running"), and
+    StorageError when the server was out of reach for so long that somebody may have begun.
     """
     if not database.shared or await database.read(current_revision) is None:
         yield
@@ -106,7 +106,7 @@ async def _refuse_workers(leases: Leases, store: Path | str) -> None:
 
 
 def name_of(store: Path | str) -> str:
-    """Where a store is, to be read by people: without its password."""
+    """Where a store is, for people to read: without its password."""
     if isinstance(store, Path):
         return str(store.expanduser().resolve())
     address = make_url(store)
@@ -114,12 +114,12 @@ def name_of(store: Path | str) -> str:
 
 
 def place_for_replaced(folder: Path, now: datetime) -> Path:
-    """Where the content of a server's database is kept that something else takes the place of."""
+    """The file for the content of a server's database that is replaced."""
     return folder / f"laplaced-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
 
 
 def _need_folder(store: Path | str) -> None:
-    """Whoever owns a folder makes it, and a mistyped one is not to be made."""
+    """Raises where the folder of a target does not exist: a mistyped one must not be made."""
     if isinstance(store, Path) and not store.parent.exists():
         raise StorageError(f"{_NO_DATABASE} {store}")
 
@@ -181,7 +181,7 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, pro
 
 
 def _clear_away(made: Sequence[Path]) -> None:
-    """Takes back folders, the innermost first, that were made to be held and that nothing was put into."""
+    """Removes folders, the innermost first, that were made for the lock and are still empty."""
     with contextlib.suppress(OSError):
         if made and [file.name for file in made[0].iterdir()] == [LOCK_FILE]:
             (made[0] / LOCK_FILE).unlink()
@@ -190,7 +190,7 @@ def _clear_away(made: Sequence[Path]) -> None:
 
 
 def _drop(drafts: Iterable[Path], wanted: Path) -> None:
-    """Of another schema's program nothing can go on."""
+    """Drops drafts of another version's schema: they cannot be continued."""
     for draft in drafts:
         if draft != wanted:
             sqlite.remove_with_log(draft)

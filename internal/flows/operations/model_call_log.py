@@ -1,4 +1,4 @@
-"""Every model call leaves its price with the user it was made for, and a receipt: the exact prompt and reply."""
+"""Stores the price of every model call with its user, and a receipt: the exact prompt and reply."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ BEHIND_S = 0.25
 """The calls of one turn share a commit. A price that a crash takes is at most this old."""
 
 WAITING = 1_000
-"""Calls that wait to be written at most; beyond that the oldest are dropped: receipts, not the record of truth."""
+"""Most calls that wait to be written; beyond that the oldest are dropped: receipts are no record of truth."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Charge:
-    """What one call cost whom. Failed calls cost too, where the provider said so."""
+    """What one call cost whom. Failed calls cost too, where the provider says so."""
 
     user_id: int
     agent: str
@@ -44,7 +44,7 @@ class _Charge:
 
 
 class CallRecorder:
-    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is kept."""
+    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is stored."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -73,7 +73,7 @@ class CallRecorder:
                 "cost_usd": usage.cost_usd if usage else 0.0,
                 "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
                 "reply": reply.text if isinstance(reply, ChatReply) else None,
-                "error": _told(usage, error),
+                "error": _failure(usage, error),
                 "links": current_cause(),
             }
         )
@@ -119,8 +119,8 @@ class CallRecorder:
         return await self._database.write(lambda c: call_repository.drop_before(c, moment))
 
 
-def _told(usage: Usage | None, error: ModelError | None) -> str | None:
-    """Why a call has no whole reply, and whether its tokens are counted by us."""
+def _failure(usage: Usage | None, error: ModelError | None) -> str | None:
+    """Why a call has no whole reply, and whether its tokens were counted by us."""
     if usage is None or not usage.estimated:
         return str(error) if error else None
     return f"{error or 'stopped'} (its tokens are estimated)"

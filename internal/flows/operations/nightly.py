@@ -1,4 +1,4 @@
-"""The nights of memory: once each night of an owner's own zone, late if it must be, its links and memories are aged."""
+"""The nightly maintenance of memory: once each night of an owner's own zone its links and memories are aged."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 
 
 class MaintenanceObserver(Protocol):
-    """Told after the commit."""
+    """Called after the commit."""
 
     def memory_maintained(self, *, decayed: int, pruned: int) -> None: ...
 
 
 class NightlyMaintenance:
-    """Maintains memories: those that are due at every look, one owner's at once when asked."""
+    """Maintains memories: those that are due at every look, one owner's at once on request."""
 
     def __init__(
         self, database: Database, clock: Clock, config: MemoryConfig, observer: MaintenanceObserver | None = None
@@ -41,7 +41,7 @@ class NightlyMaintenance:
         self._hour, self.plasticity = config.maintenance_hour, plasticity_of(config)
 
     async def maintain_due(self) -> None:
-        """Maintains the memory of every owner whose latest night has not been seen to."""
+        """Maintains the memory of every owner whose latest night was not maintained yet."""
         now = self._clock.now()
         for user_id, last in await self._database.read(lambda c: self._due(c, now)):
             with acting_for(user_id):
@@ -49,7 +49,7 @@ class NightlyMaintenance:
             log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
 
     async def maintain(self, user_id: int, *, dry_run: bool = False) -> MaintenanceReport:
-        """Maintains one owner's memory now; a dry run tells what it would come to. Raises NotFound."""
+        """Maintains one owner's memory now; a dry run returns what would change. Raises NotFound."""
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
             return await self._maintain(user_id, dry_run=dry_run)
@@ -81,7 +81,7 @@ class NightlyMaintenance:
         return report
 
     async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> Step:
-        """A page after the other, each in a transaction of its own, so that messages come between."""
+        """Ages links a page at a time, each page in a transaction of its own, so that messages come between."""
         decayed = pruned = 0
         after: Link | None = None
         while True:
@@ -97,7 +97,7 @@ class NightlyMaintenance:
             decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1]
 
     def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
-        """Owners, each with when he was maintained last. A new one was as good as maintained when he came."""
+        """Owners with the time of their last maintenance; of a new owner, the time of joining."""
         nights = night_repository.last_nights(connection)
         kept = [user for user in users.everybody(connection) if user.state is not UserState.REMOVED]
         lasts = [(user, nights.get(user.user_id, user.created_at)) for user in kept]

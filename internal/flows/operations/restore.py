@@ -1,4 +1,4 @@
-"""Restoring a backup: verified, brought to today's schema, told what was forgotten since, only then put in place."""
+"""Restores a backup: verified, migrated, with later forgettings done again, only then put in place."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Restored:
 
 
 async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: bytes, force: bool) -> Restored:
-    """Puts a backup in the place of the database. The caller owns the data folder, and nothing has the database open.
+    """Replaces the database with a backup. The caller owns the data folder, and nothing has the database open.
 
     A kill at any moment leaves the old database or the new one. Raises Refused when there is a database and not
     `force`, SchemaTooNew, StorageDamaged for a damaged backup, and StorageError; then the old database is in use.
@@ -59,7 +59,7 @@ async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: by
 
 
 def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
-    """The database's real path, once nothing speaks against replacing it."""
+    """The database's real path, if it may be replaced."""
     database = database.resolve()
     with backup.translated_failures("the database's folder cannot be used"):
         database.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
 
 
 async def _legacy(database: Path) -> Legacy | None:
-    """What the database to be replaced knows; None if it cannot be read."""
+    """What the replaced database knows that the backup does not; None if it cannot be read."""
     try:
         async with Database.open(database) as old:
             return await old.read(read_legacy)
@@ -81,7 +81,7 @@ async def _legacy(database: Path) -> Legacy | None:
 
 
 async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes) -> tuple[int, int]:
-    """How many forgettings were done again, and how many turns and messages are not answered again."""
+    """Returns the numbers of forgettings done again, and of turns and messages that are not answered again."""
     async with Database.open(draft) as restored:
         await restored.exclusive(migrate)
         if legacy is None:

@@ -1,4 +1,4 @@
-"""Restoring a backup into a server's database: told what was forgotten since, then put in place in one transaction."""
+"""Restores a backup into a server's database, with later forgettings done again, in one transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from internal.storage.transfer.row_copy import is_empty
 async def restore_into(
     file: Path, server: str, folder: Path, *, clock: Clock, tombstone_key: bytes, force: bool
 ) -> Restored:
-    """Puts a backup in the place of what a server's database holds, which is first written into a file of `folder`.
+    """Replaces the content of a server's database with a backup, after writing it into a file of `folder`.
 
     The caller shares the data folder. A kill at any moment leaves the old content or the new. Raises Refused when the
     database holds something and not `force`, or when somebody works on it; SchemaTooNew, StorageDamaged for a damaged
@@ -53,7 +53,7 @@ async def restore_into(
 
 
 async def _kept(database: Database, folder: Path, now: datetime, force: bool) -> Path | None:
-    """Where the content of the database is written, None if it has none. Raises Refused and StorageError."""
+    """The file with the content of the database, None if it has none. Raises Refused and StorageError."""
     revision = await database.read(current_revision)
     refuse_newer(revision)
     if revision is None or (revision == head_revision() and await database.read(is_empty)):

@@ -1,6 +1,6 @@
-"""Works off runs: claim, ask, keep the reply, apply its effects once; or try later, or park as dead.
+"""Works off runs: claims, asks, stores the reply, applies its effects once; or tries later, or parks as dead.
 
-Level-triggered: what is due is a query, so a crash at any point loses no work. A handler holds one agent's part.
+Level-triggered: what is due is a query, so a crash at any point loses no work. A handler has one agent's part.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from internal.telemetry.call_cause import caused_by
 log = logging.getLogger(__name__)
 
 PARALLEL = 4
-"""Most runs at once: they wait for a model, and different owners must not wait for one another."""
+"""Most runs at once: they wait for a model, and owners must not wait for one another."""
 
 COST_RECHECK = timedelta(minutes=10)
 """How long archival waits before it looks again whether its owner's daily cost allows it."""
@@ -53,7 +53,7 @@ class CrashLoop(LaplacedError):
 
 
 Notify = Callable[[Connection, int, str, str, datetime], None]
-"""Owes a user a sentence: (connection, user_id, phrase key, dedupe key, now)."""
+"""Puts a sentence for a user into the outbox: (connection, user_id, phrase key, dedupe key, now)."""
 
 
 class RunObserver(Protocol):
@@ -63,7 +63,7 @@ class RunObserver(Protocol):
 
 
 class RunLoop:
-    """Starts what is ready, one run an owner and agent at a time, owners side by side."""
+    """Starts runs that are ready, one run an owner and agent at a time, owners side by side."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class RunLoop:
                 self._start(handler, run)
 
     async def work_off(self, user_id: int, seconds: float) -> None:
-        """Starts this owner's runs without waiting for a tick; returns when none is ready, or after `seconds`."""
+        """Starts this owner's runs without waiting for a tick. Returns when none is ready, or after `seconds`."""
         deadline = self._clock.now() + timedelta(seconds=seconds)
         while self._clock.now() < deadline:
             await self.start_ready()
@@ -110,7 +110,7 @@ class RunLoop:
             return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is running `seconds` to end, then cancels it: its claim dies with the process, or its lease."""
+        """Gives what is running `seconds` to end, then cancels it: its claim ends with the process, or its lease."""
         self._stopping = True
         tasks = [*self._working.values(), *self._lookups]
         if tasks:
@@ -152,7 +152,7 @@ class RunLoop:
 
     async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
-            # Begun while a command is dealt with, it is caused by what it works on all the same.
+            # A run that begins while a command is handled is caused by what it works on, not by the command.
             with acting_for(run.user_id), triggered_by(None):
                 claimed = await self._claim(handler, run)
                 if claimed is not None:
@@ -279,7 +279,7 @@ class RunLoop:
     async def _wait_out(self, handler: RunHandler[Any, Any], run: Run, error: ModelUnavailable) -> None:
         """An outage costs no attempt, unless the provider answered others meanwhile: then it is this run's own fault.
 
-        A prompt on which a provider always times out would otherwise be paid for for ever.
+        A prompt on which a provider always times out would otherwise cost money for ever.
         """
         agent = handler.agent
         answers = self._answers.get(agent, 0)
@@ -330,7 +330,7 @@ class RunLoop:
     def _write_off(
         self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
     ) -> bool:
-        """Parks the run and owes its owner a sentence about it, at most one a day; False if the claim is lost."""
+        """Parks the run and notifies its owner, at most once a day. False if the claim is lost."""
         if not runs.bury(connection, run, now, _describe(error)):
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)

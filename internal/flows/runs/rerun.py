@@ -1,6 +1,6 @@
-"""A slice is worked on once more, since a message of it was edited or its owner asks for it.
+"""Works on a slice once more: a message of it was edited, or its owner asks for it.
 
-The new reply takes the place of the old one in the same transaction: what is not told again goes, what is told again
+The new reply replaces the old one in the same transaction: what it does not state again goes, what it states again
 keeps its ids, and nothing is counted twice.
 """
 
@@ -30,9 +30,9 @@ _OPEN: Final = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
 
 
 def after_edit(connection: Connection, message: Message, now: datetime) -> int:
-    """Makes the slices of an edited message due again, for each agent that had worked on them; how many.
+    """Makes the slices of an edited message due again, for each agent that worked on them. Returns their number.
 
-    One that is still to be worked on needs nothing: its agent sees the new words.
+    A slice that is still to be worked on needs nothing: its agent sees the new words.
     """
     made = 0
     for episode_id, segment in episodes.lines_of_messages(connection, message.user_id, [message.id]):
@@ -47,7 +47,7 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> int:
 
 
 def again(connection: Connection, user_id: int, agent: str, now: datetime) -> int:
-    """Makes every slice on which an agent has worked due again, in their order; how many."""
+    """Makes every slice on which an agent worked due again, in their order. Returns their number."""
     taken: dict[str, set[int]] = {}
     chosen: list[Run] = []
     for run in reversed(runs.of_agent(connection, user_id, agent)):
@@ -63,17 +63,17 @@ def again(connection: Connection, user_id: int, agent: str, now: datetime) -> in
 
 
 def known_people(connection: Connection, run: Run) -> list[Person]:
-    """Everybody the owner knows, as an archivist is shown them.
+    """The people whom the owner knows, as an archivist is shown them.
 
     One that reads a slice again is not shown the sentences that only this slice supports: it would repeat them, though
-    its lines say them no more.
+    its lines do not say them any more.
     """
     known = people.listing(connection, run.user_id)
     if run.replaces is None:
         return known
     lines = {(run.episode_id, number) for number in (0, *range(run.first_n, run.last_n + 1))}
-    told = support_repository.people_cited(connection, run.user_id, lines)
-    return [_without_own(connection, person, lines) if person.id in told else person for person in known]
+    supported = support_repository.people_cited(connection, run.user_id, lines)
+    return [_without_own(connection, person, lines) if person.id in supported else person for person in known]
 
 
 def _without_own(connection: Connection, person: Person, lines: set[tuple[str, int]]) -> Person:
@@ -84,7 +84,7 @@ def _without_own(connection: Connection, person: Person, lines: set[tuple[str, i
 
 
 def take_back_profiles(connection: Connection, run: Run) -> LostSupport:
-    """Takes away what the slice supported in profiles; its agent's new reply is about to support some of it again."""
+    """Removes what the slice supports in profiles; the new reply is about to support some of it again."""
     numbers = range(run.first_n, run.last_n + 1)
     return support_repository.drop_lines(connection, run.user_id, run.episode_id, list(numbers), run_id=run.replaces)
 
@@ -92,7 +92,7 @@ def take_back_profiles(connection: Connection, run: Run) -> LostSupport:
 def settle_profiles(
     connection: Connection, run: Run, lost: LostSupport, mentioned: Collection[int], now: datetime
 ) -> None:
-    """After the new reply was applied: what it does not support again goes, with people whom nothing supports."""
+    """Removes what the new reply does not support again, with people whom nothing supports."""
     for person_id in lost.people - set(mentioned):
         if not support_repository.is_cited_in(connection, run.user_id, person_id, run.episode_id):
             support_repository.drop_mentions(connection, run.user_id, run.episode_id, person_id)

@@ -108,7 +108,7 @@ def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _vouched_ids(message: Message) -> tuple[int, ...]:
-    """The Telegram ids that the message's own metadata holds; an id is never taken from a model's word."""
+    """The Telegram ids in the message's own metadata; an id is never taken from a model's words."""
     ids = [message.forward.user_id if message.forward else None]
     ids += [attachment.get("telegram_id") for attachment in message.attachments]
     return tuple(dict.fromkeys(found for found in ids if found is not None))

@@ -1,4 +1,4 @@
-"""What an import would be: how much, of whom, from when, and what the archivist would ask and cost."""
+"""Estimates an import: how much, from whom, from when, and what the archivist would cost."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REPLY_TOKENS = 500
 """Of one archivist's reply, a guess: a few people and facts a slice."""
 
 BESIDE_TOKENS = 500
-"""Of what a prompt holds beside instructions and transcript, a guess: the owner, and the people known."""
+"""Of a prompt beside instructions and transcript, a guess: the owner and the known people."""
 
 
 class Forecast:
-    """Counts drafts as they come; nothing of them is kept."""
+    """Counts drafts as they come; nothing of them is stored."""
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone

@@ -1,4 +1,4 @@
-"""Reads an export back into a store that knows nothing of its owner: the same rows under the same ids."""
+"""Reads an export back into a store that has nothing of its owner: the same rows under the same ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from internal.storage.tables import users as users_table
 from internal.storage.transfer import owner_export
 
 _MEMORY: Final = (messages, episodes_table, people_table, graph_nodes, claims)
-"""Whoever has a row in one of these has a memory of his own."""
+"""The tables that make a memory: a row in one of them means that the owner has one."""
 
 
 _LAST_SEGMENT: Final = 2**31 - 1
@@ -39,7 +39,7 @@ _LAST_SEGMENT: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ReadExport:
-    """How many rows came into each table; all zero, and `known`, if this was read back before."""
+    """The number of rows of each table that were stored; all zero, and `known`, if this was read back before."""
 
     user_id: int
     rows: Mapping[str, int]
@@ -47,13 +47,12 @@ class ReadExport:
 
 
 def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExport:
-    """Stores an export (parsed JSON) as it was, in one transaction; vectors and terms follow in the background.
+    """Stores an export (parsed JSON) as it is, in one transaction; vectors and terms follow in the background.
 
-    Where everything said in it is there already, nothing is done. Raises Refused("format" | "malformed" | "owner" |
-    "taken") and Conflict where the owner has another memory here.
+    Does nothing where all its messages are stored already. Raises Refused("format" | "malformed" | "owner" |
+    "taken"), and Conflict where the owner has another memory here.
     """
-    told = _checked(document, user_id)
-    rows = owner_export.decoded(user_id, told)
+    rows = owner_export.decoded(user_id, _checked(document, user_id))
     if users_table not in rows or len(rows[users_table]) != 1:
         raise Refused("malformed", "users: exactly one row, the owner's own, is expected")
     if owner_export.holds_any(connection, user_id, _MEMORY):
@@ -73,7 +72,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExp
 
 
 def make_findable(connection: Connection, user_id: int) -> None:
-    """Makes anew what everything of an owner is found by: search items, from which vectors and terms follow."""
+    """Makes the search items of everything of an owner again; vectors and terms follow from them."""
     for person in people.listing(connection, user_id):
         people.put_search_item(connection, person)
     for fact in fact_repository.every(connection, user_id):
@@ -96,19 +95,19 @@ def _checked(document: Any, user_id: int) -> Mapping[str, Any]:
         raise Refused("format", f"format: {FORMAT} is expected, not {found!r}")
     if document.get("user_id") != user_id:
         raise Refused("owner", f"this is the export of user {document.get('user_id')}, not of {user_id}")
-    told = document.get("tables")
-    if not isinstance(told, Mapping):
+    tables = document.get("tables")
+    if not isinstance(tables, Mapping):
         raise Refused("malformed", "tables: an object of tables is expected")
-    return told
+    return tables
 
 
-def _role(connection: Connection, told: str) -> str:
-    """An instance has one owner: whoever was that elsewhere is a member where there is one already."""
-    return Role.MEMBER.value if told == Role.OWNER.value and users.has_owner(connection) else told
+def _role(connection: Connection, role: str) -> str:
+    """The role of the imported user: where the instance has an owner already, another owner becomes a member."""
+    return Role.MEMBER.value if role == Role.OWNER.value and users.has_owner(connection) else role
 
 
 def _is_found_by_itself(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Not people, who are found by their profiles, nor the owner, nor what is found through something else."""
+    """Whether a node has its own search item: no person, who has a profile, nor the owner, nor a part of another."""
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None or not memory.is_found_by_words(node) or node_id == owner_node_id(user_id):
         return False

@@ -1,4 +1,4 @@
-"""Imported conversations are stored: what is new of them, each episode whole or not at all, nothing twice."""
+"""Stores what is new of imported conversations, each episode whole or not at all, nothing twice."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class OwnerTerms:
 
 @dataclass(frozen=True, slots=True)
 class ImportedDrafts:
-    """What became of some drafts: `new` has for each the numbers of its segments that were not there before.
+    """The result for some drafts: `new` has for each the numbers of its segments that were not stored before.
 
-    `known` were there, `changed` of them with other words. The words that were imported first stay.
+    `known` were stored, `changed` of them with other words. The words that were imported first stay.
     """
 
     new: list[list[int]]
@@ -61,19 +61,19 @@ class ImportedDrafts:
 
 
 class Admission(Protocol):
-    """Who may have a memory here, though he has not written yet."""
+    """Decides who may have a memory here without having written yet."""
 
     async def stored(self, user_id: int) -> bool:
-        """Whether there can be anything of a known or allowed user. Raises NotFound for any other."""
+        """Whether a known or allowed user may have anything stored. Raises NotFound for any other."""
         ...
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
-        """Makes room in the store for a user who passed `stored`."""
+        """Creates the rows of a user who passed `stored`."""
         ...
 
 
 class Importer:
-    """Stores drafts of one owner after another. `agents` get runs; `woken` is called when there are some."""
+    """Stores drafts. `agents` get runs; `woken` is called when there are some."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Importer:
             return await self._database.read(lambda c: _terms(c, user_id))
 
     async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
-        """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only looks.
+        """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only counts.
 
         Raises what `add_episode` raises; the episodes before that stay.
         """
@@ -152,7 +152,7 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> ImportedDrafts:
     changed = 0
     for segment in draft.segments:
         if segment.key in stored:
-            # Replies were not kept at first, and name people as the export of the day does: no word is another one.
+            # Replies were not stored at first, and name people as the export of the day does: they are no change.
             changed += split_reply(stored[segment.key])[1] != split_reply(segment.text or "")[1]
         elif segment.key not in seen:
             new.append(segment.n)

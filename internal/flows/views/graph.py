@@ -1,6 +1,6 @@
-"""Looking around in everything an owner has: facts, memories and the chronicle as one graph, node by node.
+"""Facts, memories and the chronicle as one graph that is explored node by node.
 
-The chronicle's nodes and edges follow from its rows (`internal.chronicle.view`), the others are stored; whoever looks
+The chronicle's nodes and edges are derived from its rows (`internal.chronicle.view`), the others are stored; a reader
 sees no difference. What is being forgotten is left out.
 """
 
@@ -30,7 +30,7 @@ Kind = Literal["fact", "memory", "chronicle"]
 KINDS: Final[tuple[Kind, ...]] = ("fact", "memory", "chronicle")
 
 _MANY: Final = 500
-"""Most edges told between the nodes of one answer."""
+"""Most edges between the nodes of one answer."""
 
 _KNOWLEDGE: Final = frozenset({"Entity", "Preference", "Topic"})
 _EVENTS: Final = frozenset({"Request", "Response", "Feedback", "Analysis"})
@@ -38,9 +38,9 @@ _EVENTS: Final = frozenset({"Request", "Response", "Feedback", "Analysis"})
 
 @dataclass(frozen=True, slots=True)
 class SeenNode:
-    """A node as it is looked at. `type` is an entity's person, place, ...; `text` its words beyond the name.
+    """A node as it is shown. `type` is an entity's person, place, ...; `text` its words beyond the name.
 
-    `kind` is the part of the memory it belongs to, `at` when it happened, else when it came to be known.
+    `kind` is the part of the memory it belongs to, `at` when it happened, else when it was stored.
     """
 
     id: str
@@ -56,7 +56,7 @@ class SeenNode:
 
 @dataclass(frozen=True, slots=True)
 class SeenEdge:
-    """An edge as it is looked at: of a fact `name` is its relation and `text` its sentence."""
+    """An edge as it is shown: of a fact `name` is its relation and `text` its sentence."""
 
     id: str
     type: str
@@ -71,10 +71,10 @@ class SeenEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is looked at: these kinds of edges, as it was at a moment (None: now); at most `limit` nodes of each kind.
+class GraphFilter:
+    """The part of the graph to show: kinds of edges, a moment (None: now), and the most nodes of each kind.
 
-    `beside` are the ids of nodes that are shown already: edges to them are told too.
+    `beside` are the ids of nodes that are shown already: edges to them are included.
     """
 
     kinds: Collection[Kind] = KINDS
@@ -84,8 +84,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """A node, those around it, and the edges among them all; `count` edges lead from it, also those not told."""
+class Neighbourhood:
+    """A node, its neighbours, and the edges among them all; `count` edges lead from it, also those left out."""
 
     node: SeenNode
     nodes: Sequence[SeenNode]
@@ -100,77 +100,81 @@ class _Found:
     count: int = 0
 
 
-def around(connection: Connection, user_id: int, node_id: str, wanted: Wanted, *, now: datetime) -> Surroundings:
-    """What is one step away from a node of any label. Raises NotFound for what this owner does not have."""
+def neighbourhood(
+    connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, *, now: datetime
+) -> Neighbourhood:
+    """The neighbours of a node of any label. Raises NotFound for what this owner does not have."""
     found = _Found()
     stored = store.resolve_node(connection, user_id, node_id)
     if stored is not None:
         node = _seen(connection, user_id, [stored])[0]
-        _stored(connection, user_id, stored.id, wanted, now, found)
-        if "chronicle" in wanted.kinds and stored.label == "Entity":
-            _told_of(connection, user_id, stored, wanted, found)
+        _stored(connection, user_id, stored.id, filter_, now, found)
+        if "chronicle" in filter_.kinds and stored.label == "Entity":
+            _add_sessions(connection, user_id, stored, filter_, found)
     else:
-        node = _of_chronicle(connection, user_id, node_id, wanted, found)
+        node = _of_chronicle(connection, user_id, node_id, filter_, found)
     found.nodes.pop(node.id, None)
     nodes = list(found.nodes.values())
-    _between(connection, user_id, [node, *nodes], wanted, now, found)
-    shown = {one.id for one in (node, *nodes)} | set(wanted.beside)
+    _between(connection, user_id, [node, *nodes], filter_, now, found)
+    shown = {one.id for one in (node, *nodes)} | set(filter_.beside)
     edges = [edge for edge in found.edges.values() if edge.source in shown and edge.target in shown]
-    return Surroundings(node, nodes, edges, found.count)
+    return Neighbourhood(node, nodes, edges, found.count)
 
 
-def beginnings(connection: Connection, user_id: int, *, limit: int) -> list[SeenNode]:
-    """Where to begin to look: the owner himself, if anything is known of him, then the nodes with the most edges."""
+def starting_points(connection: Connection, user_id: int, *, limit: int) -> list[SeenNode]:
+    """Where to begin: the owner himself, if anything is known of him, then the nodes with the most edges."""
     busiest = explore_repository.busiest(connection, user_id, limit=limit)
     ids = list(dict.fromkeys((store.owner_node_id(user_id), *busiest)))
     known = store.nodes_by_ids(connection, user_id, ids)
     return _seen(connection, user_id, [known[one] for one in ids if one in known][:limit])
 
 
-# What is stored
+# Stored nodes and edges
 
 
-def _stored(connection: Connection, user_id: int, node_id: str, wanted: Wanted, now: datetime, found: _Found) -> None:
+def _stored(
+    connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, now: datetime, found: _Found
+) -> None:
     for kind in ("fact", "memory"):
-        if kind not in wanted.kinds:
+        if kind not in filter_.kinds:
             continue
         edges, count = explore_repository.latest_edges(
-            connection, user_id, node_id, _filter(kind, wanted), now=now, limit=wanted.limit
+            connection, user_id, node_id, _filter(kind, filter_), now=now, limit=filter_.limit
         )
         found.count += count
-        _add(connection, user_id, edges, wanted, found)
+        _add(connection, user_id, edges, filter_, found)
 
 
-def _add(connection: Connection, user_id: int, edges: Sequence[Edge], wanted: Wanted, found: _Found) -> None:
+def _add(connection: Connection, user_id: int, edges: Sequence[Edge], filter_: GraphFilter, found: _Found) -> None:
     ends = {end for edge in edges for end in (edge.source, edge.target)}
-    nodes = [one for one in store.nodes_by_ids(connection, user_id, ends).values() if _existed(one, wanted)]
+    nodes = [one for one in store.nodes_by_ids(connection, user_id, ends).values() if _existed(one, filter_)]
     found.nodes |= {one.id: one for one in _seen(connection, user_id, nodes)}
     found.edges |= {edge.id: one for edge, one in zip(edges, _seen_edges(connection, user_id, edges), strict=True)}
 
 
 def _between(
-    connection: Connection, user_id: int, nodes: Sequence[SeenNode], wanted: Wanted, now: datetime, found: _Found
+    connection: Connection, user_id: int, nodes: Sequence[SeenNode], filter_: GraphFilter, now: datetime, found: _Found
 ) -> None:
-    """The stored edges among the nodes of an answer, and to those that are shown already."""
+    """Adds the stored edges among the nodes of an answer, and to those that are shown already."""
     ids = [one.id for one in nodes]
     for kind in ("fact", "memory"):
-        if kind in wanted.kinds:
+        if kind in filter_.kinds:
             edges = explore_repository.edges_between(
-                connection, user_id, ids, [*ids, *wanted.beside], _filter(kind, wanted), now=now, limit=_MANY
+                connection, user_id, ids, [*ids, *filter_.beside], _filter(kind, filter_), now=now, limit=_MANY
             )
             found.edges |= {one.id: one for one in _seen_edges(connection, user_id, edges)}
 
 
-def _filter(kind: str, wanted: Wanted) -> EdgeFilter:
-    return EdgeFilter(types=[FACT] if kind == "fact" else _MEMORY_TYPES, at=wanted.as_of)
+def _filter(kind: str, filter_: GraphFilter) -> EdgeFilter:
+    return EdgeFilter(types=[FACT] if kind == "fact" else _MEMORY_TYPES, at=filter_.as_of)
 
 
 _MEMORY_TYPES: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.derived} - {FACT})
 
 
-def _existed(node: Node, wanted: Wanted) -> bool:
-    """What a fact is about was there before anybody told of it; a memory is there from when it was stored."""
-    return wanted.as_of is None or node.label in _KNOWLEDGE or node.created_at <= wanted.as_of
+def _existed(node: Node, filter_: GraphFilter) -> bool:
+    """Whether a node existed as of the filter's moment: ends of facts always did, a memory since it was stored."""
+    return filter_.as_of is None or node.label in _KNOWLEDGE or node.created_at <= filter_.as_of
 
 
 def _seen(connection: Connection, user_id: int, nodes: Sequence[Node]) -> list[SeenNode]:
@@ -197,40 +201,40 @@ def _seen_edges(connection: Connection, user_id: int, edges: Sequence[Edge]) -> 
     facts = fact_repository.versions(connection, user_id, ids, hidden=False) if ids else {}
     seen = []
     for edge in edges:
-        told = facts.get(edge.id)
-        name = told.fact.name if told is not None else edge.type
+        version = facts.get(edge.id)
+        name = version.fact.name if version is not None else edge.type
         one = SeenEdge(edge.id, edge.type, "memory", edge.source, edge.target, name, strength=edge.strength)
-        if told is not None:
-            one = replace(one, kind="fact", text=told.fact.fact, valid_at=edge.valid_at, invalid_at=edge.invalid_at)
+        if version is not None:
+            one = replace(one, kind="fact", text=version.fact.fact, valid_at=edge.valid_at, invalid_at=edge.invalid_at)
         seen.append(one)
     return seen
 
 
-# What follows from the chronicle
+# Nodes and edges derived from the chronicle
 
 
-def _told_of(connection: Connection, user_id: int, entity: Node, wanted: Wanted, found: _Found) -> None:
-    """The sessions that involve an entity, newest first."""
-    sessions = chronicle.latest_sessions_mentioning(connection, user_id, entity.id, until=wanted.as_of)
+def _add_sessions(connection: Connection, user_id: int, entity: Node, filter_: GraphFilter, found: _Found) -> None:
+    """Adds the sessions that involve an entity, newest first."""
+    sessions = chronicle.latest_sessions_mentioning(connection, user_id, entity.id, until=filter_.as_of)
     found.count += len(sessions)
     hidden = veil(connection, user_id)
-    for session in sessions[: wanted.limit]:
-        told: Session | None = session
+    for session in sessions[: filter_.limit]:
+        visible: Session | None = session
         if hidden != NOTHING_HIDDEN:
             shown = visibility_sessions.session(connection, user_id, session.id)
-            told = None if shown is None else shown.session
-        if told is not None:
-            found.nodes[session.id] = _seen_session(told)
+            visible = None if shown is None else shown.session
+        if visible is not None:
+            found.nodes[session.id] = _seen_session(visible)
             _add_derived([ViewEdge("INVOLVES", session.id, entity.id, "Session", "Entity")], found)
 
 
-def _of_chronicle(connection: Connection, user_id: int, node_id: str, wanted: Wanted, found: _Found) -> SeenNode:
+def _of_chronicle(connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, found: _Found) -> SeenNode:
     """A session or one of its events, a day or a year. Raises NotFound."""
     session_id = node_id
     if chronicle.session(connection, user_id, node_id) is None:
         events = chronicle.events_by_ids(connection, user_id, [node_id])
         if not events:
-            return _of_calendar(connection, user_id, node_id, wanted, found)
+            return _of_calendar(connection, user_id, node_id, filter_, found)
         session_id = events[0].session_id
     shown = visibility_sessions.session(connection, user_id, session_id)
     if shown is None or (session_id != node_id and node_id not in {event.id for event in shown.events}):
@@ -239,52 +243,52 @@ def _of_chronicle(connection: Connection, user_id: int, node_id: str, wanted: Wa
     nodes = {one.id: _seen_derived(one, times.get(one.id)) for one in shown.view.nodes}
     nodes[session_id] = _seen_session(shown.session)
     nodes |= {one.id: one for one in _seen(connection, user_id, shown.view.entities)}
-    if "chronicle" in wanted.kinds:
-        touching = [one for one in shown.view.edges if node_id in (one.source, one.target) and _is_told(one, nodes)]
+    if "chronicle" in filter_.kinds:
+        touching = [one for one in shown.view.edges if node_id in (one.source, one.target) and _is_shown(one, nodes)]
         found.count += len(touching)
-        _add_derived(touching[: 2 * wanted.limit], found)
+        _add_derived(touching[: 2 * filter_.limit], found)
         near = {end for edge in found.edges.values() for end in (edge.source, edge.target)}
         found.nodes |= {one: nodes[one] for one in near}
         _add_derived([one for one in shown.view.edges if {one.source, one.target} <= near], found)
     return nodes[node_id]
 
 
-def _is_told(edge: ViewEdge, nodes: Mapping[str, SeenNode]) -> bool:
-    """LAST_EVENT says what PART_OF says; NEXT may lead to another conversation, which is not read."""
+def _is_shown(edge: ViewEdge, nodes: Mapping[str, SeenNode]) -> bool:
+    """Whether an edge is shown: LAST_EVENT repeats PART_OF, NEXT may lead into another session, which is not read."""
     return edge.type != "LAST_EVENT" and edge.source in nodes and edge.target in nodes
 
 
-def _of_calendar(connection: Connection, user_id: int, node_id: str, wanted: Wanted, found: _Found) -> SeenNode:
+def _of_calendar(connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, found: _Found) -> SeenNode:
     """A day with the sessions opened on it, or a year with the days on which there were any."""
     days: dict[date, list[Session]] = {}
     for session in visibility_sessions.sessions(connection, user_id, limit=100_000, newest_first=True):
-        if wanted.as_of is None or session.opened_at <= wanted.as_of:
+        if filter_.as_of is None or session.opened_at <= filter_.as_of:
             days.setdefault(session.opened_at.astimezone(ZoneInfo(session.tz)).date(), []).append(session)
     for day, sessions in days.items():
         if day_id(user_id, day) == node_id:
-            return _day(user_id, day, sessions, wanted, found)
+            return _day(user_id, day, sessions, filter_, found)
     for year in {day.year for day in days}:
         if year_id(user_id, year) == node_id:
-            _months(user_id, year, [day for day in days if day.year == year], wanted, found)
+            _months(user_id, year, [day for day in days if day.year == year], filter_, found)
             return _year(user_id, year)
     raise NotFound(f"there is no node {node_id}")
 
 
-def _day(user_id: int, day: date, sessions: Sequence[Session], wanted: Wanted, found: _Found) -> SeenNode:
+def _day(user_id: int, day: date, sessions: Sequence[Session], filter_: GraphFilter, found: _Found) -> SeenNode:
     here = _calendar_day(user_id, day)
-    if "chronicle" in wanted.kinds:
+    if "chronicle" in filter_.kinds:
         year = _year(user_id, day.year)
         found.count += len(sessions) + 1
-        found.nodes |= {one.id: _seen_session(one) for one in sessions[: wanted.limit]} | {year.id: year}
-        edges = [ViewEdge("HAPPENED_AT", one.id, here.id, "Session", "Day") for one in sessions[: wanted.limit]]
+        found.nodes |= {one.id: _seen_session(one) for one in sessions[: filter_.limit]} | {year.id: year}
+        edges = [ViewEdge("HAPPENED_AT", one.id, here.id, "Session", "Day") for one in sessions[: filter_.limit]]
         _add_derived([ViewEdge("MONTH", year.id, here.id, "Year", "Day"), *edges], found)
     return here
 
 
-def _months(user_id: int, year: int, days: Sequence[date], wanted: Wanted, found: _Found) -> None:
-    if "chronicle" in wanted.kinds:
+def _months(user_id: int, year: int, days: Sequence[date], filter_: GraphFilter, found: _Found) -> None:
+    if "chronicle" in filter_.kinds:
         found.count += len(days)
-        for day in sorted(days, reverse=True)[: wanted.limit]:
+        for day in sorted(days, reverse=True)[: filter_.limit]:
             one = _calendar_day(user_id, day)
             found.nodes[one.id] = one
             _add_derived([ViewEdge("MONTH", year_id(user_id, year), one.id, "Year", "Day")], found)
@@ -304,11 +308,13 @@ def _seen_session(session: Session) -> SeenNode:
 
 
 def _seen_derived(node: ViewNode, at: datetime | None) -> SeenNode:
-    told: Mapping[str, Any] = node.properties
-    text = str(told.get("full_text") or told.get("text") or "") or "\n".join(told.get("lessons") or ())
-    name = str(told.get("summary") or text or told.get("verdict") or told["name"]) if node.label in _EVENTS else ""
-    kind = str(told["type"]) if node.label == "Analysis" else None
-    return SeenNode(node.id, node.label, "chronicle", name or str(told["name"]), kind, text, at)
+    properties: Mapping[str, Any] = node.properties
+    own = properties.get("full_text") or properties.get("text") or "\n".join(properties.get("lessons") or ())
+    text, name = str(own), ""
+    if node.label in _EVENTS:
+        name = str(properties.get("summary") or text or properties.get("verdict") or properties["name"])
+    kind = str(properties["type"]) if node.label == "Analysis" else None
+    return SeenNode(node.id, node.label, "chronicle", name or str(properties["name"]), kind, text, at)
 
 
 def _add_derived(edges: Iterable[ViewEdge], found: _Found) -> None:

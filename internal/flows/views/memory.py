@@ -1,4 +1,4 @@
-"""One memory with all that its owner may want to know of it: what it says, where it comes from, whether it holds."""
+"""One memory with its evidence."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from internal.storage import evidence
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedNode:
-    """A node of the memory graph with the lines that tell of it and the episodes they stand in.
+class MemoryView:
+    """A node of the memory graph with the lines and episodes that support it.
 
     `held` is False for a memory that lost a contradiction by the owner's word.
     """
@@ -30,15 +30,15 @@ class RememberedNode:
     held: bool = True
 
 
-def remembered(connection: Connection, user_id: int, node_id: str) -> RememberedNode:
-    """Raises NotFound for what is gone, or is being forgotten."""
+def memory_view(connection: Connection, user_id: int, node_id: str) -> MemoryView:
+    """Raises NotFound for what is gone or is being forgotten."""
     node = store.resolve_node(connection, user_id, node_id)
     if node is None or node.label not in NAMING:
         raise NotFound(f"there is no memory {node_id}")
-    told = memory.observations_of(connection, user_id, node.id)
-    support = evidence.rows(connection, user_id, "observation", [one.id for one in told])
-    rows = [row for one in told for row in support.get(one.id, ())]
-    return RememberedNode(
+    stored = memory.observations_of(connection, user_id, node.id)
+    support = evidence.rows(connection, user_id, "observation", [one.id for one in stored])
+    rows = [row for one in stored for row in support.get(one.id, ())]
+    return MemoryView(
         node=node,
         lines=citations.evidence_lines(connection, user_id, rows),
         citations=citations.citations_of_episodes(connection, user_id, list({row.episode_id: 0 for row in rows})),
@@ -46,6 +46,6 @@ def remembered(connection: Connection, user_id: int, node_id: str) -> Remembered
     )
 
 
-def told_naturally(node: Node) -> str:
+def naming_text(node: Node) -> str:
     """The words by which a memory is known: a goal's description, a question's text, a memory's content."""
     return str(node.properties.get(NAMING[node.label], ""))

@@ -1,4 +1,4 @@
-"""Where a person is told of, down to the messages; what is being forgotten is left out."""
+"""The mentions of a person, down to the messages; what is being forgotten is left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from internal.storage.erasure.forgettings import EVERYTHING, pending
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An episode that mentions somebody, with the lines that do, as far as they are known."""
+    """An episode that mentions somebody, with its lines that do, as far as they are known."""
 
     episode: Episode
     lines: Sequence[EvidenceLine]
@@ -28,7 +28,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """A page of mentions, newest first; of all of them how many there are, and how many in each month ("2026-03")."""
+    """A page of mentions, newest first, with the number of all, and of each month ("2026-03")."""
 
     page: Sequence[Mention]
     count: int
@@ -38,7 +38,7 @@ class Mentions:
 def mentions_of(
     connection: Connection, person: Person, *, zone: ZoneInfo, limit: int = 20, offset: int = 0
 ) -> Mentions:
-    """Months are those of the owner's zone, oldest first."""
+    """A page of the mentions of a person. Months are those of the owner's zone, oldest first."""
     user_id = person.user_id
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
@@ -46,10 +46,10 @@ def mentions_of(
     hidden = {one.ref_id for one in asked if one.kind == "episode"}
     seen = [one for one in mention_repository.mentioned(connection, user_id, person.id) if one.episode_id not in hidden]
     shown = [one.episode_id for one in seen[offset : offset + limit]]
-    told = mention_repository.support(connection, user_id, person.id, person.entity_id, shown)
+    support = mention_repository.support(connection, user_id, person.id, person.entity_id, shown)
     unseen = messages_asked(connection, user_id)
     lines: dict[str, list[EvidenceLine]] = {}
-    for line in evidence_lines(connection, user_id, told):
+    for line in evidence_lines(connection, user_id, support):
         if line.message_id not in unseen:
             lines.setdefault(line.episode_id, []).append(line)
     known = episodes.episodes_by_ids(connection, user_id, shown)

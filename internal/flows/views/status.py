@@ -1,4 +1,4 @@
-"""What the program is doing for one owner, in numbers."""
+"""The state of one owner's memory in numbers."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ async def examined(config: Config, database: Database | None = None) -> list[Che
 
 
 def of(checks: list[Check], name: str) -> list[tuple[Level, str]]:
-    return [(check.level, check.told) for check in checks if check.name == name]
+    return [(check.level, check.message) for check in checks if check.name == name]
 
 
 async def test_models_are_asked_once_each(config: Config, model: ScriptedModel) -> None:
@@ -69,7 +69,7 @@ async def test_model_that_does_not_answer_is_a_finding(config: Config, model: Sc
     model.always("thinker", fault)
     model.always("embedder", fault)
     checks = await examined(config)
-    levels = {check.told.split()[0].rstrip(":"): check.level for check in checks if check.name == "model"}
+    levels = {check.message.split()[0].rstrip(":"): check.level for check in checks if check.name == "model"}
     assert levels == {"chat": Level.OK, "thinker": Level.FINDING}
     assert [level for level, _ in of(checks, "embedding")] == [Level.FINDING]
 
@@ -81,7 +81,7 @@ async def test_vectors_of_a_wrong_size_are_a_finding(config: Config, model: Scri
     (found,) = [check for check in await examined(config) if check.name == "embedding"]
     assert found.level is Level.FINDING
     assert "embedding.dimensions" in found.fix
-    assert "64" in found.told
+    assert "64" in found.message
 
 
 async def test_stored_vectors_of_another_model_are_noted(config: Config, model: ScriptedModel) -> None:

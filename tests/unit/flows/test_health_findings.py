@@ -103,7 +103,7 @@ def test_small_disk_is_a_finding() -> None:
     """There must be room for the database twice over, and some."""
     assert check_room(Path("data"), 10**9, 10**8).level is Level.OK
     assert check_room(Path("data"), 10**9, 5 * 10**8).level is Level.FINDING
-    assert check_room(Path("data"), 10**9, None).told == "1.0 GB free"
+    assert check_room(Path("data"), 10**9, None).message == "1.0 GB free"
 
 
 @pytest.mark.parametrize(("mode", "fine"), [(0o100600, True), (0o100400, True), (0o100640, False), (0o100604, False)])
@@ -111,7 +111,7 @@ def test_key_that_others_can_read_is_a_finding(mode: int, fine: bool) -> None:
     """Any right of a group or of others on a key is told, with the command that takes it away."""
     found = check_private(Path("data/hmac_key"), mode)
     wanted = f"data/hmac_key can be read by others (mode {mode & 0o777:o})"
-    told = None if found is None else (found.level, found.told, found.fix)
+    told = None if found is None else (found.level, found.message, found.fix)
     assert told == (None if fine else (Level.FINDING, wanted, "chmod 600 data/hmac_key"))
 
 

@@ -46,7 +46,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting import requests
-from internal.flows.views.memory import RememberedNode, remembered, told_naturally
+from internal.flows.views.memory import MemoryView, memory_view, naming_text
 from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.model import NAMING
@@ -173,9 +173,9 @@ async def reopened(query: CallbackQuery, callback_data: ReopenedButton, chat: Ch
 async def _settle(data: MemoryButton, status: str, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
 
-    def work(connection: Connection) -> RememberedNode:
+    def work(connection: Connection) -> MemoryView:
         node = memory.set_status(connection, user.user_id, data.node, status, now=now)
-        return remembered(connection, user.user_id, node.id)
+        return memory_view(connection, user.user_id, node.id)
 
     card = await services.write(work)
     await chat.toast(label(user.lang, f"memory-now-{status}"))
@@ -187,7 +187,7 @@ async def correct_pressed(
 ) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    question = phrase(chat.user.lang, "correct-ask", text=quotable(told_naturally(card.node)))
+    question = phrase(chat.user.lang, "correct-ask", text=quotable(naming_text(card.node)))
     await ask(chat, services, AwaitedAnswer("memory", {"node": card.node.id}), question)
 
 
@@ -198,11 +198,11 @@ async def corrected(message: Message, awaiting: AwaitedAnswer, chat: Chat, servi
     if len(words) > LONGEST:
         raise Refused("too_long", f"at most {LONGEST} characters are expected")
 
-    def work(connection: Connection) -> RememberedNode:
-        before = remembered(connection, user.user_id, awaiting.details["node"]).node
+    def work(connection: Connection) -> MemoryView:
+        before = memory_view(connection, user.user_id, awaiting.details["node"]).node
         summary = {"summary": None} if before.label == "Memory" else {}  # it follows from the new words
         changes = {NAMING[before.label]: words} | summary
-        return remembered(
+        return memory_view(
             connection, user.user_id, memory.change_node(connection, user.user_id, before.id, changes, now=now).id
         )
 
@@ -221,7 +221,7 @@ async def forget_pressed(
     yes = button(label(user.lang, "forget-button-yes"), SurelyForgetMemoryButton(**way))
     no = button(label(user.lang, "button-cancel"), MemoryButton(**way))
     await chat.toast()
-    await chat.edit(phrase(user.lang, "forget-memory-confirm", text=quotable(told_naturally(card.node))), [[yes, no]])
+    await chat.edit(phrase(user.lang, "forget-memory-confirm", text=quotable(naming_text(card.node))), [[yes, no]])
 
 
 async def forgotten(
@@ -239,8 +239,8 @@ def going(user: User, asked: Forgetting) -> tuple[str, Rows]:
     return phrase(user.lang, "forget-memory-done", minutes=_UNDO_MINUTES), [[undo]]
 
 
-async def _card(data: MemoryButton, chat: Chat, services: Services) -> RememberedNode:
-    return await services.read(lambda c: remembered(c, chat.user.user_id, data.node))
+async def _card(data: MemoryButton, chat: Chat, services: Services) -> MemoryView:
+    return await services.read(lambda c: memory_view(c, chat.user.user_id, data.node))
 
 
 def router() -> Router:

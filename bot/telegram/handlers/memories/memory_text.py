@@ -27,7 +27,7 @@ from bot.telegram.handlers.facts.fact_text import SHOWN_SOURCES, local, quotable
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import User
-from internal.flows.views.memory import RememberedNode, told_naturally
+from internal.flows.views.memory import MemoryView, naming_text
 from internal.graph.model import Node
 from internal.memory.model import NAMING
 from internal.recall.prompt.memories import status_of
@@ -78,16 +78,16 @@ def told_memory(user: User, node: Node, *, kind: bool = False) -> str:
         *([label(user.lang, "memory-status", status=status)] if status and status not in (*_OPEN, "liked") else []),
         *_dates(user, node),
     ]
-    return " — ".join((escape(quotable(told_naturally(node))), " · ".join(known)))
+    return " — ".join((escape(quotable(naming_text(node))), " · ".join(known)))
 
 
-def memory_text(user: User, card: RememberedNode) -> str:
+def memory_text(user: User, card: MemoryView) -> str:
     """Everything that is known of a memory."""
     node, lang, told = card.node, user.lang, card.node.properties
     kind = label(lang, "memory-kind", kind=node.label)
     status = status_of(node)
     standing = [label(lang, "memory-status", status=status)] if status else []
-    lines = [f"**{escape(told_naturally(node))}**", " · ".join([kind, *standing, *_dates(user, node)])]
+    lines = [f"**{escape(naming_text(node))}**", " · ".join([kind, *standing, *_dates(user, node)])]
     lines += [phrase(lang, f"memory-{name}", text=quotable(str(told[name]))) for name in _SAID if told.get(name)]
     if node.label == "Preference" and told.get("observations", 1) > 1:
         lines.append(phrase(lang, "memory-observed", count=int(told["observations"])))
@@ -101,7 +101,7 @@ def memory_text(user: User, card: RememberedNode) -> str:
 _SAID: Final = ("rationale", "outcome", "category", "resolution")
 
 
-def memory_rows(user: User, card: RememberedNode, data: MemoryButton) -> Rows:
+def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
     """What can be done with a memory, and the way back to where it was opened."""
     lang, node = user.lang, card.node
     way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "place": data.place}

@@ -20,7 +20,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.forgetting import requests
-from internal.flows.views.memory import told_naturally
+from internal.flows.views.memory import naming_text
 from internal.graph import store
 from internal.graph.model import Node
 from internal.memory import service as memory
@@ -50,9 +50,7 @@ def _contradiction(connection: Connection, user: User, asked: Asked) -> tuple[st
     sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
     lines = numbered([told_memory(user, side) for side in sides])
     ends = ((1, sides[0], QuestionAnswer.OLDER), (len(sides), sides[-1], QuestionAnswer.NEWER))
-    rows: Rows = [
-        [_answer(user, asked, f"{n} · {cut(told_naturally(side), _ON_BUTTON)}", tap)] for n, side, tap in ends
-    ]
+    rows: Rows = [[_answer(user, asked, f"{n} · {cut(naming_text(side), _ON_BUTTON)}", tap)] for n, side, tap in ends]
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     return f"{phrase(user.lang, 'ask-contradiction')}\n\n{lines}", [
         *rows,
@@ -67,7 +65,7 @@ def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, 
         raise NotFound("that suggestion is gone")
     node = _node(connection, user, one.node_id)
     current, value = (quotable(str(told)) for told in (one.current, one.value))
-    words = quotable(told_naturally(node))
+    words = quotable(naming_text(node))
     text = phrase(user.lang, "ask-suggestion", current=current, value=value, text=words)
     apply = _tap(user, asked, "suggestion-button-apply", QuestionAnswer.APPLY)
     return text, [[apply, _tap(user, asked, "suggestion-button-keep", QuestionAnswer.KEEP)]]
@@ -76,7 +74,7 @@ def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, 
 def _open_question(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
     node = _node(connection, user, asked.refs[0])
     since = local(user, node.created_at)
-    text = phrase(user.lang, "ask-question", text=quotable(told_naturally(node)), at=since)
+    text = phrase(user.lang, "ask-question", text=quotable(naming_text(node)), at=since)
     answered = _tap(user, asked, "ask-button-answered", QuestionAnswer.ANSWERED)
     return text, [[answered, _tap(user, asked, "ask-button-open", QuestionAnswer.OPEN)]]
 

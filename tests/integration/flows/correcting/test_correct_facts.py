@@ -16,7 +16,7 @@ from support.stores.stores import where
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.errors import Conflict, ModelUnavailable, NotFound
-from internal.flows.correcting.facts import FactCorrections, Runs
+from internal.flows.correcting.facts import FactCorrections, LanguageCalls
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NEITHER, ClaimLine, NewClaim
@@ -83,7 +83,7 @@ class Memory:
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)
 
-    async def restated(self, fact_id: str, words: str, language: Runs | None = None) -> Fact:
+    async def restated(self, fact_id: str, words: str, language: LanguageCalls | None = None) -> Fact:
         restating = FactCorrections(self.database, self.clock, language or Here(), b"k" * 32)
         return (await restating.restate(self.user, fact_id, words)).fact
 
