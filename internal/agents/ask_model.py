@@ -1,4 +1,4 @@
-"""How an agent asks its model: within its own limits, for a reply of its own schema."""
+"""Asks an agent's model within the agent's limits, for a reply of its schema."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How models cite: `[F1]`, `[M1]` and `[S1]` as they are asked to, and the forms that they slip into.
+"""The forms of citations: `[F1]`, `[M1]` and `[S1]` as models are asked to cite, and other forms that they use.
 
-Square brackets with a letter or a word for one of them, and the lenticular brackets of some models, are citations
-wherever they stand. A bare `[1]` and `(F1)` may be ordinary text: there it counts what they stand behind.
+Square brackets with a letter or a word for a kind, and the lenticular brackets of some models, are citations wherever
+they stand. A bare `[1]` and `(F1)` may be ordinary text: there the words before them decide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from internal.language.facts.overlap import same_stem
 from internal.language.text.romanisation import skeletons
 
 LONGEST: Final = 100
-"""Characters of one citation at most."""
+"""Most characters of one citation."""
 
 _FLAGS: Final = regex.VERSION1 | regex.IGNORECASE
 _SPACE: Final = r"[ \t\u00a0]"
@@ -37,7 +37,7 @@ _BESIDE: Final = rf"{_GAP}[,;]?{_GAP}"
 _DEFINED: Final = (
     rf"(?(DEFINE)(?P<word>{_NAMED})(?P<lead>{_LEADING})(?P<span>{_SPANNING})(?P<more>{_FURTHER})(?P<square>{_SQUARED}))"
 )
-"""Each of them is written, and compiled, once: a citation has several forms of the same parts."""
+"""Parts of patterns, compiled once: a citation has several forms of the same parts."""
 _ONE: Final = (
     rf"(?P<plain>{_SQUARE}|{_LENTICULAR}|\({_SPACE}?{_LEAD}{_SQUARE}(?:{_BESIDE}{_SQUARE}){{0,5}}{_SPACE}?\))"
     rf"|(?P<bare>[\[［]\^?{_SPAN}{_MORE}[\]］](?![(\[:]))"
@@ -86,7 +86,7 @@ class Mark(NamedTuple):
 
 
 def named_in(citation: str) -> list[tuple[Kind | None, int]]:
-    """What one citation names, each once, None where only a number stands; a span of at most ten is all between.
+    """The marks of one citation, each once; the kind of a bare number is None. A span of at most ten means all between.
 
     A letter or word counts for the numbers behind it too: "[M1, 2]" names two memories.
     """
@@ -103,29 +103,29 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
 
 
 def codes_in(texts: Iterable[str]) -> set[Mark]:
-    """What these texts write as F1, Formula 1, M1 or S3 and mean something else by it: a race, a key, a chip, a car."""
+    """The codes like F1, Formula 1, M1 or S3 that these texts use for something else: a race, a key, a chip, a car."""
     found = (match for text in texts for match in _CODE.finditer(text))
     return {Mark(_kind(match), int(match["n"])) for match in found}
 
 
 def _kind(match: regex.Match[str]) -> Kind:
-    """Which of the words or letters for one of the kinds stands there; nothing else is a fact."""
+    """The kind that a word or letter stands for; fact where there is none."""
     return "M" if match["memory"] is not None else "S" if match["passage"] is not None else "F"
 
 
 def last_sentence(line: str) -> str:
-    """The sentence that a citation at the end of this line stands behind, or in."""
+    """The sentence that a citation at the end of this line belongs to."""
     return str(_SENTENCE.split(line.rstrip(_SENTENCE_END))[-1])
 
 
-def names_its_ends(sentence: str, told: Recalled) -> bool:
-    """Whether a sentence names what a fact is about, in whatever case, form or alphabet; only facts have ends."""
-    return isinstance(told, RecalledFact) and bool(_shared(sentence, f"{told.source} {told.target}"))
+def names_its_ends(sentence: str, recalled: Recalled) -> bool:
+    """Whether a sentence names an end of a fact, in whatever case, form or alphabet; other kinds have no ends."""
+    return isinstance(recalled, RecalledFact) and bool(_shared(sentence, f"{recalled.source} {recalled.target}"))
 
 
-def shares_words(sentence: str, told: Recalled) -> int:
-    """How many words of what was given stand in a sentence, those of at least four letters."""
-    return len(_shared(sentence, told.text))
+def shares_words(sentence: str, recalled: Recalled) -> int:
+    """The number of words of at least four letters that a sentence shares with what was recalled."""
+    return len(_shared(sentence, recalled.text))
 
 
 def _shared(sentence: str, words: str) -> set[str]:
@@ -134,6 +134,6 @@ def _shared(sentence: str, words: str) -> set[str]:
 
 
 def _sounds(text: str) -> set[str]:
-    """The words of a text as they sound, so that two alphabets meet; numbers as they are."""
+    """The words of a text by their sound, so that two alphabets compare; numbers as they are."""
     words = {word for word in _TOKEN.findall(text) if len(word) >= _LONG or word[0].isupper() or word.isdigit()}
     return {sound for word in words for sound in (skeletons(word) or {word}) if len(sound) > 1}

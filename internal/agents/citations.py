@@ -1,6 +1,6 @@
-"""Citations in a reply: `[F1]`, `[M1]` or `[S1]` as they are passed on, small numbers as the owner sees them, not kept.
+"""Citations in a reply: passed on as `[F1]`, `[M1]` or `[S1]`, shown to the owner as small numbers, not stored.
 
-Kept without them, a reply cannot teach the model to cite facts of another question in the next one.
+Stored without them, a reply cannot teach the model to cite facts of another question in the next one.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class CitationFilter:
         self._trim = False
 
     def feed(self, piece: str) -> str:
-        """What may be shown now."""
+        """The text that may be shown now."""
         self._held += piece
         return self._take(_pause_at(self._held))
 
     def finish(self) -> str:
-        """What was held back and turned out to be no citation."""
+        """The rest that was held back and turned out to be no citation."""
         return self._take(len(self._held))
 
     def _take(self, length: int) -> str:
@@ -94,11 +94,11 @@ class CitationFilter:
         return text
 
     def _settled(self, match: regex.Match[str]) -> str:
-        """The citations that stand together as they are passed on, with one mark of punctuation at most."""
+        """Citations that stand together as they are passed on, with one mark of punctuation at most."""
         found, line = list(CITATION.finditer(match["body"])), f"{self._line}{match['comma']}"
         linked = "" if match["comma"] or match["gap"] else self._line[-1:]
         read = self._read(found, line, linked)
-        if any(read):  # the second of them may have told what the first one is
+        if any(read):  # the second of them may have decided what the first one is
             read = self._read(found, line, linked)
         marked = [one for one in read if one is not None]
         if not marked:
@@ -119,13 +119,13 @@ class CitationFilter:
         return "".join(str(mark) for mark in dict.fromkeys(marks) if mark in self._given)
 
     def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[Mark] | None]:
-        """What each names; the first one stands right behind the letter `before`, and may be a part of a link."""
+        """The marks of each citation; the first stands right behind the letter `before`, and may be part of a link."""
         first = found[0]
         link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
         return [None if link and one is first else self._marks(one, line) for one in found]
 
     def _marks(self, one: regex.Match[str], line: str) -> list[Mark] | None:
-        """What a citation names; None for ordinary text that looks like one."""
+        """The marks of a citation; None for ordinary text that looks like one."""
         named = named_in(one[0])
         marks = [self._mark(kind, number) for kind, number in named]
         if one["plain"] is not None:
@@ -142,24 +142,24 @@ class CitationFilter:
         return None
 
     def _mark(self, kind: Kind | None, number: int) -> Mark:
-        """A number without a letter is a fact's, unless only a memory, or then a passage, has it."""
+        """The mark of a number; without a letter it is a fact's, unless only a memory, or then a passage, has it."""
         if kind is None:
             marks = (Mark(one, number) for one in KINDS)
             return next((mark for mark in marks if mark in self._given), Mark("F", number))
         return Mark(kind, number)
 
     def _is_a_unit(self, written: str, marks: Sequence[Mark]) -> bool:
-        """Whether "[m2]" is square metres, "[s3]" seconds: written small, and nothing given has that number."""
+        """Whether "[m2]" is square metres, "[s3]" seconds: lower case, and nothing given has that number."""
         return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
 
     def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> Mark | None:
-        """What was given under this number that the words before speak of: then it is that one that is meant."""
+        """The mark of this number whose text shares words with the sentence before it."""
         sentence = last_sentence(line)
         least = 1 if style == "bare" else 2
         kinds: Sequence[Kind] = KINDS if kind is None else (kind,)
         for mark in (Mark(one, number) for one in kinds):
-            told = self._given.get(mark)
-            if told is not None and (names_its_ends(sentence, told) or shares_words(sentence, told) >= least):
+            given = self._given.get(mark)
+            if given is not None and (names_its_ends(sentence, given) or shares_words(sentence, given) >= least):
                 return mark
         return None
 
@@ -171,7 +171,7 @@ def cited_only(
     memories: Sequence[RecalledMemory] = (),
     passages: Sequence[RecalledPassage] = (),
 ) -> str:
-    """A whole reply with the citations of what was given, and no others. ModelReplyInvalid if nothing else is left."""
+    """A whole reply with citations of what was given only. Raises ModelReplyInvalid if nothing else is left."""
     citations = CitationFilter(facts, ordinary, memories, passages)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
@@ -180,17 +180,17 @@ def cited_only(
 
 
 def marks_in(text: str) -> list[Mark]:
-    """What a reply cites, each once, in the order in which it first does."""
+    """The marks in a reply, each once, in the order in which they first stand."""
     return list(dict.fromkeys(_mark_of(match) for match in _outside_code(text)))
 
 
 def cited(text: str) -> list[int]:
-    """The facts that a reply cites, each once, in the order in which it first does."""
+    """The numbers of the facts that a reply cites, each once, in the order in which they first stand."""
     return [mark.n for mark in marks_in(text) if mark.kind == "F"]
 
 
 def without_citations(text: str) -> str:
-    """A reply as it is kept."""
+    """A reply as it is stored: without citations."""
     return _replaced(text, {})
 
 
@@ -203,7 +203,7 @@ def with_numbers(text: str) -> str:
 
 
 def _pause_at(text: str) -> int:
-    """Where the pause between words begins in which a text ends: punctuation, citations, a part of one."""
+    """The index where the pause at the end of a text begins: punctuation, citations, a part of one."""
     end = _unfinished(text)
     earliest = max(0, end - _WIDEST_PAUSE)
     while end > earliest:
@@ -218,7 +218,7 @@ def _pause_at(text: str) -> int:
 
 
 def _unfinished(text: str) -> int:
-    """Where a citation begins that may not be over yet; the length of the text if there is none."""
+    """The index of a citation that may not be complete yet; the length of the text if there is none."""
     for opening in _OPENING.finditer(text, max(0, len(text) - LONGEST)):
         match = CITATION.match(text, opening.start(), partial=True)
         if match is not None and (match.partial or match.end() == len(text)):

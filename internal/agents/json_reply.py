@@ -1,4 +1,4 @@
-"""Finding the JSON a model was asked for, whatever stands around it in the reply."""
+"""Finds the JSON in a model's reply, whatever stands around it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from internal.errors import ModelReplyInvalid
 
 LENGTH_LIMIT = 1_000_000
-"""Characters. A reply is bounded by its token limit far below this; more is not worth the time to read."""
+"""Most characters of a reply. Its token limit is far below this; more is not worth the time to read."""
 UNCLOSED_LIMIT = 10
 """Brackets of prose that never close cost a scan to the end each."""
 MAX_ID = 2**63 - 1
@@ -98,7 +98,7 @@ def _values(text: str) -> Iterator[_Found]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Where the bracket at `start` is closed (the index after it), brackets inside strings not counted."""
+    """The index behind the bracket that closes the one at `start`; brackets inside strings do not count."""
     depth = 0
     for token in _BRACKET_OR_STRING.finditer(text, start):
         if token[0] in "{[":

@@ -1,4 +1,4 @@
-"""Where code stands in Markdown that is still being written."""
+"""Tracks where code stands in Markdown that is still being written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every agent is given and gives back. An agent returns a typed proposal and never writes."""
+"""The requests and replies of every agent. An agent returns a typed proposal and never writes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SamePersonHint:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntity:
-    """A thing that is already in the graph, shown so that its name is used again. `type` is its knowledge type."""
+    """A known thing of the graph, shown so that its name is used again. `type` is its entity type."""
 
     name: str
     type: str = ""
@@ -66,7 +66,7 @@ class KnownEntity:
 
 @dataclass(frozen=True, slots=True)
 class OwnerProfile:
-    """Who the owner is, for prompts: name, @username, language, IANA zone and what is known about him."""
+    """The owner for prompts: name, @username, language, IANA zone and known facts."""
 
     user_id: int
     name: str
@@ -187,8 +187,7 @@ class RecalledMemory:
     """A typed memory as a prompt shows it: `[M1]` cites the one whose `n` is 1.
 
     `label` is its node label (Memory, Goal, Decision, Question, Preference ...), `status` where that has one, `at` when
-    it was told, `due` by when a goal is to be reached. `associated`: it came along with another one that was found,
-    over a strong link.
+    it was said, `due` by when a goal is to be reached. `associated`: recalled over a strong link from another one.
     """
 
     n: int
@@ -203,11 +202,11 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class PassageLine:
-    """Something said, as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular says it.
+    """A line as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular speaks.
 
-    `kind` tells whose words they are: the owner's own, somebody else's (a forward, an imported line), or the
-    assistant's. `found`: the question led here; the other lines only stand beside it. `outdated`: since when nothing
-    that it told holds any more; None where that is not known of it.
+    `kind` says whose words they are: the owner's own, somebody else's (a forward, an imported line), or the
+    assistant's. `found`: it matched the question; the other lines only stand beside it. `outdated`: since when
+    nothing that it states holds any more; None where that is not known.
     """
 
     at: datetime
@@ -267,7 +266,7 @@ class Responder(Protocol):
         ...
 
     def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
-        """The reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
+        """Yields the reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
 
         Citations stand in it as `[F1]`, each whole in one piece, and only of facts that were given.
         """
@@ -307,7 +306,7 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What the snapshot was, and a slice of a fragment (lines numbered from 1) from which it is brought up to date."""
+    """The present snapshot, and a slice of a fragment (lines numbered from 1) with which it is brought up to date."""
 
     owner: OwnerProfile
     snapshot: Snapshot
@@ -316,7 +315,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class WeighingRequest:
-    """Everything that may be told to an owner at `now` (aware), the oldest first, and what goes on.
+    """The notifications that may be sent to an owner at `now` (aware), oldest first, with snapshot and dialogue.
 
     `recent` are the latest lines of the dialogue, oldest first.
     """
@@ -346,7 +345,7 @@ class ContextManager(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """A task that is open or proposed, as the task manager is shown it: `handle` ("T1") is how it names it.
+    """An open or proposed task as the task manager is shown it, under the `handle` "T1".
 
     `due` is aware, in the owner's zone, a day's midnight where `whole_day`; `recurrence` is an RRULE.
     """
@@ -362,7 +361,7 @@ class KnownTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskManagerRequest:
-    """A slice of a fragment (lines numbered from 1) and the tasks that are open, which it may tell the end of."""
+    """A slice of a fragment (lines numbered from 1) and the open tasks, which it may end."""
 
     owner: OwnerProfile
     transcript: Sequence[TranscriptLine]

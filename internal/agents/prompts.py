@@ -1,4 +1,4 @@
-"""What the prompts of all agents are put together from. Everything from outside is escaped on its way in."""
+"""The parts of all agents' prompts. Everything from outside is escaped on its way in."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ BLOCK_TAGS = (
     *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
     *("rules", "topic", "responses", "open_tasks"),
 )
-"""Every tag that a prompt of ours opens."""
+"""Every tag of our prompts."""
 
-# An unclosed "<owner" counts too: what closes it may stand in the text that follows.
+# An unclosed "<owner" counts too: the text that follows may close it.
 _BLOCK_TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join(BLOCK_TAGS)})(?![\w-])[^<>]*>?", re.IGNORECASE)
 
 LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
@@ -77,7 +77,7 @@ def unescaped(text: str) -> str:
 
 
 def owner_block(owner: OwnerProfile) -> str:
-    """Who the owner is, on a few lines."""
+    """The block about the owner."""
     username = f" (@{escape(owner.username)})" if owner.username else ""
     return block(
         "owner",
@@ -90,7 +90,7 @@ def owner_block(owner: OwnerProfile) -> str:
 
 
 def facts_block(facts: Sequence[str]) -> str:
-    """What is known already, each once."""
+    """The block of known facts, each once."""
     return block("known_facts", [f"- {fact}" for fact in dict.fromkeys(escape(fact) for fact in facts) if fact])
 
 
@@ -125,8 +125,8 @@ def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
     """A message's text, neutralised, with its metadata attached in front, on a line of its own."""
     if not metadata:
         return neutralised(text)
-    told = "; ".join(f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items())
-    return f"<metadata>{told}</metadata>\n{neutralised(text)}"
+    fields = "; ".join(f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items())
+    return f"<metadata>{fields}</metadata>\n{neutralised(text)}"
 
 
 def _offset(local: datetime) -> str:

@@ -1,4 +1,4 @@
-"""The analyst: judges how the assistant did in one closed session, and what is to be learnt from it."""
+"""The analyst: judges how the assistant did in one closed session, and what can be learnt from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analyst without a model: an answer is as good as the owner found it, by what he said next."""
+"""The analyst without a model: it judges an answer by what the owner said next."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def analyse(request: AnalystRequest) -> str:
     topic = topic_of(request.transcript)
     reply = {
         "topic": topic,
-        "responses": [{"message": number, **_told(ruling)} for number, ruling in sorted(rulings.items())],
-        "session_summary": _told(sum_up(rulings, topic, request.owner.language)),
+        "responses": [{"message": number, **_item(ruling)} for number, ruling in sorted(rulings.items())],
+        "session_summary": _item(sum_up(rulings, topic, request.owner.language)),
     }
     return json.dumps(reply, ensure_ascii=False)
 
 
-def _told(ruling: Judgement) -> dict[str, Any]:
+def _item(ruling: Judgement) -> dict[str, Any]:
     return ruling.attributes() | ({"summary": ruling.summary} if ruling.summary else {})

@@ -1,4 +1,4 @@
-"""Judging a session by rules: honest and weak. For every answer that no model judged, and where there is no model."""
+"""Judges a session by rules, weakly: every answer that no model judged, and all where there is no model."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _VERDICTS: Final[Mapping[Reaction, Verdict]] = {
     "longer": "partially_correct",
 }
 _LEAST_WORDS: Final = 3
-"""Words from which the language of a message can be told."""
+"""Words from which the language of a message can be detected."""
 
 Subjects = Mapping[int, str]
-"""What each answer is about, in a few common words; absent where nobody found out."""
+"""The subject of each answer, in a few common words; absent where it is unknown."""
 
 
 def judge(
     transcript: Sequence[TranscriptLine], rules: Sequence[str], language: Language, subjects: Subjects | None = None
 ) -> dict[int, Judgement]:
-    """A ruling on each of the assistant's lines, by its number, in the owner's language. Pure."""
+    """A judgement of each of the assistant's lines, by its number, in the owner's language. Pure."""
     asked = questions(transcript)
     numbered = {line.number: line for line in transcript}
     return {
@@ -47,14 +47,14 @@ def judge(
 
 
 def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> Judgement:
-    """The ruling on a session whose answers were judged so. Pure."""
+    """The judgement of a session from those of its answers. Pure."""
     wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
-    told = phrase(language, "summary", count=len(rulings), wrong=wrong)
-    return Judgement(joint_verdict(rulings.values()), summary=f"{topic}: {told}" if topic else told, by_rules=True)
+    counts = phrase(language, "summary", count=len(rulings), wrong=wrong)
+    return Judgement(joint_verdict(rulings.values()), summary=f"{topic}: {counts}" if topic else counts, by_rules=True)
 
 
 def phrase(language: Language, key: str, **values: str | int) -> str:
-    """A sentence of the rules' own, as a judgement keeps it."""
+    """A phrase of the rules, as a judgement has it."""
     bundle = _bundle(language)
     pattern = bundle.get_message(key).value
     if pattern is None:
@@ -98,7 +98,7 @@ def _lesson(reaction: Reaction, language: Language, subject: str) -> str:
 
 
 def _kept_language(asked: Sequence[TranscriptLine], answer: TranscriptLine) -> bool | None:
-    """Whether an answer is in the language of its question; None if that cannot be told of one of them."""
+    """Whether an answer is in the language of its question; None if one of the languages is unknown."""
     said = " ".join(line.text for line in asked if line.owners_word)
     if min(len(tokens(said)), len(tokens(answer.text))) < _LEAST_WORDS:
         return None

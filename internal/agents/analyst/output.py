@@ -1,4 +1,4 @@
-"""What the analyst may answer, and how a reply becomes rulings."""
+"""The analyst's reply format, and its parsing into judgements."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ REPLY_SCHEMA = ReplySchema(
 
 @dataclass(frozen=True, slots=True)
 class AnalystReply:
-    """What one reply says: `responses` by the numbers of their lines; None for a session that it does not sum up.
+    """A parsed reply: `responses` by the numbers of their lines; `session` is None if it does not sum the session up.
 
     `topic` is empty where none was named. `refused` are judgements that were not taken.
     """
@@ -93,9 +93,9 @@ class AnalystReply:
 
 
 def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] = ()) -> AnalystReply:
-    """The reply as rulings on the assistant's lines of the transcript; what breaks a rule is refused one by one.
+    """The reply as judgements of the assistant's lines of the transcript; what breaks a rule is refused one by one.
 
-    A rule that is named by its number in `rules` (from 1) is told in its words. Reasons of refusals: bad_shape,
+    A rule that is named by its number in `rules` (from 1) is given in its words. Reasons of refusals: bad_shape,
     no_message, not_a_response, judged_twice, unknown_verdict, unknown_rule, too_many (of lessons). Raises
     ModelReplyInvalid when the reply as a whole cannot be read.
     """
@@ -107,7 +107,7 @@ def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] 
 
 
 def name_of_rule(rule: str) -> str:
-    """How a rule is called: its first sentence, cut between words."""
+    """The short name of a rule: its first sentence, cut between words."""
     return _cut(_SENTENCE_END.split(rule, maxsplit=1)[0], MAX_RULE)
 
 
@@ -136,7 +136,7 @@ class _Reader:
         self.responses[number] = self._ruling(raw, _verdict(raw.get("verdict")))
 
     def session(self, raw: object) -> Judgement | None:
-        """The sum of a session; a verdict that it leaves out is that of its responses together."""
+        """The judgement of the session; without a verdict of its own it has that of its responses together."""
         if raw is None:
             return None
         if isinstance(raw, str):
@@ -167,23 +167,23 @@ class _Reader:
 
     def _named_rules(self, raw: object) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        for told in _texts(raw, MAX_SUMMARY):
+        for name in _texts(raw, MAX_SUMMARY):
             try:
-                found[self._rule(told)] = None
+                found[self._rule(name)] = None
             except Refused as refusal:
                 self.refuse(refusal)
         return tuple(found)[:MAX_RULES]
 
-    def _rule(self, told: str) -> str:
-        """The rule that is meant, by its number or its words; in the model's own words if it is none of those."""
-        if match := _RULE_NUMBER.fullmatch(told):
+    def _rule(self, text: str) -> str:
+        """The rule that is meant, by its number or its words; the model's own words if it is none of those."""
+        if match := _RULE_NUMBER.fullmatch(text):
             number = int(match[1])
             if not 1 <= number <= len(self._rules):
                 raise Refused("unknown_rule", f"there is no rule {number}")
             return name_of_rule(self._rules[number - 1])
-        folded = told.casefold().rstrip(".")
+        folded = text.casefold().rstrip(".")
         meant = [rule for rule in self._rules if folded in rule.casefold()]
-        return name_of_rule(meant[0]) if len(meant) == 1 else _cut(told, MAX_RULE)
+        return name_of_rule(meant[0]) if len(meant) == 1 else _cut(text, MAX_RULE)
 
 
 def _array(raw: object) -> list[Any]:
@@ -215,10 +215,10 @@ def _number(raw: object) -> int:
 
 
 def _verdict(raw: object) -> Verdict:
-    told = re.sub(r"[\s_-]+", "_", raw.strip(" .").casefold()) if isinstance(raw, str) else ""
-    if told not in VERDICTS:
+    word = re.sub(r"[\s_-]+", "_", raw.strip(" .").casefold()) if isinstance(raw, str) else ""
+    if word not in VERDICTS:
         raise Refused("unknown_verdict", f"{str(raw)[:80]!r} is no verdict")
-    return VERDICTS[told]
+    return VERDICTS[word]
 
 
 def _texts(raw: object, longest: int) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ _OF_FORM: Final[Mapping[Reaction, re.Pattern[str]]] = {
 _OF_SOMEBODY: Final = re.compile(
     r"\b(?:говор\w+|учу\w*|учит\w*|вчу\w*|вчит\w*|розмовля\w+|read|speak\w*|learn\w*|write to)\b", re.IGNORECASE
 )
-"""Who speaks or learns a language tells of it."""
+"""Who speaks or learns a language says something about that person, not about the answer."""
 
 _PRAISE: Final = (
     r"верно|точно|именно|правильно|вірно|саме так|exactly|correct|(?:that(?:['’]s| is) )?right|perfect|great|супер"
@@ -107,7 +107,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def reactions(transcript: Sequence[TranscriptLine]) -> dict[int, Reaction]:
-    """How each of the assistant's lines was taken, by its number. The last one of all got no reaction. Pure."""
+    """How each of the assistant's lines was taken, by its number; the last one has no reaction. Pure."""
     found: dict[int, Reaction] = {}
     for asked, answer, said in _answers(transcript):
         found[answer.number] = _reaction(asked, answer, said)
@@ -115,14 +115,14 @@ def reactions(transcript: Sequence[TranscriptLine]) -> dict[int, Reaction]:
 
 
 def questions(transcript: Sequence[TranscriptLine]) -> dict[int, Sequence[TranscriptLine]]:
-    """What each of the assistant's lines answers: the owner's lines right before it, by its number. Pure."""
+    """The owner's lines right before each of the assistant's, by its number. Pure."""
     return {answer.number: asked for asked, answer, _ in _answers(transcript)}
 
 
 def _answers(
     transcript: Sequence[TranscriptLine],
 ) -> Iterator[tuple[Sequence[TranscriptLine], TranscriptLine, Sequence[TranscriptLine]]]:
-    """Each answer between what was said before it and what was said after it."""
+    """Yields each answer with what was said before it and after it."""
     places = [place for place, line in enumerate(transcript) if line.role == "assistant"]
     borders = [-1, *places, len(transcript)]
     between = [transcript[start + 1 : end] for start, end in pairwise(borders)]
@@ -154,7 +154,7 @@ def _of_form(said: str) -> Reaction | None:
 
 
 def _repeats(said: str, before: str) -> bool:
-    """Whether a question is asked again: most of its words are those of the one before."""
+    """Whether a question is repeated: most of its words are those of the one before."""
     if "?" not in said and "?" not in before:
         return False
     one, other = _stems(said), _stems(before)

@@ -1,4 +1,4 @@
-"""What lines are about, in their most telling words. For the language process: it needs dictionaries."""
+"""The topic of lines, in their most telling words. For the language process: it needs dictionaries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMMON: Final = words(
 
 
 def key_words(lines: Sequence[TranscriptLine], *, names: bool) -> list[str]:
-    """The words that these lines turn about, most telling first, in basic form; names among them if `names`."""
+    """The key words of these lines, most telling first, in basic form; names among them if `names`."""
     weights: Counter[str] = Counter()
     brought_up: set[str] = set()
     for line in lines:
@@ -51,12 +51,12 @@ def topic_of(lines: Sequence[TranscriptLine]) -> str:
 
 
 def subject_of(lines: Iterable[TranscriptLine]) -> str:
-    """What an answer to these lines is about, without any name."""
+    """The subject of an answer to these lines, without any name."""
     return ", ".join(key_words([line for line in lines if line.owners_word], names=False)[:2])
 
 
 def _word(token: Token, *, names: bool) -> str | None:
-    """What a word adds to a topic: a noun in its basic form, or a name if `names`; None of any other."""
+    """What a word adds to a topic: a noun in its basic form, or a name if `names`; None for any other."""
     if token.username or len(token.key) < _LEAST or not token.key.replace("'", "").replace("-", "").isalpha():
         return None
     if token.capital and not token.opens:
@@ -68,7 +68,7 @@ def _word(token: Token, *, names: bool) -> str | None:
 
 
 def _noun(key: str) -> str | None:
-    """The nominative of a noun by the first language that knows the word; None of another word."""
+    """The nominative of a noun by the first language that knows the word; None for another word."""
     for language in dictionary_languages(key):
         likeliest = next(iter(parses(key, language)), None)
         if likeliest is not None and likeliest.is_known:

@@ -1,4 +1,4 @@
-"""What is said of one response, or of a session as a whole."""
+"""The judgement of one response, or of a session as a whole."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from internal.chronicle.model import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with its reasons. `summary` is what the response, or the session, says in short; empty: not told.
+    """A verdict with its reasons. `summary` sums up the response, or the session; it may be empty.
 
-    `by_rules`: nobody but the rules of the program looked at it.
+    `by_rules`: the rules of the program judged it, no model.
     """
 
     verdict: Verdict
@@ -26,11 +26,11 @@ class Judgement:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Everything in it that is in somebody's own words."""
+        """All its free texts."""
         return tuple(text for text in (self.summary, *self.errors, *self.lessons) if text)
 
     def attributes(self) -> dict[str, Any]:
-        """As an Analysis keeps it."""
+        """The attributes of an Analysis."""
         return {
             "verdict": self.verdict,
             "rules_used": list(self.rules_used),

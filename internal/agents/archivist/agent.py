@@ -68,8 +68,8 @@ def _known_entity(entity: KnownEntity) -> str:
 def _known_memory(known: KnownMemory, timezone: str) -> str:
     """[G1] Goal | active | 2026-02-07 | выучить испанский"""
     day = f"{known.at.astimezone(ZoneInfo(timezone)):%Y-%m-%d}" if known.at else ""
-    told = " | ".join(part for part in (known.label, known.status or "", day, escape(known.text)) if part)
-    return f"[{known.handle}] {told}"
+    described = " | ".join(part for part in (known.label, known.status or "", day, escape(known.text)) if part)
+    return f"[{known.handle}] {described}"
 
 
 def _known_person(person: Person) -> str:

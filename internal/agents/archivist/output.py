@@ -1,4 +1,4 @@
-"""What the archivist may answer, and how a reply becomes typed proposals."""
+"""The archivist's reply format, and its parsing into typed proposals."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from internal.people.operations import Added, Merged, Operation, RefusedOperatio
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
 GROUPS = ("added", "updated", "merged")
 MAX_ITEMS = 200
-"""Of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
+"""Most of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
 MAX_REASON = 300
 
 DEFAULT = EntityTypes()
 
 
 def reply_schema(types: EntityTypes = DEFAULT) -> ReplySchema:
-    """The JSON schema that is sent along; entities may have the labels that are configured."""
+    """The JSON schema that is sent along; entities may have the configured labels."""
     schema = json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
     schema["properties"]["entities"]["items"]["properties"]["labels"]["items"]["enum"] = list(types.names)
     return ReplySchema("archivist_reply", schema)

@@ -1,4 +1,4 @@
-"""The context manager: keeps in mind what goes on in the owner's life, and stands between notifications and him."""
+"""The context manager: keeps a snapshot of the owner's life, and weighs notifications before they are sent."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ModelContextManager:
 
 
 def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:
-    """The snapshot with a number, a part and a date before each item; the numbers go by `Snapshot.items`."""
+    """The snapshot with a number, a part and a date before each item; numbers are in the order of `Snapshot.items`."""
     parts = [part for part in PARTS for _ in snapshot.part(part)]
     zone = ZoneInfo(timezone)
     lines = [
@@ -76,6 +76,6 @@ def _waiting(notifications: Sequence[Notification], timezone: str) -> list[str]:
 
 def _line(number: int, one: Notification, zone: ZoneInfo) -> str:
     due = one.due_at or one.created_at
-    told = [one.kind.value, "urgent" if one.urgent else "not urgent", f"due {due.astimezone(zone):%Y-%m-%d %H:%M %a}"]
-    told += ["with buttons, its words are fixed"] if one.kind.fixed else []
-    return f"[{number}] {', '.join(told)}: {escape(one.text)}"
+    parts = [one.kind.value, "urgent" if one.urgent else "not urgent", f"due {due.astimezone(zone):%Y-%m-%d %H:%M %a}"]
+    parts += ["with buttons, its words are fixed"] if one.kind.fixed else []
+    return f"[{number}] {', '.join(parts)}: {escape(one.text)}"

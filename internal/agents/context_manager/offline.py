@@ -1,4 +1,4 @@
-"""The context manager without a model: it quotes the owner, and tells what is due as it comes."""
+"""The context manager without a model: it quotes the owner, and sends what is due as it comes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What becomes of notifications by rules: told as they come, several in one message, the same never twice. Pure.
+"""Decides about notifications by rules: sent as they come, several in one message, the same one never twice. Pure.
 
-The rules know nothing of what goes on: not whether a thing is done, nor whether the moment is a bad one. Their reasons
-are keys, which whoever shows them puts into the reader's language; a model's are sentences.
+The rules do not know what goes on: not whether a thing is done, nor whether the moment is a bad one. Their reasons
+are keys with phrases in the reader's language; a model's are sentences.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from internal.agents.model import WeighingRequest
 from internal.notifications.model import Notification
 
 QUESTIONS_AT_ONCE: Final = 3
-"""Messages with buttons told at once; the others wait."""
+"""Messages with buttons sent at once; the others wait."""
 
 BETWEEN_QUESTIONS: Final = timedelta(minutes=30)
 
 
 def weigh(request: WeighingRequest) -> dict[str, Decision]:
-    """A decision about each notification, by its id."""
+    """The decision about each notification, by its id."""
     made: dict[str, Decision] = {}
-    told: set[tuple[str, str]] = set()
+    sent: set[tuple[str, str]] = set()
     questions = 0
     for one in request.notifications:
         same = (one.kind.value, " ".join(one.text.casefold().split()))
-        if same in told and not one.kind.fixed:
+        if same in sent and not one.kind.fixed:
             made[one.id] = _decided(one, "drop", "twice")
             continue
-        told.add(same)
+        sent.add(same)
         questions += one.kind.fixed
         if one.kind.fixed and questions > QUESTIONS_AT_ONCE:
             until = request.now + BETWEEN_QUESTIONS
@@ -41,7 +41,7 @@ def weigh(request: WeighingRequest) -> dict[str, Decision]:
 
 
 def _together(request: WeighingRequest, made: Mapping[str, Decision]) -> dict[str, Decision]:
-    """What needs no answer is told in one message where it is several."""
+    """Merges what needs no answer into one message where there are several."""
     plain = [one for one in request.notifications if not one.kind.fixed and made[one.id].choice == "now"]
     if len(plain) < 2:
         return dict(made)

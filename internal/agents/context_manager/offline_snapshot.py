@@ -1,6 +1,6 @@
-"""A snapshot by rules: the owner's own sentences, sorted by a few words. It quotes, and understands nothing.
+"""Makes a snapshot by rules: the owner's own sentences, sorted by a few words, quoted and not understood.
 
-What it cannot do: tell in its own words, see that something is over that nobody called over, join two lines into one.
+It cannot use words of its own, see that something is over that nobody said to be over, or join two lines into one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from internal.agents.model import ContextRequest, TranscriptLine
-from internal.agents.responder.intent import wanted
+from internal.agents.responder.intent import intent_of
 from internal.language.search.terms import document_terms, words_of
 from internal.language.text.spelling import sentences
 from internal.snapshots.model import Part
@@ -21,11 +21,11 @@ NOW_LASTS: Final = timedelta(days=7)
 THREAD_LASTS: Final = timedelta(days=45)
 
 NEWS: Final = 3
-"""Sentences of one slice that tell what goes on."""
+"""Sentences of one slice that say what goes on."""
 
 FEWEST_WORDS: Final = 3
 LONGEST: Final = 200
-"""Characters: what is longer is a story."""
+"""Most characters; what is longer is a story."""
 
 _WHO: Final = tuple(
     re.compile(words, re.IGNORECASE)
@@ -43,7 +43,7 @@ _WHO: Final = tuple(
         r"|\bI have (?:a |an |two |three )?(?:children|kids?|son|daughter|wife|husband)\b",
     )
 )
-"""Sentences that tell who the owner is; of each kind the newest counts."""
+"""Sentences that say who the owner is; of each kind the newest counts."""
 
 _OPEN: Final = re.compile(
     r"\b(?:надо|нужно|должен|должна|придётся|собира(?:юсь|емся)|планиру\w+|хочу|хотел\w* бы|жду|обещал\w*|не забыть"
@@ -98,7 +98,7 @@ def quoted(request: ContextRequest) -> dict[str, Any]:
 
 
 class _Old:
-    """The snapshot as it was: what is left of it after what was said since."""
+    """The previous snapshot: what is left of it after what was said since."""
 
     def __init__(self, request: ContextRequest) -> None:
         snapshot = request.snapshot
@@ -109,7 +109,7 @@ class _Old:
         self._items = [one for one in self._items if one[0] != part or not words.search(one[2].text)]
 
     def close(self, about: frozenset[str]) -> None:
-        """Takes out the threads that were called over."""
+        """Takes out the threads that were said to be over."""
         self._items = [one for one in self._items if one[0] != "threads" or not _same(about, _words(one[2].text))]
 
     def left(self, part: Part, since: datetime | None = None) -> list[dict[str, Any]]:
@@ -118,13 +118,13 @@ class _Old:
 
 
 def _said(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
-    """The owner's own sentences that tell something, in their order; questions and small talk are left out."""
+    """The owner's own sentences that state something, in their order; questions and small talk are left out."""
     for line in transcript:
         if not line.owners_word:
             continue
         for begin, end in sentences(line.text):
             text = " ".join(line.text[begin:end].split())
-            if len(text.split()) >= FEWEST_WORDS and len(text) <= LONGEST and wanted(text).wish == "news":
+            if len(text.split()) >= FEWEST_WORDS and len(text) <= LONGEST and intent_of(text).wish == "news":
                 yield _Said(text, line.at, line.number)
 
 
@@ -133,7 +133,7 @@ def _item(one: _Said) -> dict[str, Any]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The dictionary forms of what a sentence is about."""
+    """The dictionary forms of the words of a sentence."""
     [terms] = document_terms([text])
     return frozenset(form for forms in words_of(terms) for form in forms[:1])
 

@@ -1,4 +1,4 @@
-"""What is told without a model's words, in the owner's language. Pure."""
+"""The wording of notifications without a model, in the owner's language. Pure."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from internal.agents.model import Language
 from internal.notifications.model import Notification, NotificationKind
 
 LATE: Final = timedelta(minutes=10)
-"""From when on it is said when something was due."""
+"""The delay from which on a message says when something was due."""
 
 
 def notification_text(one: Notification, language: Language, timezone: str, now: datetime) -> str:
-    """One notification by itself, in plain text but for what has buttons: its words stay as they were generated."""
+    """The text of one notification. Plain, but for one with buttons: its words stay as they were generated."""
     if one.kind is not NotificationKind.REMINDER:
         return one.text
     return _with_due("reminder", one, language, timezone, now)
 
 
 def together_text(several: Sequence[Notification], language: Language, timezone: str, now: datetime) -> str:
-    """Several in one message, a line each; plain text."""
+    """The text of several notifications in one message, a line each; plain text."""
     lines = [_with_due("line", one, language, timezone, now) for one in several]
     return "\n".join([phrase(language, "together"), *(f"• {line}" for line in lines)])
 
 
 def clock(moment: datetime, language: Language, timezone: str, now: datetime) -> str:
-    """A moment as a reader of this language writes it, the day left out where it is today."""
+    """A moment as a reader of this language writes it; without the day if that is today."""
     zone = ZoneInfo(timezone)
     local = moment.astimezone(zone)
     if local.date() == now.astimezone(zone).date():
@@ -72,7 +72,7 @@ def _with_due(key: str, one: Notification, language: Language, timezone: str, no
 
 
 def _due(one: Notification, language: Language, timezone: str, now: datetime) -> str:
-    """When it was due, if that is not just now; empty otherwise."""
+    """The time when it was due, if that is not just now; else empty."""
     due = one.due_at
     if due is None or now - due < LATE:
         return ""

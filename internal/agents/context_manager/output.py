@@ -1,4 +1,4 @@
-"""What the context manager may answer, and how a reply becomes a snapshot or decisions."""
+"""The context manager's reply format, and its parsing into a snapshot or decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from internal.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests
 KEYS: Final = ("snapshot", "notifications")
 
 MAX_TEXT: Final = 1000
-"""Characters of a message that is told."""
+"""Most characters of a message."""
 
 MAX_REASON: Final = 300
 
@@ -83,7 +83,7 @@ REPLY_SCHEMA = ReplySchema(
 
 @dataclass(frozen=True, slots=True)
 class SnapshotReply:
-    """The snapshot as it is to be; `refused` are items that were not taken."""
+    """The new snapshot; `refused` are items that were not taken."""
 
     snapshot: Snapshot
     refused: tuple[RefusedOperation, ...] = ()
@@ -91,7 +91,7 @@ class SnapshotReply:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of one notification. `text` is empty where its own words are to be told; `until` is aware.
+    """The decision about one notification. `text` is empty where its own words are sent; `until` is aware.
 
     `by_rules`: no model weighed it.
     """
@@ -106,7 +106,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """By the notification's id; those that the reply says nothing of are missing."""
+    """Decisions by the notification's id; missing where the reply does not name it."""
 
     made: Mapping[str, Decision]
     refused: tuple[RefusedOperation, ...] = ()
@@ -116,16 +116,16 @@ def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int,
     """The reply as a snapshot within its limits, each item with the messages that it rests on.
 
     `message_ids` are the messages of the transcript's lines, by number. An item that names neither lines nor old items
-    rests on all the owner's lines and on all old items of its part: rather too much is forgotten with a message than
+    rests on all the owner's lines and on all old items of its part: it is better to forget too much with a message than
     too little. Reasons of refusals: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
     """
     reply = read_object(text, KEYS, bare="notifications")
-    told = reply.get("snapshot")
-    if not isinstance(told, dict) or not any(part in told for part in PARTS):
+    raw = reply.get("snapshot")
+    if not isinstance(raw, dict) or not any(part in raw for part in PARTS):
         raise ModelReplyInvalid("the reply holds no snapshot")
     reader = _SnapshotReader(request, message_ids)
-    parts = {part: tuple(reader.items(part, told.get(part))) for part in PARTS}
-    by_rules = told.get("by") == "rules"
+    parts = {part: tuple(reader.items(part, raw.get(part))) for part in PARTS}
+    by_rules = raw.get("by") == "rules"
     return SnapshotReply(bounded(Snapshot(**parts, by_rules=by_rules)), tuple(reader.refused))
 
 
@@ -168,7 +168,7 @@ class _SnapshotReader:
         return Item(text, at, rests_on(*(item.sources for item in goes_on), ids))
 
     def _likely(self, part: Part, text: str) -> tuple[list[TranscriptLine], list[Item]]:
-        """What an item without a receipt may rest on: the same item as before, else everything there is."""
+        """The messages of an item without evidence: those of the same item before, else all there are."""
         same = [item for item in self._old.items if item.text.casefold() == text.casefold()]
         if same:
             return [], same
@@ -179,7 +179,7 @@ class _SnapshotReader:
 
 
 def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
-    """The reply as decisions about what was asked, one a notification.
+    """The reply as decisions, one a notification.
 
     Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
     """
@@ -201,13 +201,13 @@ def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
 def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision]) -> Decision:
     if not isinstance(raw, dict):
         raise Refused("bad_shape", f"{str(raw)[:80]!r} is no decision")
-    told = str(raw.get("id")).strip()
+    written = str(raw.get("id")).strip()
     by_id = {one.id: one for one in request.notifications}
-    number = _NUMBER.fullmatch(told)
+    number = _NUMBER.fullmatch(written)
     place = int(number[1]) - 1 if number else -1
-    found = by_id.get(told) or (request.notifications[place] if 0 <= place < len(request.notifications) else None)
+    found = by_id.get(written) or (request.notifications[place] if 0 <= place < len(request.notifications) else None)
     if found is None:
-        raise Refused("unknown_notification", f"{told[:80]!r} waits for no decision")
+        raise Refused("unknown_notification", f"{written[:80]!r} waits for no decision")
     if found.id in made:
         raise Refused("decided_twice", "a notification was decided about already")
     choice = _CHOICES.get(str(raw.get("decision")).strip().casefold())
@@ -224,13 +224,13 @@ def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision
 
 
 def _message(raw: object) -> str:
-    """What is told may stand on several lines."""
+    """The text of a message, which may have several lines."""
     lines = [_line(one, MAX_TEXT) for one in raw.splitlines()] if isinstance(raw, str) else []
     return "\n".join(line for line in lines if line)[:MAX_TEXT].strip()
 
 
 def _moment(raw: object, timezone: str) -> datetime | None:
-    """A time as models write it; without a zone it is the owner's. None for what is no time."""
+    """A time as models write it; without a zone it is in the owner's. None for what is no time."""
     if not isinstance(raw, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The enricher without a model: a question about "him" gets the name of the one spoken of last."""
+"""The enricher without a model: a question about "him" gets the name of the one who was mentioned last."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _OF_PEOPLE = re.compile(
     r"\b(?:сказа|говор|дума|жив|жит|работа|звон|позвон|писа|приед|приех|уех|каза|розпов|меш|прац|дзвон|приї|поїх)",
     re.IGNORECASE,
 )
-"""What somebody does and no thing: "а что она сказала?" is never about the weather that was asked about before."""
+"""What a person does and no thing: "а что она сказала?" is never about the weather that was asked about before."""
 _TOPIC = 120
-"""Characters of the earlier message that a question without any name is put behind."""
+"""Most characters of the earlier message that is put before a question without any name."""
 
 
 class OfflineEnricher:
@@ -47,7 +47,7 @@ class OfflineEnricher:
 
 
 def enrich(request: EnricherRequest) -> str:
-    """The question, behind the name or the words it leans on if it leans on any; pure."""
+    """The question, with the name or the words it leans on before it; pure."""
     question = request.question
     keys = [token.key for token in tokens(question)]
     pronoun = next((key for key in keys if key in _PRONOUNS), None)

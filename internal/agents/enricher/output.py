@@ -1,4 +1,4 @@
-"""What the enricher answers."""
+"""The enricher's reply format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from internal.errors import ModelReplyInvalid
 from internal.llm.model import ReplySchema
 
 MAX_QUERY = 1000
-"""Characters. More is not a question but a retelling of the dialogue, and would blur the search."""
+"""Most characters. More is no question but a summary of the dialogue, and would blur the search."""
 
 REPLY_SCHEMA = ReplySchema(
     "enricher_reply",

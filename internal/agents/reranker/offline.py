@@ -1,4 +1,4 @@
-"""The reranker without a model: those the question names, else the circle it asks for, else the few found first."""
+"""The reranker without a model: people named in the question, else the circle it asks for, else the first few."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from internal.people.circle_words import circles_asked
 from internal.people.model import Person, names_of
 
 _UNNAMED = 3
-"""How many are kept when nobody is named: of 60 such queries of the calibration set, 56 have the right person here."""
+"""How many are kept when nobody is named: for 56 of 60 such queries of the calibration set the right person is here."""
 
 
 class OfflineReranker:
@@ -28,7 +28,7 @@ class OfflineReranker:
 
 
 def pick(request: RerankerRequest) -> list[PersonPick]:
-    """The named candidates by how plainly they are named, then by their place. Pure.
+    """The named candidates, most plainly named first. Pure.
 
     Without any, those of the circle asked for, else the first three.
     """

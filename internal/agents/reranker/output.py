@@ -1,4 +1,4 @@
-"""What the reranker answers."""
+"""The reranker's reply format."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ REPLY_SCHEMA = ReplySchema(
 def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[PersonPick]:
     """The picks among the candidates, best first, each once, at most `max_people`; an empty list is an answer.
 
-    ModelReplyUnknownIds if people are named and none of them is a candidate; ModelReplyInvalid if the reply cannot be
-    read.
+    Raises ModelReplyUnknownIds if people are named and none of them is a candidate; ModelReplyInvalid if the reply
+    cannot be read.
     """
     people = read_object(text, ("people",), bare="people")["people"]
     if not isinstance(people, list):

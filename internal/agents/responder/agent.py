@@ -32,7 +32,7 @@ from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
 
 OMITTED = "…"
-"""Stands for what the owner said before the first of the assistant's messages that the prompt has room for."""
+"""Replaces what the owner said before the first of the assistant's messages that fits into the prompt."""
 
 LIMITS: Final = Limits(temperature=0.7, timeout=timedelta(seconds=120))
 """An answer may be worded freely. Two minutes, since a thinking model is silent at first."""
@@ -48,7 +48,7 @@ class ModelResponder:
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """As the port says, without the prompt's blocks and without citations of what was not given.
 
-        A reply that says nothing besides, or raw JSON, is invalid.
+        Raises ModelReplyInvalid for a reply that says nothing besides, or is raw JSON.
         """
         given = (request.facts, [line.text for line in request.dialogue], request.memories, request.passages)
         speech, citations = Speech(), CitationFilter(*given)
@@ -96,14 +96,14 @@ class ModelResponder:
 
 
 def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
-    """The messages, the owner's with their metadata. The one to answer always tells its time."""
+    """The messages, the owner's with their metadata. The one to answer always has its time."""
     now = clock_metadata(request.now, request.owner.timezone)
     last = len(request.dialogue) - 1
     return [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
 
 
 def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The two roles by turns, the user's first: the chat templates of some models take nothing else.
+    """The two roles in turn, the user's first: the chat templates of some models take nothing else.
 
     Messages in a row become one, such as the context with what follows it, and those that got no answer.
     """

@@ -1,4 +1,4 @@
-"""The `<facts>` block of a prompt: one line a fact, with the number by which it is cited and the dates it knows."""
+"""The `<facts>` block of a prompt: a line for each fact, with the number by which it is cited and its known dates."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:
 
 
 def fact_line(fact: RecalledFact, timezone: str) -> str:
-    """`[F1] Петров работает в ACME | since 2026-02-01 | said 2026-02-03`: the owner's days, unknown ones absent."""
+    """`[F1] Петров работает в ACME | since 2026-02-01 | said 2026-02-03`: in the owner's days, without unknown ones."""
     dates = (("since", fact.valid_at), ("until", fact.invalid_at), ("said", fact.said_at))
-    told = [f"{word} {day(moment, timezone)}" for word, moment in dates if moment is not None]
-    return " | ".join((f"[F{fact.n}] {escape(fact.text)}", *told))
+    said = [f"{word} {day(moment, timezone)}" for word, moment in dates if moment is not None]
+    return " | ".join((f"[F{fact.n}] {escape(fact.text)}", *said))
 
 
 def day(moment: datetime, timezone: str) -> str:

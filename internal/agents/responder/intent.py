@@ -1,4 +1,4 @@
-"""What the owner wants, judged by a few words: small talk, a question about a circle, a question, or news."""
+"""The intent of a message, by a few words: small talk, a question about a circle, a question, or news."""
 
 from __future__ import annotations
 
@@ -67,25 +67,25 @@ _OF_SOMEBODY = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a message wants; `circle` only if it asks about a whole circle."""
+class Intent:
+    """The intent of a message; `circle` only if it asks about a whole circle."""
 
     wish: Wish
     circle: Circle | None = None
 
 
-def wanted(text: str) -> Wanted:
-    """The wish of a message; what is none of the others is news."""
+def intent_of(text: str) -> Intent:
+    """The intent of a message; "news" if it is none of the others."""
     for wish, pattern in _SMALL_TALK.items():
         if pattern.fullmatch(text):
-            return Wanted(wish)
+            return Intent(wish)
     if circles := circles_asked(text):
-        return Wanted("circle", circles[0])
-    return Wanted("question" if _ASKS.search(text.strip()) else "news")
+        return Intent("circle", circles[0])
+    return Intent("question" if _ASKS.search(text.strip()) else "news")
 
 
 def asked_name(text: str) -> str | None:
-    """The name in "кто такой Задорожный?", also when nothing but the question says that it is one."""
+    """The name in "кто такой Задорожный?", also when nothing but the question says that it is a name."""
     match = _WHO_IS.search(text)
     return match[1] if match else None
 

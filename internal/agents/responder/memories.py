@@ -1,4 +1,4 @@
-"""The `<memories>` and `<lessons>` blocks of a prompt: one escaped line for each, left out where there is none."""
+"""The `<memories>` and `<lessons>` blocks of a prompt: one escaped line each, left out where there is none."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def memories_block(memories: Sequence[RecalledMemory], timezone: str) -> str:
 
 
 def memory_line(memory: RecalledMemory, timezone: str) -> str:
-    """`[M1] Goal: run a marathon (active, 2026-02-03, by 2026-12-31)`: the owner's days, what is not known absent."""
-    told = [
+    """`[M1] Goal: run a marathon (active, 2026-02-03, by 2026-12-31)`: in the owner's days, without what is unknown."""
+    details = [
         *([memory.status] if memory.status else []),
         *([day(memory.at, timezone)] if memory.at else []),
         *([f"by {day(memory.due, timezone)}"] if memory.due else []),
         *(["associated"] if memory.associated else []),
     ]
-    around = f" ({', '.join(told)})" if told else ""
+    around = f" ({', '.join(details)})" if details else ""
     return f"[M{memory.n}] {memory.label}: {escape(memory.text)}{around}"
 
 
 def lessons_block(lessons: Sequence[str]) -> str:
-    """`<lessons>` with one line for each, the same one once."""
+    """`<lessons>` with one line for each, equal ones once."""
     return block("lessons", [f"- {one}" for one in dict.fromkeys(map(escape, lessons)) if one])

@@ -1,4 +1,4 @@
-"""The responder without a model: answers by quoting what it remembers, and says so when it remembers nothing."""
+"""The responder without a model: answers by quoting what is recalled, and says so when nothing is."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from internal.agents.model import (
 )
 from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
-from internal.agents.responder.intent import Wanted, asked_name, asks_about_somebody, wanted
+from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
-from internal.agents.responder.relevant_facts import answering, told_of
+from internal.agents.responder.relevant_facts import answering, facts_about
 from internal.agents.responder.relevant_memories import of_kind, said_before, said_here, shared, sharing_words
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.names.kinship import MY
@@ -41,10 +41,10 @@ _MAX_QUOTED = 3
 _MAX_LISTED = 20
 _LONGEST_NAME = 3
 _QUOTE = 400
-"""Characters of an earlier message that are quoted."""
+"""Most characters of an earlier message in a quotation."""
 
 _STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "answered", "liked", "disliked"})
-"""Where a goal, a question or a liking may stand; a project's and a contradiction's status says nothing in a list."""
+"""States of goals, questions and preferences that are shown; others mean nothing in a list."""
 
 _STEM = 5
 """Letters by which two words count as one, whatever their endings."""
@@ -88,7 +88,7 @@ def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
     lines = _last_lines(request)
     own = "\n".join(line.text for line in lines if author_of(line) is None)
-    wish = wanted(own)
+    wish = intent_of(own)
     read = own or "\n".join(line.text for line in lines)
     only_names = wish.wish == "news" and _only_names(read)
     speech = _Speech(request.owner.language if only_names else text_language(read, request.owner.language))
@@ -103,7 +103,7 @@ def _last_lines(request: ResponderRequest) -> list[DialogueLine]:
 
 
 def _only_names(said: str) -> bool:
-    """Whether a message is no more than a name: that tells no language, a Russian owner writes "Masha" too."""
+    """Whether a message is only a name: its language is unknown then, a Russian owner writes "Masha" too."""
     found = tokens(said)
     return len(found) <= _LONGEST_NAME and all(token.capital or token.username for token in found)
 
@@ -129,18 +129,18 @@ class _Speech:
         return f"{', '.join(head)} {self('and')} {last}" if head else last
 
     def subject(self, subject: Subject) -> str:
-        """What is remembered of somebody, then what this dialogue adds to it."""
-        told = self("told", said=_plain(subject.told)) if subject.told else ""
+        """What is known of somebody, then what this dialogue adds to it."""
+        news = self("told", said=_plain(subject.news)) if subject.news else ""
         if subject.person is None:
-            return f"{_plain(subject.name)}. {told}"
-        return f"{self._person(subject.person, told)} {told}".strip()
+            return f"{_plain(subject.name)}. {news}"
+        return f"{self._person(subject.person, news)} {news}".strip()
 
-    def _person(self, person: Person, told: str) -> str:
+    def _person(self, person: Person, news: str) -> str:
         name, circle = _plain(person.display_name), self(person.circle.value)
         circle = circle[:1].lower() + circle[1:]
         if says_more_than_names(person):
             return self("about", name=name, circle=circle, bio=_plain(person.bio))
-        return f"{name} ({circle})." if told else self("about-empty", name=name, circle=circle)
+        return f"{name} ({circle})." if news else self("about-empty", name=name, circle=circle)
 
 
 @cache
@@ -156,11 +156,11 @@ def phrase_source(language: Language) -> str:
 
 
 def _plain(text: str) -> str:
-    """Stored words shown as they are: replies are Markdown."""
+    """Stored words, escaped: replies are Markdown."""
     return re.sub(r"([*`\[\]])", r"\\\1", " ".join(text.split()))
 
 
-def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, wish: Wanted, speech: _Speech) -> str:
+def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, wish: Intent, speech: _Speech) -> str:
     authors = list(dict.fromkeys(_plain(author) for line in lines if (author := author_of(line))))
     if not own and authors:
         return speech("forwarded", names=speech.names(authors))
@@ -176,7 +176,7 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
 
 
 def _circle(circle: Circle, people: Sequence[Person], speech: _Speech) -> str:
-    """Everybody of a circle; at work there are two."""
+    """Everybody of a circle; at work there are two circles."""
     asked = (circle, Circle.WORK_OUTER) if circle is Circle.WORK_INNER else (circle,)
     inside = {one: [person for person in people if person.circle is one][:_MAX_LISTED] for one in asked}
     listed = [
@@ -206,14 +206,14 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return _memories(remembered, request, speech)
     if quoted and (not here or shares[1] > shares[0]):
         return _quoted(*quoted, request, speech)
-    told = speech("told", said=_plain(here)) if here else ""
+    answer = speech("told", said=_plain(here)) if here else ""
     if quoted:
-        return told
-    return _of_strangers(request, said, speech) or told or _guess(said, request, known, speech)
+        return answer
+    return _of_strangers(request, said, speech) or answer or _guess(said, request, known, speech)
 
 
 def _with_name(said: str, known: Sequence[Subject]) -> str:
-    """A question with the name of the one relative whom it calls by kinship: facts know him by his name."""
+    """A question with the name of the one relative whom it calls by kinship: facts have the name."""
     meant = [] if named(said, known) else [one for one in called(said, known) if one.person is not None]
     if len(meant) != 1:
         return said
@@ -222,7 +222,7 @@ def _with_name(said: str, known: Sequence[Subject]) -> str:
 
 
 def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
-    """The memories of the kind asked for by name, else the facts that answer; empty if there is neither."""
+    """The memories of the kind asked for, else the facts that answer; empty if there is neither."""
     if kept := of_kind(said, request.memories) or of_kind(request.query, request.memories):
         return _memories(kept, request, speech)
     answers = answering(said, request.facts) or answering(request.query, request.facts)
@@ -230,13 +230,13 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
 
 
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
-    """What was just said of somebody not remembered, else what is known beside; empty if nobody seems to be meant."""
+    """What was just said of somebody unknown, else what else is known; empty if nobody seems to be meant."""
     asked = asked_name(said)
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
-    told = own_words(request, strangers, roles_of(said))
-    if told:
-        return speech("told", said=_plain(told))
-    if about := told_of(said, request.facts):
+    words = own_words(request, strangers, roles_of(said))
+    if words:
+        return speech("told", said=_plain(words))
+    if about := facts_about(said, request.facts):
         return "\n".join((speech("only-this"), _facts(about, request, speech)))
     names = list(dict.fromkeys(map(_plain, strangers)))
     return speech("unknown", names=speech.names(names), count=len(names)) if names else ""
@@ -251,7 +251,7 @@ def _guess(said: str, request: ResponderRequest, known: Sequence[Subject], speec
 
 
 def _facts(facts: Sequence[RecalledFact], request: ResponderRequest, speech: _Speech) -> str:
-    """The facts as they were told, each with its dates and its number."""
+    """The facts as they were said, each with its dates and its number."""
     return "\n".join(f"{_dated(fact, request.owner.timezone, speech)} [F{fact.n}]." for fact in facts)
 
 
@@ -264,15 +264,15 @@ def _dated(fact: RecalledFact, timezone: str, speech: _Speech) -> str:
 
 
 def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, speech: _Speech) -> str:
-    """One as a sentence, several as a list; each with where it stands, since when, and its number."""
-    told = [f"{_remembered(one, request.owner.timezone, speech)} [M{one.n}]" for one in memories]
-    if len(told) == 1:
-        return f"{told[0]}."
-    return "\n".join((speech("remembered"), *(f"- {line}" for line in told)))
+    """One memory as a sentence, several as a list; each with its state, date and number."""
+    lines = [f"{_remembered(one, request.owner.timezone, speech)} [M{one.n}]" for one in memories]
+    if len(lines) == 1:
+        return f"{lines[0]}."
+    return "\n".join((speech("remembered"), *(f"- {line}" for line in lines)))
 
 
 def _quoted(passage: RecalledPassage, line: PassageLine, request: ResponderRequest, speech: _Speech) -> str:
-    """What was said, with who said it, when, and the number of its passage."""
+    """An earlier line with its speaker, time and the number of its passage."""
     words = " ".join(line.text.split())
     text = _plain(words if len(words) <= _QUOTE else words[:_QUOTE].rsplit(" ", 1)[0] + "…")
     at = day(line.at, request.owner.timezone)
@@ -293,7 +293,7 @@ def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:
 
 
 def _likely(said: str, relevant: Sequence[Person]) -> list[Person]:
-    """Those near in meaning, if the question asks for a person or shares a word with what is known of one."""
+    """The people near in meaning, if the question asks for a person or shares a word with what is known of one."""
     near = [person for person in relevant if says_more_than_names(person)]
     if not asks_about_somebody(said):
         stems = _stems(said)

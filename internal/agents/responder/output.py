@@ -1,4 +1,4 @@
-"""What of a responder's reply may be said: never the prompt's own blocks, and nothing that is raw JSON.
+"""Filters a responder's reply: without the prompt's own blocks, and without anything that is raw JSON.
 
 What leaks into one reply leaks, through the history, into every later one. Code is left alone: people ask about it.
 """
@@ -28,7 +28,7 @@ _BEGINS_LIKE_OURS = re.compile(r'\{\s*"people_operations"|\[\s*\{\s*"type"\s*:\s
 
 
 def spoken(text: str) -> str:
-    """A whole reply as it may be said and kept. ModelReplyInvalid if nothing is left, or nothing but raw JSON.
+    """A whole reply as it may be sent and stored. Raises ModelReplyInvalid if nothing is left, or only raw JSON.
 
     Raw is an object, or an array of objects, that stands alone. In a code fence it may be what the owner asked for:
     there only the forms in which other agents answer are refused.
@@ -51,7 +51,7 @@ class Speech:
         self._begun = False
 
     def feed(self, piece: str) -> str:
-        """What may be shown now."""
+        """The text that may be shown now."""
         words = self._blocks.feed(piece)
         if self._begun:
             return words
@@ -62,7 +62,7 @@ class Speech:
         return self._waiting.lstrip()
 
     def finish(self) -> str:
-        """What was held back. Only for a reply that `spoken` has passed."""
+        """The rest that was held back. Only for a reply that `spoken` has passed."""
         rest = self._blocks.finish()
         return rest if self._begun else (self._waiting + rest).lstrip()
 
@@ -80,12 +80,12 @@ class BlockFilter:
         self._code = Code()
 
     def feed(self, piece: str) -> str:
-        """What may be shown now; what could be the beginning of a tag is held back."""
+        """The text that may be shown now; what could be the beginning of a tag is held back."""
         self._held += piece
         return self._take(ended=False)
 
     def finish(self) -> str:
-        """What was held back and turned out to be no tag."""
+        """The rest that was held back and turned out to be no tag."""
         return self._take(ended=True)
 
     def _take(self, *, ended: bool) -> str:
@@ -145,13 +145,13 @@ class BlockFilter:
 
 
 def _closing(text: str, name: str) -> int | None:
-    """Where the closing tag of this name ends."""
+    """The index behind the closing tag of this name."""
     found = (tag.end() for tag in _TAG.finditer(text) if tag[1] and tag[2].casefold() == name)
     return next(found, None)
 
 
 def _safe_length(text: str) -> int:
-    """How much of the text cannot be the beginning of a tag."""
+    """The length of the text that cannot be the beginning of a tag."""
     start = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
     return start if start >= 0 and _TAG.fullmatch(text, start, partial=True) else len(text)
 
@@ -169,7 +169,7 @@ def _is_raw_json(words: str) -> bool:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether this is what another of the agents answers."""
+    """Whether this is the reply format of another agent."""
     if isinstance(value, list):
         return any(isinstance(item, dict) and item.get("type") in ("Added", "Updated", "Merged") for item in value)
     return isinstance(value, dict) and bool(value) and value.keys() <= set(_OUR_KEYS)

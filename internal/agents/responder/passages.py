@@ -1,4 +1,4 @@
-"""The `<past_messages>` block of a prompt: what was said before, passage by passage, each with who said it and when."""
+"""The `<past_messages>` block of a prompt: earlier lines, passage by passage, each with its speaker and time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from internal.agents.prompts import block
 from internal.people.model import escape
 
 ASSISTANT: Final = "you"
-"""Who said the assistant's own words, told to the assistant."""
+"""The speaker of the assistant's own words, as the assistant is shown it."""
 
 
 def passages_block(passages: Sequence[RecalledPassage], timezone: str) -> str:
@@ -25,16 +25,16 @@ def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
 
     Behind what does not hold any more stands ` (outdated since 2026-05-03)`.
     """
-    told: list[str] = []
+    lines: list[str] = []
     day = ""
     for line in passage.lines:
         at = local(line.at, timezone)
         date, time = f"{at:%Y-%m-%d %a}", f"{at:%H:%M}"
         when = time if date == day else f"{date} {time}"
         late = "" if line.outdated is None else f" (outdated since {local(line.outdated, timezone):%Y-%m-%d})"
-        told.append(f"{when} {_said(line)}{late}")
+        lines.append(f"{when} {_said(line)}{late}")
         day = date
-    return [f"[S{passage.n}] {told[0]}", *(f"  {line}" for line in told[1:])] if told else []
+    return [f"[S{passage.n}] {lines[0]}", *(f"  {line}" for line in lines[1:])] if lines else []
 
 
 def local(moment: datetime, timezone: str) -> datetime:

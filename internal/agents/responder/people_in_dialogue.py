@@ -1,6 +1,6 @@
-"""Whom an answer can be about: the people remembered, and those the owner has told of in this very dialogue.
+"""The people an answer can be about: known ones, and those whom the owner mentions in this very dialogue.
 
-Between telling and archival memory knows nothing yet, while the owner has just been promised that it will.
+Until it is archived memory knows nothing of them, while the owner was just promised that it will.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from internal.agents.archivist.offline.bio_quotes import asks, unknown_of
 from internal.agents.archivist.offline.people import Dossier, Reading
 from internal.agents.model import DialogueLine, ResponderRequest, TranscriptLine
-from internal.agents.responder.intent import wanted
+from internal.agents.responder.intent import intent_of
 from internal.agents.role_words import calling, roles_of
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import NAMED, name_boosts
@@ -19,36 +19,36 @@ from internal.language.text.spelling import sentences
 from internal.people.model import Person, names_of
 
 _LINES = 60
-"""Latest lines of a dialogue that are read, as many as an archival takes: 20 ms, 0.5 s for words not seen before."""
+"""Most lines of a dialogue that are read, as many as an archivist reads: 20 ms, 0.5 s for words not seen before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Somebody remembered, somebody just told of, or both. `before` and `latest`: told before, in the last lines."""
+    """Somebody known, somebody just mentioned, or both. `before` and `latest`: said before, in the last lines."""
 
     person: Person | None
     names: tuple[str, ...]
     roles: frozenset[str] = frozenset()
     loose: frozenset[str] = frozenset()
-    told: str = ""
+    news: str = ""
     before: bool = False
     latest: bool = False
 
     @property
     def name(self) -> str:
-        """The name remembered, else the fullest one told."""
+        """The stored name, else the fullest one of the dialogue."""
         return self.person.display_name if self.person else max(self.names, key=lambda name: len(name_words(name)))
 
 
 def subjects(request: ResponderRequest, latest: int) -> list[Subject]:
-    """Everybody remembered, then everybody new in the dialogue; `latest` counts the lines that are to be answered."""
+    """Everybody known, then everybody new in the dialogue; `latest` counts the lines that are to be answered."""
     people = list({person.id: person for person in (*request.inner_circle, *request.relevant_people)}.values())
     lines = request.dialogue[-_LINES:]
     dossiers = _dossiers(request, people, lines)
     of_person = {dossier.person_id: dossier for dossier in dossiers}
     fresh = len(lines) - latest + 1
     known = [_remembered(person, of_person.get(person.id), fresh) for person in people]
-    new = [_told(_empty(dossier), dossier, fresh) for dossier in dossiers if dossier.person_id is None]
+    new = [_with_news(_empty(dossier), dossier, fresh) for dossier in dossiers if dossier.person_id is None]
     return [*known, *new]
 
 
@@ -62,7 +62,7 @@ def _dossiers(request: ResponderRequest, people: Sequence[Person], lines: Sequen
 def _remembered(person: Person, dossier: Dossier | None, fresh: int) -> Subject:
     called = calling(person)
     subject = Subject(person, names_of(person), called.roles, called.loose, before=True)
-    return _told(subject, dossier, fresh) if dossier else subject
+    return _with_news(subject, dossier, fresh) if dossier else subject
 
 
 def _empty(dossier: Dossier) -> Subject:
@@ -70,36 +70,36 @@ def _empty(dossier: Dossier) -> Subject:
     return Subject(None, tuple(names))
 
 
-def _told(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
+def _with_news(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
     bio = subject.person.bio if subject.person else ""
     return replace(
         subject,
         roles=subject.roles | dossier.roles,
-        told=unknown_of(bio, dossier.said),
+        news=unknown_of(bio, dossier.said),
         before=subject.before or min(dossier.lines) < fresh,
         latest=max(dossier.lines) >= fresh,
     )
 
 
 def named(text: str, among: Sequence[Subject]) -> list[Subject]:
-    """Those whom a text names outright, most plainly first."""
+    """The people whom a text names outright, most plainly first."""
     boosts = name_boosts(text, {number: subject.names for number, subject in enumerate(among)})
     found = [number for number in boosts if boosts[number] >= NAMED]
     return [among[number] for number in sorted(found, key=lambda number: (-boosts[number], number))]
 
 
 def called(text: str, among: Sequence[Subject]) -> list[Subject]:
-    """Those whom the owner calls what the text calls somebody; a role that stands with a name beats a loose one."""
+    """The people whom the owner calls what the text calls somebody; a role beside a name counts more."""
     asked = roles_of(text)
     return [one for one in among if asked & one.roles] or [one for one in among if asked & one.loose]
 
 
 def own_words(request: ResponderRequest, names: Sequence[str], roles: frozenset[str]) -> str:
-    """The owner's own latest sentences of this dialogue that name one of these, or call somebody by these roles."""
+    """The owner's own latest sentences of this dialogue that name one of these, or use one of these roles."""
     lines = [line for line in request.dialogue[-_LINES:] if line.role == "user" and not author_of(line)]
-    told = [line.text[start:end] for line in lines for start, end in sentences(line.text)]
-    fitting = [one for one in told if not asks(one) and (roles & roles_of(one) or _names_one(one, names))]
-    return unknown_of("", [one for one in fitting if wanted(one).wish == "news"])
+    spoken = [line.text[start:end] for line in lines for start, end in sentences(line.text)]
+    fitting = [one for one in spoken if not asks(one) and (roles & roles_of(one) or _names_one(one, names))]
+    return unknown_of("", [one for one in fitting if intent_of(one).wish == "news"])
 
 
 def _names_one(sentence: str, names: Sequence[str]) -> bool:
@@ -107,5 +107,5 @@ def _names_one(sentence: str, names: Sequence[str]) -> bool:
 
 
 def author_of(line: DialogueLine) -> str | None:
-    """Whose words a forwarded line is; None if it is the owner's own."""
+    """The author of a forwarded line; None if it is the owner's own."""
     return (line.metadata or {}).get("forwarded_from")

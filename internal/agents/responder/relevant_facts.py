@@ -1,4 +1,4 @@
-"""Which of the facts given answer a question, judged by the relation it asks for, whom it names and its other words."""
+"""The facts that answer a question, judged by the relation it asks for, whom it names and its other words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_ANSWERS: Final = 3
 
 
 def answering(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
-    """The facts that answer a question, most fitting first, at most three; none if it only names somebody."""
+    """The facts that answer a question, most fitting first, at most three; empty if it only names somebody."""
     if not facts:
         return []
     relation = _relation_asked(said)
@@ -41,8 +41,8 @@ def answering(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
     return _sharing_words(said, among)[:_MAX_ANSWERS] if relation is None or not about else []
 
 
-def told_of(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
-    """The first facts about whoever a question names, whatever it asks."""
+def facts_about(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
+    """The first facts about the people or things a question names, whatever it asks."""
     return _about(said, facts, own=False)[:_MAX_ANSWERS]
 
 
@@ -51,7 +51,7 @@ def _relation_asked(said: str) -> str | None:
 
 
 def _about(said: str, facts: Sequence[RecalledFact], *, own: bool) -> list[RecalledFact]:
-    """The facts with somebody who is named at one end, those that begin there first."""
+    """The facts with a named end, those that begin there first."""
     named = _named(said, facts)
     sources = [fact for fact in facts if fact.source in named or (own and fact.about_owner)]
     return [*sources, *(fact for fact in facts if fact.target in named and fact not in sources)]
@@ -64,12 +64,12 @@ def _named(said: str, facts: Sequence[RecalledFact]) -> set[str]:
 
 
 def _names_somebody(said: str, facts: Sequence[RecalledFact]) -> bool:
-    """Whether a question is about somebody else than those whom the facts are about: a capital within it tells."""
+    """Whether a question is about somebody else than the facts are: a capital within it shows that."""
     return bool(re.search(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+", said)) and not _named(said, facts)
 
 
 def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
-    """The facts that hold most of the question's words, names of their ends apart; those with none are left out."""
+    """The facts that share most of the question's words, ends' names apart; those that share none are left out."""
     asked = topic_terms(said)
     shares = {fact.n: _share(asked, fact) for fact in facts}
     best = max(shares.values(), default=0)
@@ -77,9 +77,9 @@ def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFac
 
 
 def _share(asked: Sequence[Word], fact: RecalledFact) -> int:
-    told, ends = (_alternatives(text) for text in (fact.text, f"{fact.source} {fact.target}"))
+    words, ends = (_alternatives(text) for text in (fact.text, f"{fact.source} {fact.target}"))
     found = ({term for term, _ in word} for word in asked)
-    return sum(bool(terms & told) and not terms & ends for terms in found)
+    return sum(bool(terms & words) and not terms & ends for terms in found)
 
 
 def _alternatives(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rules an answer is judged by: what the responder's own instructions tell it to do, one by one."""
+"""The rules an answer is judged by: the responder's own instructions, one by one."""
 
 from __future__ import annotations
 

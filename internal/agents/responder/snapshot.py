@@ -1,4 +1,4 @@
-"""How the responder is shown what is kept in mind of the owner."""
+"""The `<context_snapshot>` block of the responder's prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a proposed task is due: what the reply says, resolved against the time of the line that proves it."""
+"""The schedule of a proposed task: what the reply says, resolved against the time of the line that proves it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FURTHEST: Final = timedelta(days=36_525)
 
 
 def schedule_of(task: ProposedTask, line: TranscriptLine, tz: str, language: Language) -> Schedule:
-    """When it is due, in the owner's zone `tz`. Raises Refused("due" | "recurrence") for what cannot be read."""
+    """The schedule in the owner's zone `tz`. Raises Refused("due" | "recurrence") for what cannot be read."""
     at = line.at.astimezone(ZoneInfo(tz))
     found = Schedule(tz=tz) if not task.due else _due(task.due, at, tz, language)
     if not task.repeat:

@@ -1,6 +1,6 @@
 """The task manager without a model: plain requests, needs, promises and appointments, and what is said to be done.
 
-It cannot read between the lines: what is told in other words than its rules know is no task to it.
+It cannot read between the lines: what is said in other words than its rules know is no task to it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def propose(request: TaskManagerRequest) -> str:
         if not line.owners_word:
             continue
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
-        tasks += [_told(one, line, before) for one in found]
+        tasks += [_item(one, line, before) for one in found]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
@@ -51,7 +51,7 @@ def propose(request: TaskManagerRequest) -> str:
 
 
 def titled(found: TaskFound, text: str, before: str | None) -> str:
-    """The title of a task; one that only says when is of what was said before it."""
+    """The title of a task; one that only gives a time is about what was said before it."""
     if found.title:
         return found.title
     said = shortened(title_of(before or "", ()))
@@ -59,13 +59,13 @@ def titled(found: TaskFound, text: str, before: str | None) -> str:
 
 
 def due_of(time: TimeFound | None) -> str | None:
-    """A time as the contract writes it."""
+    """A time in the contract's format."""
     if time is None:
         return None
     return f"{time.moment:%Y-%m-%d}" if time.whole_day else f"{time.moment:%Y-%m-%dT%H:%M}"
 
 
-def _told(found: TaskFound, line: TranscriptLine, before: TranscriptLine | None) -> dict[str, Any]:
+def _item(found: TaskFound, line: TranscriptLine, before: TranscriptLine | None) -> dict[str, Any]:
     return {
         "kind": found.kind,
         "title": titled(found, line.text, before.text if before else None),

@@ -1,4 +1,4 @@
-"""What the task manager may answer, and how a reply becomes proposals."""
+"""The task manager's reply format, and its parsing into proposals."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from internal.people.operations import RefusedOperation
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
 MAX_ITEMS: Final = 40
-"""Of a kind in one reply: a slice has at most 60 lines."""
+"""Most of a kind in one reply: a slice has at most 60 lines."""
 
 MAX_DUE: Final = 100
-"""Characters; more is no date."""
+"""Most characters; more is no date."""
 
 _SETTLED: Final = (TaskState.DONE, TaskState.CANCELLED)
 _NULLABLE: Final = {"type": ["string", "null"]}
@@ -69,7 +69,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class ProposedTask:
-    """A task that a reply tells of. `due` and `repeat` are as written, empty where none is told; `line` proves it.
+    """A proposed task. `due` and `repeat` are as written, empty where absent; `line` proves it.
 
     `person` is a name as written; `asked`: the owner wants to be reminded, in so many words.
     """
@@ -85,7 +85,7 @@ class ProposedTask:
 
 @dataclass(frozen=True, slots=True)
 class SettledTask:
-    """An open task of which the owner says, in line `line`, that it is done or called off."""
+    """An open task of which the owner says, in line `line`, that it is done or cancelled."""
 
     task_id: str
     outcome: TaskState
@@ -121,7 +121,7 @@ class _Reader:
     def __init__(self, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask]) -> None:
         self._lines = {line.number: line for line in transcript}
         self._known = {name.casefold(): task.task_id for task in known for name in (task.handle, task.task_id)}
-        self._told: set[str] = set()
+        self._settled_ids: set[str] = set()
         self.refused: list[RefusedOperation] = []
 
     def keep(self, items: Sequence[Any], read: Callable[[Mapping[str, Any]], Item]) -> tuple[Item, ...]:
@@ -136,14 +136,14 @@ class _Reader:
         return tuple(kept)
 
     def task(self, raw: Mapping[str, Any]) -> ProposedTask:
-        told = str(raw.get("kind") or TaskKind.TASK.value).strip().casefold()
-        if told not in set(TaskKind):
-            raise Refused("unknown_kind", f"there is no kind {told[:40]!r}")
+        kind = str(raw.get("kind") or TaskKind.TASK.value).strip().casefold()
+        if kind not in set(TaskKind):
+            raise Refused("unknown_kind", f"there is no kind {kind[:40]!r}")
         title = prose(raw.get("title") or raw.get("text"), MAX_TITLE).strip(" .")
         if not any(map(str.isalnum, title)):
             raise Refused("no_title", "a task needs a title")
         return ProposedTask(
-            kind=TaskKind(told),
+            kind=TaskKind(kind),
             title=title,
             line=self._line(raw),
             due=prose(raw.get("due"), MAX_DUE),
@@ -158,16 +158,16 @@ class _Reader:
         if outcome not in {state.value for state in _SETTLED}:
             raise Refused("unknown_outcome", f"{outcome[:40]!r} is no end of a task")
         line = self._line(raw)
-        self._told.add(task_id)
+        self._settled_ids.add(task_id)
         return SettledTask(task_id, TaskState(outcome), line)
 
     def done(self, raw: Mapping[str, Any]) -> SettledTask:
-        """What names no line is proven by the owner's last one."""
+        """A settled task; without evidence the owner's last line proves it."""
         task_id = self._open_task(raw)
         own = [number for number, line in self._lines.items() if line.owners_word]
         if not own:
             raise Refused("not_the_owner", "the owner said nothing here")
-        self._told.add(task_id)
+        self._settled_ids.add(task_id)
         return SettledTask(task_id, TaskState.DONE, own[-1])
 
     def _open_task(self, raw: Mapping[str, Any]) -> str:
@@ -175,12 +175,12 @@ class _Reader:
         task_id = self._known.get(handle)
         if task_id is None:
             raise Refused("unknown_task", f"there is no open task {handle[:40]!r}")
-        if task_id in self._told:
+        if task_id in self._settled_ids:
             raise Refused("settled_twice", f"the task {handle} ends once")
         return task_id
 
     def _line(self, raw: Mapping[str, Any]) -> int:
-        """The first of the owner's own lines among those that are cited."""
+        """The first of the owner's own lines among the cited ones."""
         cited = cited_lines(raw, self._lines)
         if not cited:
             raise Refused("no_evidence", "a task needs the line that tells it")

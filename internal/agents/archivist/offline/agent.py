@@ -88,24 +88,24 @@ def propose(request: ArchivistRequest) -> str:
 
 
 def _facts(said: Said, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
-    """The facts of one sentence: of its speaker, of who is named right before the verb, or of whom "he" means.
+    """The facts of one sentence: about its speaker, a name right before the verb, or the person whom "he" means.
 
-    A clause that follows at once tells of the same subject.
+    A clause that follows at once has the same subject.
     """
     before: tuple[Statement, str] | None = None
     for stated in statements(said.text, said.line):
         if _means_a_person(stated, said):
             continue  # whom somebody likes, or works with, is no thing
-        told = _source(stated, said, identities)
-        if told is None and before is not None and goes_on_from(before[0], stated, said.text):
-            told = (before[1], said.text)
-        if told is not None:
-            before = (stated, told[0])
-            yield fact_of(stated, *told, said.line)
+        subject = _source(stated, said, identities)
+        if subject is None and before is not None and goes_on_from(before[0], stated, said.text):
+            subject = (before[1], said.text)
+        if subject is not None:
+            before = (stated, subject[0])
+            yield fact_of(stated, *subject, said.line)
 
 
 def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tuple[str, str] | None:
-    """Of whom it is stated, and in which words."""
+    """The subject of a statement, and the words that state it."""
     if stated.by_owner:
         return (OWNER_NODE if said.speaker is None else _called(said.speaker, identities), said.text)
     subjects = [one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated)]
@@ -126,9 +126,9 @@ def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tu
 
 
 def _heard(reading: Reading) -> list[dict[str, Any]]:
-    """What others than the owner tell of themselves, and of people whom they call by their full names.
+    """What others than the owner say about themselves, and about people whom they call by their full names.
 
-    Whoever such a fact is about becomes known by it: the name is all that is told of him.
+    The person whom such a fact is about is added: the name is all that is known of him.
     """
     found: list[dict[str, Any]] = []
     for said in reading.heard:
@@ -142,7 +142,7 @@ def _heard(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _means_a_person(stated: Statement, said: Said) -> bool:
-    """Whether the target is a name of somebody; in or at a name one lives and works only if it is a place's."""
+    """Whether the target is the name of a person; one lives or works in or at a name only if it is a place's."""
     begin, end = (said.start + place for place in stated.place)
     if said.text[stated.place[0]] in '«"“' or is_place(stated.target) or _INSIDE.search(said.text[: stated.place[0]]):
         return False
@@ -150,7 +150,7 @@ def _means_a_person(stated: Statement, said: Said) -> bool:
 
 
 def _called(dossier: Dossier, identities: Sequence[Identity]) -> str:
-    """How facts call the person of a dossier: by id if it is known, else by the name it is added with."""
+    """The reference to the person of a dossier in facts: the id of a known one, else the name it is added with."""
     for identity in identities:
         if dossier.person_id is None and any(one is dossier for one in (identity.one, identity.other)):
             other = identity.other if identity.one is dossier else identity.one
@@ -186,7 +186,7 @@ def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]
 
 
 def _join_identities(identities: Sequence[Identity]) -> list[Dossier]:
-    """Lets the known, else the fuller, of two names take in the other; gives back those taken in."""
+    """Merges two names into the known one, else the fuller one. Returns those merged."""
     gone: list[Dossier] = []
     for identity in identities:
         one, other = identity.one, identity.other
@@ -227,7 +227,7 @@ def _added(dossier: Dossier) -> dict[str, Any]:
 
 
 def _updated(dossier: Dossier, known: Person) -> dict[str, Any] | None:
-    """Only what is new; None if the conversation says nothing new."""
+    """The update with what is new; None if the conversation says nothing new."""
     keys = {name_key(name) for name in known.names}
     new_names = [name for name in dossier.names if name_key(name) not in keys and _is_other_name(name, known)]
     person: dict[str, Any] = {"id": known.id}

@@ -58,9 +58,9 @@ def unknown_of(known: str, said: Sequence[str]) -> str:
     return " ".join(_each_once([*held, *map(cleaned, said)])[len(held) :][-MAX_SENTENCES:])
 
 
-def _each_once(told: Sequence[str]) -> list[str]:
+def _each_once(sentences: Sequence[str]) -> list[str]:
     kept: list[str] = []
-    for sentence in told:
+    for sentence in sentences:
         if sentence and not any(fuzz.token_sort_ratio(sentence, other) >= _SAME for other in kept):
             kept.append(sentence)
     return kept

@@ -15,10 +15,10 @@ NEVER = "(?!)"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class VerbPattern:
     """A verb with what must follow it (`target` is the group that holds the other end).
 
-    `first` forms speak of the owner, `third` of whoever is named before them; `told` forms (the past) are of any
+    `first` forms speak of the owner, `third` of the person named before them; `past` forms are of any
     person, and of the owner only with "я" or "I" before them. `ends`: it states that something is over.
     """
 
@@ -26,13 +26,13 @@ class Shape:
     kind: Kind
     first: str
     third: str
-    told: str
+    past: str
     then: str
     ends: bool = False
 
     @property
     def verb(self) -> re.Pattern[str]:
-        forms = rf"(?P<first>{self.first})|(?P<third>{self.third})|(?P<told>{self.told})"
+        forms = rf"(?P<first>{self.first})|(?P<third>{self.third})|(?P<past>{self.past})"
         return re.compile(rf"(?<![\w-])(?:{forms})(?!\w)", re.IGNORECASE)
 
 
@@ -68,8 +68,8 @@ _DAY = (
 _THING = r"(?P<target>[^,.;:!?()\n]{2,60})"
 _BORN = _any("родился родилась народився народилася народилась was_born")
 
-SHAPES: Sequence[Shape] = (
-    Shape(
+SHAPES: Sequence[VerbPattern] = (
+    VerbPattern(
         "LIVES_IN",
         "place",
         _any("живу проживаю мешкаю live living"),
@@ -81,7 +81,7 @@ SHAPES: Sequence[Shape] = (
         r"(?:в|во|на|у|до|in|to)\s+"
         rf"(?:(?:городе?|місті|сел[оеі]|the city of)\s+)?{_NAME}",
     ),
-    Shape(
+    VerbPattern(
         "WORKS_FOR",
         "organization",
         _any("работаю тружусь працюю work working"),
@@ -92,7 +92,7 @@ SHAPES: Sequence[Shape] = (
         ),
         rf"{_AS}{_NOT_THERE}{_INTO}?{_FIRM}{_NAME}",
     ),
-    Shape(
+    VerbPattern(
         "WORKS_FOR",
         "organization",
         _any("больше_не_работаю більше_не_працюю no_longer_work don't_work do_not_work"),
@@ -101,7 +101,7 @@ SHAPES: Sequence[Shape] = (
         rf"(?:(?:из|с|з|із|в|во|у|at|for|from)\s+)?(?:(?:компании|фирмы|компанії|фірми)\s+)?{_NAME}(?:\s+anymore)?",
         ends=True,
     ),
-    Shape(
+    VerbPattern(
         "STUDIES_AT",
         "organization",
         _any("учусь обучаюсь навчаюся навчаюсь вчуся вчусь study studying"),
@@ -109,7 +109,7 @@ SHAPES: Sequence[Shape] = (
         _any("поступил поступила вступив вступила enrolled"),
         rf"{_NOT_THERE}(?:[^\W\d_]+\s+)?{_INTO}(?:the\s+)?{_NAME}",
     ),
-    Shape(
+    VerbPattern(
         "BORN_IN",
         "place",
         NEVER,
@@ -117,8 +117,8 @@ SHAPES: Sequence[Shape] = (
         _BORN,
         rf"(?:(?:и вырос|и выросла|і виріс|і виросла)\s+)?(?:в|во|у|in)\s+{_NAME}",
     ),
-    Shape("BORN_ON", "date", NEVER, NEVER, _BORN, rf"(?:on\s+)?{_DAY}"),
-    Shape(
+    VerbPattern("BORN_ON", "date", NEVER, NEVER, _BORN, rf"(?:on\s+)?{_DAY}"),
+    VerbPattern(
         "DISLIKES",
         "thing",
         _any(
@@ -129,7 +129,7 @@ SHAPES: Sequence[Shape] = (
         NEVER,
         _THING,
     ),
-    Shape(
+    VerbPattern(
         "LIKES",
         "thing",
         _any("люблю обожаю обожнюю like love adore enjoy"),
@@ -137,7 +137,7 @@ SHAPES: Sequence[Shape] = (
         NEVER,
         _THING,
     ),
-    Shape("PREFERS", "thing", _any("предпочитаю prefer"), _any("предпочитает prefers"), NEVER, _THING),
+    VerbPattern("PREFERS", "thing", _any("предпочитаю prefer"), _any("предпочитает prefers"), NEVER, _THING),
 )
 
 _YEARS = r"в прошлом году|торік|last year|(?:в|у|з|с|since|in) \d{4}(?: году| року| года)?"
@@ -187,7 +187,7 @@ HEDGES = re.compile(
 DENIALS = re.compile(r"(?:^|\s)(?:не|ні|ніколи|никогда|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
 ENDINGS = words("до по until till by")
 ANOTHER = re.compile(rf"^\s*(?:,|(?:и|або|или|та|і|й|and|or)\s)\s*(?:(?:в|у|во|на|in|at)\s+)?(?=[{UPPER}])")
-"""A second place or company behind the first: which of them is meant cannot be told."""
+"""A second place or company behind the first: which of them is meant is unknown."""
 
 NO_THINGS = words(
     "я ты ти он она оно они він вона воно вони мы ми вы ви его её ее их його її їх меня мене тебя тебе нас вас него ней"

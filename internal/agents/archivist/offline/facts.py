@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.archivist.offline.bio_quotes import asks, cleaned
-from internal.agents.archivist.offline.fact_patterns import Kind, Shape
+from internal.agents.archivist.offline.fact_patterns import Kind, VerbPattern
 from internal.agents.model import TranscriptLine
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
@@ -105,13 +105,13 @@ def fact_of(stated: Statement, source: str, sentence: str, line: TranscriptLine)
     }
 
 
-def _read(shape: Shape, verb: re.Match[str], sentence: str, line: TranscriptLine) -> Statement | None:
+def _read(shape: VerbPattern, verb: re.Match[str], sentence: str, line: TranscriptLine) -> Statement | None:
     before = sentence[: verb.start()]
     by_owner = _by_owner(verb, before)
     if by_owner is None or shapes.DENIALS.search(before):
         return None
     adverbs = re.compile(rf"\s+{shapes.ADVERBS}", re.IGNORECASE).match(sentence, verb.end())
-    # Names are told from words by their capital, which is why this match does not ignore case.
+    # Names differ from words by their capital, which is why this match does not ignore case.
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
     if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
         return None
@@ -123,7 +123,7 @@ def _read(shape: Shape, verb: re.Match[str], sentence: str, line: TranscriptLine
     if shape.kind == "date":
         return stated
     around = (before, sentence[verb.end() : found.start("target")], sentence[found.end("target") :])
-    return _dated(stated, shape, around[: 2 if shape.kind == "thing" else 3], line, lasting=verb["told"] is None)
+    return _dated(stated, shape, around[: 2 if shape.kind == "thing" else 3], line, lasting=verb["past"] is None)
 
 
 def _by_owner(verb: re.Match[str], before: str) -> bool | None:
@@ -137,7 +137,7 @@ def _by_owner(verb: re.Match[str], before: str) -> bool | None:
     return me
 
 
-def _target(shape: Shape, written: str, language: Language) -> str | None:
+def _target(shape: VerbPattern, written: str, language: Language) -> str | None:
     bare = written.strip().strip('«»"“”').rstrip(".,")
     match shape.kind:
         case "thing":
@@ -169,7 +169,7 @@ def _thing(written: str, language: Language) -> str | None:
 
 
 def _dated(
-    stated: Statement, shape: Shape, around: Sequence[str], line: TranscriptLine, *, lasting: bool
+    stated: Statement, shape: VerbPattern, around: Sequence[str], line: TranscriptLine, *, lasting: bool
 ) -> Statement | None:
     """With the date that stands before or behind; None where one tells of an end or of what is to come."""
     dates = [_date_in(part, line, lasting=lasting) for part in around]

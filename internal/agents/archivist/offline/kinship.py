@@ -1,4 +1,4 @@
-"""Whom a sentence means that calls somebody by kinship alone, or by a pronoun within it: "Батько переїхав до ..."."""
+"""Resolves kinship words and pronouns that are the subject of a sentence: "Батько переїхав до ..."."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _meanings() -> Mapping[str, str]:
 
 
 def meaning(role: str) -> str:
-    """What stands for all role words of one meaning, in three languages: mother and мать are мама."""
+    """The representative of all role words of one meaning, in three languages: mother and мать are мама."""
     return _meanings().get(name_key(role), name_key(role))
 
 
@@ -101,12 +101,12 @@ def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
 
 
 def fits(gender: Gender | None, wanted: Gender | None) -> bool:
-    """Whether somebody may be meant by a word of this gender; where it cannot be told, he may."""
+    """Whether somebody may be meant by a word of this gender; where it is unknown, he may."""
     return gender is None or wanted is None or gender == wanted
 
 
 def gender_of(sighting: NameMention) -> Gender | None:
-    """The gender that a sighting tells, else that of its first name, where all who are called so have one."""
+    """The gender of a sighting, else that of its first name, if all its bearers have the same."""
     if sighting.gender is not None:
         return sighting.gender
     first: Sequence[str] = [word.key for word in name_words(sighting.name)][:1]

@@ -1,7 +1,7 @@
-"""Memories that a sentence of the owner's states beyond doubt, by rules: goals, decisions, questions, tastes, events.
+"""Finds memories that the owner states beyond doubt, by rules: goals, decisions, questions, preferences, events.
 
-As with facts: what is not found costs little, what is made up is believed for years. Nothing is summed up; what is kept
-are the owner's own words, cut where the clause ends.
+As with facts: what is not found costs little, what is made up is believed for years. Nothing is summed up: a memory has
+the owner's own words, cut where the clause ends.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class OfflineMemories:
         sentence = said.text.strip()
         if quoted(sentence) or len(sentence) < 5:
             return
-        told = [*self._question(said, sentence)]
+        items = [*self._question(said, sentence)]
         asked = asks(sentence) or shapes.ASKING.search(sentence)
-        if not told and not asked and not shapes.UNSURE.search(shapes.WHY.sub("", sentence)):
-            told = [*self._stated(said, sentence)]
-        for item in told:
+        if not items and not asked and not shapes.UNSURE.search(shapes.WHY.sub("", sentence)):
+            items = [*self._stated(said, sentence)]
+        for item in items:
             item["evidence"] = [said.line.number]
             if item not in self.items:
                 self.items.append(item)
@@ -85,11 +85,11 @@ class OfflineMemories:
     # --- What is known and changes
 
     def _settled(self, said: Said, sentence: str) -> Iterator[Item]:
-        """Known goals that are reached or given up, known decisions of which the outcome is told."""
-        told = word_forms(in_present(sentence), light=False)
+        """Known goals that are reached or given up, and known decisions whose outcome is stated."""
+        spoken = word_forms(in_present(sentence), light=False)
         for known in self.known:
             mine = word_forms(known.text, light=True)
-            shared = words_shared(mine, told)
+            shared = words_shared(mine, spoken)
             if known.label == "Goal" and known.status in (None, "active"):
                 status = goal_status(said, sentence, known.text, len(shared), len(mine.words))
                 if status:
@@ -160,7 +160,7 @@ class OfflineMemories:
         yield {"label": "Question", "properties": {"text": f"{capital(text)}?", "status": "open"}}
 
     def _answers(self, said: Said, sentence: str, decision: Item | None) -> Iterator[Item]:
-        """Links to known questions of which the sentence holds what they ask for."""
+        """Links to the known questions that the sentence answers."""
         forms = word_forms(sentence, light=False)
         for known in self.known:
             if known.label != "Question" or known.status == "answered":
@@ -208,7 +208,7 @@ class OfflineMemories:
         return {**item, "links": links} if links else item
 
     def _supports(self, sentence: str) -> Iterator[Item]:
-        """Known goals whose own words, the verb left out, come again."""
+        """Links to known goals that share their words, the verb left out."""
         said = word_forms(sentence, light=False)
         for known in self.known:
             if known.label != "Goal" or known.status not in (None, "active"):
@@ -219,7 +219,7 @@ class OfflineMemories:
                 yield {"type": "SUPPORTS", "to": {"id": known.handle}, "properties": {"strength": 0.5}}
 
     def _places(self, said: Said, sentence: str) -> Iterator[Item]:
-        """The project it is of, and the time it was in."""
+        """Links to its project and its time."""
         context = project_of(sentence)
         if context is not None:
             yield {"type": "IN_CONTEXT", "to": {"label": "Context", "properties": context}}
@@ -240,7 +240,7 @@ class OfflineMemories:
     # --- Projects
 
     def _project(self, sentence: str) -> Iterator[Item]:
-        """A project that is named in a sentence of the owner's own doing, and what is part of it."""
+        """A project that a sentence about the owner's own work names, with its parts."""
         context = project_of(sentence)
         if context is None or not shapes.OURS.search(sentence):
             return

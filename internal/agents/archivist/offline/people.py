@@ -251,13 +251,13 @@ class Reading:
         """The known relatives whom a sentence calls by kinship; whoever is unknown leaves no "she" to mean another."""
         found: dict[str, Dossier] = {}
         for relation in kin_in(sentence):
-            told = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]
-            spoken = {one.person_id for one in told}
+            dossiers = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]
+            spoken = {one.person_id for one in dossiers}
             known = [number for number in called_so(relation.word, self._people) if number not in spoken]
-            if len(told) + len(known) != 1:
+            if len(dossiers) + len(known) != 1:
                 self._recent = [one for one in self._recent if not fits(one.gender, relation.gender)]
                 continue
-            found[meaning(relation.word)] = told[0] if told else self._relative(known[0], relation.gender)
+            found[meaning(relation.word)] = dossiers[0] if dossiers else self._relative(known[0], relation.gender)
         return found
 
     def _relative(self, person: int, gender: Gender | None) -> Dossier:

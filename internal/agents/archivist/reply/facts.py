@@ -24,7 +24,7 @@ RELEVANCE = range(1, 6)
 OWNER_WORDS = {"the user", "the owner"} | words(
     "user owner i me myself self я пользователь пользовательница владелец користувач користувачка власник"
 )
-"""What models call the owner, whatever they are told."""
+"""Names that models use for the owner, against their instructions."""
 
 PERSON_ID = re.compile(r"\[?\s*person\s*:\s*(\d{1,19})\s*\]?(?:\s.*)?", re.IGNORECASE | re.DOTALL)
 

@@ -94,7 +94,7 @@ class MemoryReader:
         label = label or "Memory"
         if label == "Entity":
             return self._entity(_properties(raw))
-        return _told(label, _properties(raw))
+        return _node_of(label, _properties(raw))
 
     def _called(self, raw: str | int | float, implied: str) -> NodeRef:
         """A handle, or only the words a node is named by."""
@@ -102,7 +102,7 @@ class MemoryReader:
             return self._by_id(raw, {}, "")
         if not implied:
             raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no node")
-        return self._entity({"name": raw}) if implied == "Entity" else _told(implied, {NAMING[implied]: raw})
+        return self._entity({"name": raw}) if implied == "Entity" else _node_of(implied, {NAMING[implied]: raw})
 
     def _by_id(self, raw: object, item: Mapping[str, Any], written: str) -> NodeRef:
         """A known node, with what changes of it; a person's id names an entity."""
@@ -115,10 +115,10 @@ class MemoryReader:
         label = _label_of(item) or known.label  # not the implied one: whether the ends fit is the registry's to say
         if label != known.label:
             raise Refused("wrong_label", f"{known.handle} is a {known.label}, no {label}")
-        told = read_properties(label, NODES[label].model, _properties(item))
-        told.pop(NAMING[label], None)
+        changes = read_properties(label, NODES[label].model, _properties(item))
+        changes.pop(NAMING[label], None)
         return NodeRef(
-            label, _checked(label, told, {NAMING[label]: known.handle, **_STORED.get(label, {})}), known.node_id
+            label, _checked(label, changes, {NAMING[label]: known.handle, **_STORED.get(label, {})}), known.node_id
         )
 
     def _entity(self, properties: Mapping[str, Any]) -> NodeRef:
@@ -132,12 +132,12 @@ class MemoryReader:
             if read_id(match[1]) not in self._known_ids:
                 raise Refused("unknown_id", f"nobody has the id {match[1]!r}")
             return NodeRef("Entity", {"name": f"Person:{int(match[1])}"})
-        told = {key: properties[key] for key in ("description", "summary", "aliases", "type") if key in properties}
-        read = read_properties("Entity", NODES["Entity"].model, {**told, "name": name})
+        used = {key: properties[key] for key in ("description", "summary", "aliases", "type") if key in properties}
+        read = read_properties("Entity", NODES["Entity"].model, {**used, "name": name})
         try:
             return NodeRef("Entity", _checked("Entity", read))
         except Refused:
-            # How an entity is typed is told under `entities`; a word that is no type costs its mention nothing.
+            # The type of an entity stands under `entities`; a word that is no type costs its mention nothing.
             return NodeRef("Entity", {"name": name})
 
     # --- Links
@@ -164,13 +164,13 @@ class MemoryReader:
         if not isinstance(raw, dict):
             raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no link")
         relationship = _relationship(raw.get("type"))
-        told, outgoing = _end_of(raw)
+        end, outgoing = _end_of(raw)
         ends = (relationship.source, relationship.target)
         if node.label not in ends:
             registry.relationship_of(relationship.name, node.label, node.label)  # it says what it leads between
         if ends[0] != ends[1]:
             outgoing = node.label == ends[0]  # whichever way it was written, only one can be meant
-        other = self._node(told, ends[1] if outgoing else ends[0])
+        other = self._node(end, ends[1] if outgoing else ends[0])
         source, target = (node, other) if outgoing else (other, node)
         properties = _properties(raw, ("type", "to", "from", "target", "source"))
         read = read_properties("", relationship.attributes, properties)
@@ -178,12 +178,12 @@ class MemoryReader:
         if (node.node_id or node.key) == (other.node_id or other.key):
             raise Refused("self_link", f"{relationship.name} leads from one node to another")
         self._check_evidence(relationship.name, other, evidence)
-        told_only = {name: checked[name] for name in read if name in checked}
-        return ProposedLink(relationship.name, other, told_only, outgoing)
+        stated_only = {name: checked[name] for name in read if name in checked}
+        return ProposedLink(relationship.name, other, stated_only, outgoing)
 
     def _check_evidence(self, type: str, other: NodeRef, evidence: Sequence[int]) -> None:
-        told = other.label in (OWN if other.node_id else OWN_WHEN_NEW) and (other.node_id is None or other.properties)
-        if told or type == "REVEALS":
+        owners = other.label in (OWN if other.node_id else OWN_WHEN_NEW) and (other.node_id is None or other.properties)
+        if owners or type == "REVEALS":
             self._own(evidence, other.label)
 
     # --- Evidence
@@ -247,8 +247,8 @@ def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
     """Whether an id only numbers a node that its own words tell: some models number whatever they write."""
     if (isinstance(raw, str) and _HANDLE.fullmatch(raw)) or folded_label(item.get("label")) == "person":
         return False
-    told = _properties(item)
-    return bool(label) and any(told.get(name) for name in (NAMING[label], *_NAMING_WORDS, label.casefold()))
+    properties = _properties(item)
+    return bool(label) and any(properties.get(name) for name in (NAMING[label], *_NAMING_WORDS, label.casefold()))
 
 
 def _label_of(raw: Mapping[str, Any]) -> str | None:
@@ -276,35 +276,39 @@ def _properties(raw: Mapping[str, Any], reserved: Iterable[str] = ()) -> dict[st
     return {key: value for key, value in raw.items() if key not in _RESERVED and key not in reserved}
 
 
-def _told(label: str, properties: Mapping[str, Any]) -> NodeRef:
-    """A node told by its properties, in the registry's form but without anything that was not said."""
+def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
+    """A node with its properties in the registry's form, without anything that was not said."""
     model = NODES[label].model
     naming = NAMING[label]
-    told = read_properties(label, model, properties)
-    if naming not in told:
-        spare = (name for name in (*_NAMING_WORDS, label.casefold()) if name in told and name not in model.model_fields)
+    read = read_properties(label, model, properties)
+    if naming not in read:
+        spare = (name for name in (*_NAMING_WORDS, label.casefold()) if name in read and name not in model.model_fields)
         if (found := next(spare, None)) is not None:
-            told |= read_properties(label, model, {naming: told.pop(found)})
-    return NodeRef(label, _checked(label, _typed(label, told)))
+            read |= read_properties(label, model, {naming: read.pop(found)})
+    return NodeRef(label, _checked(label, _typed(label, read)))
 
 
-def _typed(label: str, told: dict[str, Any]) -> dict[str, Any]:
+def _typed(label: str, properties: dict[str, Any]) -> dict[str, Any]:
     """A source says by its reference what it is."""
-    if label == "Source" and "type" not in told and isinstance(told.get("reference"), str):
-        told["type"] = "url" if "://" in told["reference"] else "document"
-    return told
+    if label == "Source" and "type" not in properties and isinstance(properties.get("reference"), str):
+        properties["type"] = "url" if "://" in properties["reference"] else "document"
+    return properties
 
 
-def _checked(label: str, told: Mapping[str, Any], assumed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What was told as the registry keeps it; times, which are still words, are looked at when they are resolved.
+def _checked(label: str, properties: Mapping[str, Any], assumed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The properties in the registry's form; times are still words and are checked when they are resolved.
 
     `assumed` is what may be missing.
     """
     fields = NODES[label].model.model_fields
-    times = {name for name in told if name in fields and registry.expected(fields[name]) == TIME}
-    plain = {name: value for name, value in told.items() if name not in times}
+    times = {name for name in properties if name in fields and registry.expected(fields[name]) == TIME}
+    plain = {name: value for name, value in properties.items() if name not in times}
     checked = registry.check_node(label, {**(_UNTYPED.get(label, {}) if assumed is None else assumed), **plain})
-    return {name: told[name] if name in times else checked[name] for name in told if name in times or name in checked}
+    return {
+        name: properties[name] if name in times else checked[name]
+        for name in properties
+        if name in times or name in checked
+    }
 
 
 def _relationship(raw: object) -> Relationship:

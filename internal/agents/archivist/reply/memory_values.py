@@ -53,21 +53,21 @@ _RANK = re.compile(r"[#pP]?\s*(\d{1,9})(?:\.0+)?")
 
 
 def read_properties(label: str, model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What was told, by the registry's names and in its types as far as that can be seen; the registry checks the rest.
+    """The properties by the registry's names and, as far as possible, in its types; the registry checks the rest.
 
     Names may be written in snake_case. Times stay words. Raises Refused.
     """
     folded = {_folded(name): name for name in model.model_fields}
-    told: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for key, value in raw.items():
         name = folded.get(_folded(key)) or _synonym(key, model.model_fields)
         if value in (None, "", [], {}) or (name or key) in COUNTED or _folded(key) in _COUNTED:
             continue
         if name is None:
-            told[key] = value  # the registry says what there is instead
+            properties[key] = value  # the registry says what there is instead
         elif (read := _read(label, name, model.model_fields[name], value)) not in (None, "", []):
-            told.setdefault(name, read)
-    return told
+            properties.setdefault(name, read)
+    return properties
 
 
 def folded_label(raw: object) -> str:
