@@ -17,7 +17,7 @@ import click
 from bot.application.imports import import_agents
 from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from internal.errors import NotFound, Refused
-from internal.flows.transfer.imports import OwnerTerms, Taken
+from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats import formats
 from internal.import_formats.model import Draft, ReadOptions, Unreadable
 from internal.import_formats.sources import ReportBytes, open_export

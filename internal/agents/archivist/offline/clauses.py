@@ -1,4 +1,4 @@
-"""What single clauses of the owner's say: whose they are, what they wish for, what they are about."""
+"""Reads single clauses of the owner's: their subject, what they wish for, what they are about."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from internal.language.text.spelling import Language, name_key, text_language, t
 Item = dict[str, Any]
 
 MOST_WORDS = 14
-"""Of a goal or a question; more is a story."""
+"""Most words of a goal or a question; more is a story."""
 
 ASKING = words(
     "стоить стоять ли знать варто быть бути should when where who how much many whether does do did надо нужно нужный"
     " можно треба можна когда где"
 )
-"""What a question is asked with, which no answer repeats."""
+"""Question words, which no answer repeats."""
 
 
 def by_owner(before: str, said: Said) -> bool:
-    """Whether only words stand there that leave the owner the subject: none, a date, "after all my wife and I"."""
+    """Whether the words before a verb leave the owner its subject: none, a date, "after all my wife and I"."""
     clause = re.split(r"[,;:—–]\s*", before)[-1]
     subject = shapes.SUBJECT.search(clause)
     if subject is not None and _opens(subject["behind"]):
@@ -40,7 +40,7 @@ def _opens(text: str) -> bool:
 
 
 def wish_of(wish: re.Match[str], said: Said) -> str | None:
-    """What is wished for from its verb on, if it takes long enough to be a goal; a dream may be of anything."""
+    """The wish from its verb on, if it takes long enough to be a goal; a dream may be about anything."""
     before = said.text[: wish.start()]
     if not by_owner(before, said) or shapes.DENIED.search(before):
         return None
@@ -57,7 +57,7 @@ def wish_of(wish: re.Match[str], said: Said) -> str | None:
 
 
 def goal_status(said: Said, sentence: str, goal: str, shared: int, words: int) -> str | None:
-    """The state a known goal has from now on; None if the sentence, which shares so many of its words, tells none."""
+    """The new state of a known goal; None if the sentence, which shares so many of its words, does not change it."""
     if words and shared == words and _is_done(said, sentence, goal):
         return "achieved"
     if words and 2 * shared >= words and shapes.GIVEN_UP.search(sentence):
@@ -66,12 +66,12 @@ def goal_status(said: Said, sentence: str, goal: str, shared: int, words: int) -
 
 
 def in_present(sentence: str) -> str:
-    """A sentence with the base in the place of each English past that no ending shows: "ran" is run."""
+    """A sentence with the base of each English past that no ending shows: "ran" becomes run."""
     return _WORD.sub(lambda word: shapes.IRREGULAR.get(word[0].casefold(), word[0]), sentence)
 
 
 def _is_done(said: Said, sentence: str, goal: str) -> bool:
-    """Whether the owner, and nobody else, did what the goal's own verb says, or says that it is done at last."""
+    """Whether the owner himself did what the goal's own verb says, or says that it is done."""
     if shapes.WISHES.search(sentence) or shapes.AIMS.search(sentence) or shapes.GIVEN_UP.search(sentence):
         return False
     done = _done_verb(sentence, goal)
@@ -84,7 +84,7 @@ def _is_done(said: Said, sentence: str, goal: str) -> bool:
 
 
 def _done_verb(sentence: str, goal: str) -> int | None:
-    """Where the goal's verb stands in the past; None if it does not."""
+    """The index of the goal's verb in the past; None if there is none."""
     verb = name_key(goal.partition(" ")[0])
     wanted = _forms(verb)
     for token in tokens(sentence):
@@ -100,7 +100,7 @@ def _done_verb(sentence: str, goal: str) -> int | None:
 
 
 def _without_words_of(goal: str, before: str) -> str:
-    """What stands before a verb without what it is done to: "the marathon I"."""
+    """The words before a verb without its object: "the marathon I"."""
     mine = {one for forms in _forms(goal) for one in forms}
     kept = [token.text for token in tokens(before) if not any(mine & forms for forms in _forms(token.key))]
     return " ".join(kept)
@@ -111,7 +111,7 @@ def _forms(text: str) -> tuple[frozenset[str], ...]:
 
 
 def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
-    """The words of the one that the other has too, in whatever form."""
+    """The words that both have, in whatever form."""
     return [forms for forms in mine.words if any(forms & other for other in said.words)]
 
 
@@ -127,7 +127,7 @@ _INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|ти�
 
 
 def begins_with_action(text: str, *, that: bool) -> bool:
-    """Whether a decision says what will be done: "решил задачу" does not."""
+    """Whether a decision names an action: "решил задачу" does not."""
     found = [token.key for token in tokens(_TOGETHER.sub("", text))]
     if not found or len(found) > 2 * MOST_WORDS:
         return False
@@ -137,7 +137,7 @@ def begins_with_action(text: str, *, that: bool) -> bool:
 
 
 def tells_what_is_asked(question: str, said: Said, sentence: str, decision: Item | None) -> bool:
-    """Whether a statement holds a time, place, number, person or decision, whichever the question asks for."""
+    """Whether a statement has a time, place, number, person or decision, whichever the question asks for."""
     at, language = said.line.at, text_language(sentence, "ru")
     if shapes.WHEN.search(question):
         return ahead_in(sentence, at, language) is not None or past_in(sentence, at, language, days=True) is not None
@@ -160,12 +160,12 @@ def is_ours(event: re.Match[str], sentence: str, said: Said) -> bool:
         return re.search(r"(?<![\w-])(?:i|we|my|our)(?!\w)[^,;]*$", before, re.IGNORECASE) is not None
     if shapes.OURS.search(sentence) is not None:
         return True
-    # Further on in a message nobody can tell whether the one just spoken of goes on: "Недавно купил лодку."
+    # Further on in a message it is unknown whether the subject is still the same: "Недавно купил лодку."
     return said.start == 0 and not said.named and (_opens(before) or _opens(_undated(before, said)))
 
 
 def is_idle(said: Said, sentence: str) -> bool:
-    """Trifles are not worth keeping, and where and when somebody was born is a fact already."""
+    """Whether a sentence is a trifle, or says where and when somebody was born, which is a fact already."""
     born = any(stated.relation.startswith("BORN") for stated in statements(said.text, said.line))
     return born or shapes.TRIFLES.search(sentence) is not None
 
@@ -187,7 +187,7 @@ def project_of(sentence: str) -> Item | None:
 
 
 def preference(name: str, strength: float) -> Iterator[Item]:
-    """The item of a liking, from -1 to 1; nothing for what is no thing."""
+    """The item of a preference, from -1 to 1; None if it is about no thing."""
     if any(map(str.isalpha, name)):
         yield {"label": "Preference", "properties": {"preference": name, "strength": strength}}
 
@@ -196,7 +196,7 @@ _PLAIN = "new|old|first|second"
 
 
 def thing_after(sentence: str, event: re.Match[str], said: Said) -> str | None:
-    """What was bought, signed, lost: the noun behind the verb, its adjectives left out, in its basic form."""
+    """The thing that was bought, signed, lost: the noun behind the verb without adjectives, in its basic form."""
     behind = sentence[event.end() :]
     if event["verb"].isascii():
         found = re.match(
@@ -217,7 +217,7 @@ def thing_after(sentence: str, event: re.Match[str], said: Said) -> str | None:
 
 
 _MOST_ADJECTIVES: Final = 3
-"""Before a noun: "мою першу нову машину"."""
+"""Most adjectives before a noun: "мою першу нову машину"."""
 
 
 def _is_adjective(word: str, language: Language) -> bool:
@@ -231,7 +231,7 @@ def _is_adjective(word: str, language: Language) -> bool:
 
 
 def _noun(word: str, language: Language) -> str | None:
-    """The nominative of an ordinary noun; None for what is none in the language of the sentence or of its letters."""
+    """The nominative of an ordinary noun; None if it is none in the language of the sentence or of its letters."""
     possible = dictionary_languages(word)
     readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
     noun = next((one for one in readings if one.tag.POS == "NOUN" and one.tag.case in ("accs", "gent", "nomn")), None)
@@ -239,7 +239,7 @@ def _noun(word: str, language: Language) -> str | None:
 
 
 def without(text: str, phrase: str) -> str:
-    """The text without a phrase that stands in it, however it is spelt there."""
+    """The text without a phrase in it, however that is spelt."""
     shape = r"\W+".join(map(re.escape, re.findall(r"[\w'’.]+", phrase)))
     return " ".join(re.sub(rf"(?<!\w){shape}(?!\w)", " ", text, count=1, flags=re.IGNORECASE).split()).strip(" ,—–-")
 

@@ -1,4 +1,4 @@
-"""The words of a sentence that are a date: one to come, as goals have, or one that has been, as events have."""
+"""Finds the words of a sentence that are a date: a future one, as goals have, or a past one, as events have."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from internal.language.dates import deadlines, parse
 from internal.language.text.spelling import Language, words
 
 _MOST = 6
-"""Words of one date."""
+"""Most words of one date."""
 
 _HEADS = words("до к ко в во у на по через by in on until before till within from next this coming с з із від")
-"""With these a date may begin; a bare number or month does without."""
+"""Words with which a date may begin; a bare number or month needs none."""
 _BARE = re.compile(
     r"(?:прошл|следующ|будущ|ближайш|эт[оаи]|минул|наступн|ц[ьеіи]|торік|цьогоріч|last|next|this|позапрошл|позамин)\w*"
     r"|лет(?:ом|о)|весной|осенью|зимой|влітку|навесні|восени|взимку|tomorrow|завтра|послезавтра|післязавтра|\d{1,4}\S*",

@@ -1,4 +1,4 @@
-"""How sentences state facts in three languages: the verbs, and what must stand behind them."""
+"""Patterns of sentences that state facts, in three languages: the verbs, and what must stand behind them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NAME = (
 )
 _OTHER = rf"[{UPPER}][\w’'.-]*(?:[ -]{_NO_DATE}[{UPPER}][\w’'.-]*)?"
 _NOT_THERE = rf"(?:(?:не|not)\s+(?:в|во|на|у|in|at|for)\s+(?:«[^»]+»|{_OTHER})\s*,?\s+(?:а|но|але|but)\s+)?"
-"""What is denied before what is so: "не в Одесі, а в Миколаєві"."""
+"""A negated place before the real one: "не в Одесі, а в Миколаєві"."""
 _INTO = r"(?:(?:в|во|на|у|до|in|at|to|for)\s+)"
 _FIRM = (
     r"(?:(?:компани[июя]|фирм[ауые]|компані[їяю]|фірм[аиуі]|банк[еу]?|студи[июя]|студі[їяю]|мастерск(?:ой|ую)|майстерн[іюя]"
@@ -152,7 +152,7 @@ ADVERBS = (
     )
     + r")\s+)*"
 )
-"""What may stand between a subject and its verb, or between the verb and what it is about."""
+"""Words that may stand between a subject and its verb, or between the verb and its object."""
 
 SINCE = r"(?:(?:с|со|з|із|зі|since|from)\s+)?"
 JOINT = r"(?:и|а|но|та|і|й|але|and|but)"
@@ -163,7 +163,7 @@ I_BEFORE = re.compile(
 CLAUSE_BEFORE = re.compile(
     rf"(?:^|[,;(—–]\s*|(?:^|\s)(?:и|а|но|та|і|й|але|and|but|so|потому что|бо|because)\s+){ADVERBS}$", re.IGNORECASE
 )
-"""Where a clause begins, a form of the first person needs no "я"."""
+"""The beginning of a clause, where a form of the first person needs no "я"."""
 
 HEDGES = re.compile(
     r"(?<!\w)(?:"
@@ -195,7 +195,7 @@ NO_THINGS = words(
     " как что когда где кто если чтобы поэтому це цей ця ці як що коли де хто щоб якщо друг друга each one everything"
     " anything nothing all всё все всі ничего нічого такое таке such"
 )
-"""What begins like this is no thing that one likes."""
+"""Beginnings of what is no thing that one likes."""
 
 AFTER_THING = re.compile(
     r"\s+(?:"
@@ -212,4 +212,4 @@ LASTING = re.compile(
     r"^(?:(?:уже|вже|for|already)\s+)?(\S+ (?:год|года|лет|рік|роки|років|месяц|месяца|месяцев|місяць|місяці|місяців"
     r"|недели|недель|неделю|тижні|тижнів|тиждень|years?|months?|weeks?))$"
 )
-"""How long something has been so: "уже три года"."""
+"""The duration of something: "уже три года"."""

@@ -1,6 +1,6 @@
-"""Facts that a sentence states beyond doubt, by rules: where somebody lives, works, studies, was born, what he likes.
+"""Finds facts that a sentence states beyond doubt, by rules: home, work, studies, birth, preferences.
 
-Whatever hedges, denies, asks, quotes or wishes states nothing, and neither does a sentence whose subject is not named
+A hedge, denial, question, quotation or wish states nothing, and neither does a sentence whose subject is not named
 right before its verb: a fact that is not found costs little, a wrong one is believed for years.
 """
 
@@ -21,7 +21,7 @@ from internal.language.names.mentions import NameMention
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
 _MOST_WORDS = 4
-"""Of a thing that one likes; more is a clause."""
+"""Most words of a thing that one likes; more is a clause."""
 _DATE_WORDS = 5
 _LEADING_OVER = words("в во на у до к in at to for из з із from")
 """No date ends with one: "18 червня до" leads over to the place."""
@@ -56,7 +56,7 @@ class Statement:
 
 
 def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
-    """What one sentence states, of its speaker (`by_owner`) and of whoever is named in front of a verb, in order."""
+    """The statements of one sentence, about its speaker (`by_owner`) and people named before a verb, in order."""
     if asks(sentence) or shapes.HEDGES.search(sentence) or quoted(sentence):
         return
     found = [_read(shape, verb, sentence, line) for shape in shapes.SHAPES for verb in shape.verb.finditer(sentence)]
@@ -64,9 +64,9 @@ def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
 
 
 def subject_ends_at(sighting: NameMention, offset: int, sentence: str, stated: Statement) -> bool:
-    """Whether a person, named in the nominative, stands right before the verb: his is what it says.
+    """Whether a person, named in the nominative, stands right before the verb and is its subject.
 
-    The date since when it is so may stand between the two.
+    The date since when it holds may stand between the two.
     """
     end, verb = sighting.end - offset, stated.verb
     if end > verb or name_key(sighting.written) not in (name_key(sighting.name), name_key(sighting.username or "")):
@@ -77,7 +77,7 @@ def subject_ends_at(sighting: NameMention, offset: int, sentence: str, stated: S
 
 
 def goes_on_from(before: Statement, stated: Statement, sentence: str) -> bool:
-    """Whether a second clause follows at once, of the same subject: "quit Yandex and now works for Sber"."""
+    """Whether a second clause follows at once, with the same subject: "quit Yandex and now works for Sber"."""
     if stated.third and before.by_owner:
         return False
     between = rf"[»\"”)]?,?\s+{shapes.JOINT}\s+{shapes.ADVERBS}"
@@ -127,7 +127,7 @@ def _read(shape: VerbPattern, verb: re.Match[str], sentence: str, line: Transcri
 
 
 def _by_owner(verb: re.Match[str], before: str) -> bool | None:
-    """True for the owner, False for somebody named before the verb; None where only the context could tell."""
+    """True for the owner, False for somebody named before the verb; None where only the context shows it."""
     if verb["third"]:
         return False
     me = shapes.I_BEFORE.search(before) is not None
@@ -158,7 +158,7 @@ def _cut_short(written: str, behind: str) -> bool:
 
 
 def _thing(written: str, language: Language) -> str | None:
-    """What is liked, without what follows it; None where it is a pronoun, a clause, or too long to be a thing."""
+    """The thing that is liked, without what follows it; None for a pronoun, a clause, or too many words."""
     bare = shapes.AFTER_THING.sub("", f" {written}").strip()
     found = [token.key for token in tokens(bare)]
     if not found or len(found) > _MOST_WORDS or found[0] in shapes.NO_THINGS or len(bare) < 3:
@@ -171,7 +171,7 @@ def _thing(written: str, language: Language) -> str | None:
 def _dated(
     stated: Statement, shape: VerbPattern, around: Sequence[str], line: TranscriptLine, *, lasting: bool
 ) -> Statement | None:
-    """With the date that stands before or behind; None where one tells of an end or of what is to come."""
+    """The statement with the date before or behind it; None where that is an end or in the future."""
     dates = [_date_in(part, line, lasting=lasting) for part in around]
     if "" in dates:
         return None
@@ -182,9 +182,9 @@ def _dated(
 
 
 def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
-    """The longest date in the words; empty for an end or a moment to come, which says nothing of the beginning.
+    """The longest date in the words; empty for an end or a future moment, which says nothing of the beginning.
 
-    `lasting`: "for three years" tells the beginning too.
+    `lasting`: "for three years" gives the beginning too.
     """
     found = [bare for word in text.casefold().split() if (bare := word.strip('.,;:!?()«»"“”'))]
     for size in range(min(_DATE_WORDS, len(found)), 0, -1):

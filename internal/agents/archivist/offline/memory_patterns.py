@@ -1,4 +1,4 @@
-"""How people say in three languages what they aim at, decide, leave open and have lived through."""
+"""Patterns in three languages of what people aim at, decide, leave open and have lived through."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ UNSURE: Final = re.compile(
     r"|герой|героиня|персонаж|в фильме|у фільмі|in the movie|in the novel)(?!\w)|['’]d\b",
     re.IGNORECASE,
 )
-"""What makes a sentence no report of what is."""
+"""Words that make a sentence no report of what is."""
 
 ASKING: Final = re.compile(
     r"^\W*(?:(?:а|и|і|о|об|про|с|со|з|із|из|от|від|до|на|в|во|у|за|к|from|about|with|to)\s+)?"
@@ -51,7 +51,7 @@ ASKING: Final = re.compile(
     r"|what|which|who|whose|where|how)\b",
     re.IGNORECASE,
 )
-"""A question that nobody ended with its mark: "о чём мы договорились"."""
+"""A question without its mark: "о чём мы договорились"."""
 
 PERHAPS: Final = re.compile(
     r"(?<!\w)(?:наверно|наверное|возможно|может быть|кажется|вроде|мабуть|напевно|можливо|здається|начебто"
@@ -145,7 +145,7 @@ IRREGULAR: Final = dict(
         " spoke/speak swam/swim met/meet lost/lose paid/pay saw/see taught/teach rode/ride sang/sing"
     )
 )
-"""Pasts of English verbs that have goals, with their base."""
+"""Pasts of English verbs that have goals, with their bases."""
 NEGATED: Final = re.compile(r"(?<!\w)(?:не|ні|нет|not|never)(?!\w)|n['’]t(?!\w)", re.IGNORECASE)
 GIVEN_UP: Final = re.compile(
     r"(?<!\w)(?:бросаю|забросил[а]?|передумал[а]?|больше не хочу|отказал(?:ся|ась) от|сдаюсь|кидаю|закинув|закинула"
@@ -291,7 +291,7 @@ OURS: Final = re.compile(
     r"|i|we|my|our)(?!\w)",
     re.IGNORECASE,
 )
-"""Whose event it is must be said, unless the sentence opens with what only the owner can be the subject of."""
+"""Words that say whose event it is; needed unless the sentence opens with a form of the first person."""
 DENIED: Final = re.compile(r"(?:^|\s)(?:не|ні|так и не|так і не|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
 TRIFLES: Final = re.compile(
     r"(?<!\w)(?:хлеб|молок\w+|продукт\w+|кофе|билет\w*|хліб|молоко|продукти|квитк\w+|каву|bread|milk|groceries"
@@ -299,7 +299,7 @@ TRIFLES: Final = re.compile(
     r"|ключ\w*|телефон|keys?|пропуск)(?!\w)",
     re.IGNORECASE,
 )
-"""What is bought, lost and found every day."""
+"""Things that are bought, lost and found every day."""
 
 PROJECT: Final = re.compile(
     r"(?<![\w-])(?:[Пп]ро[еє]кт\w*|[Pp]roject)\s+(?:[«\"“](?P<quoted>[^»\"”]{2,40})[»\"”]"
@@ -317,4 +317,4 @@ KEYWORD: Final = re.compile(
     r"(?<![\w-])(?:(?=[A-Za-z]*\d)[A-Za-z][A-Za-z]+\d+[A-Za-z\d]*|[A-Z][a-z]+[A-Z][A-Za-z]*"
     r"|[a-z]+[A-Z][A-Za-z]*\d*)(?![\w-])"
 )
-"""Words spelt like nothing but a term: OAuth2, PostgreSQL, iPhone."""
+"""Words that are spelt like nothing but a term: OAuth2, PostgreSQL, iPhone."""

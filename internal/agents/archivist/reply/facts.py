@@ -1,4 +1,4 @@
-"""Entities and facts of a reply, checked in form: what they are called, what they say and who said it."""
+"""Parses the entities and facts of a reply: their names, their statements and the lines that support them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FactReader:
         self._lines, self._known_ids, self._types = lines, known_ids, types
 
     def entity(self, raw: dict[str, Any]) -> ProposedEntity:
-        """People and the owner have their own place in a reply; here they would be a second self."""
+        """An entity. Refuses people and the owner, who have their own place in a reply."""
         name = name_of(raw.get("name"))
         if not name:
             raise Refused("no_name", "an entity needs a name")
@@ -94,7 +94,7 @@ class FactReader:
         return f"Person:{person_id}"
 
     def _fact_evidence(self, raw: dict[str, Any], source: str, target: str) -> tuple[int, ...]:
-        """The lines that say so; about the owner only his own words count, for a forward's "I" is its author."""
+        """The lines that support a fact; about the owner only his own words count: a forward's "I" is its author."""
         cited = self._said(cited_lines(raw, self._lines))
         if not cited:
             raise Refused("no_evidence", "a fact must cite its lines")
@@ -106,11 +106,11 @@ class FactReader:
         return own
 
     def _said(self, cited: tuple[int, ...]) -> tuple[int, ...]:
-        """Without the assistant's lines, which may stand beside others but support nothing."""
+        """The cited lines without the assistant's, which support nothing."""
         return tuple(number for number in cited if self._lines[number].role == "user")
 
     def _entity_types(self, raw: object) -> dict[str, str]:
-        """The known types by folded name; what is no type tells nothing and costs the fact nothing."""
+        """The known types by folded name; what is no type is left out and costs the fact nothing."""
         if not isinstance(raw, dict):
             return {}
         named = {name_key(str(name)): next(iter(_texts(value)), "") for name, value in raw.items()}
@@ -134,7 +134,7 @@ def _relevance(raw: object) -> int | None:
 
 
 def _date(raw: object) -> str | None:
-    """What was written for a date; a bare year may come as a number."""
+    """A date as it was written; a bare year may come as a number."""
     if isinstance(raw, int) and not isinstance(raw, bool):
         raw = str(raw)
     if raw is not None and (not isinstance(raw, str) or len(raw) > MAX_DATE):

@@ -1,4 +1,4 @@
-"""Single values of a reply: text on one line, names, other names, and the lines that are cited."""
+"""Parses single values of a reply: text on one line, names, aliases, and the cited lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prose(raw: object, limit: int) -> str:
 
 
 def name_of(raw: object) -> str:
-    """A name on one line, or nothing if it has neither letter nor digit. Refused if it is too long to be one."""
+    """A name on one line; empty if it has neither letter nor digit. Refused if it is too long to be one."""
     name = prose(raw, MAX_BIO)
     if len(name) > MAX_NAME:
         raise Refused("bad_shape", "the name is too long to be one")
@@ -34,7 +34,7 @@ def name_of(raw: object) -> str:
 
 
 def aliases_of(raw: object, name: str) -> tuple[str, ...]:
-    """Other names: each once, never empty (an empty alias would match everybody), never the name itself."""
+    """Aliases: each once, never empty (an empty alias would match everybody), never the name itself."""
     if raw is not None and not isinstance(raw, list | str):
         raise Refused("bad_shape", "`aliases` is no array")
     listed = [raw] if isinstance(raw, str) else raw or []
@@ -59,7 +59,7 @@ def cited_lines(raw: Mapping[str, Any], lines: Mapping[int, TranscriptLine]) -> 
     outside = [number for number in cited if number not in lines]
     if outside:
         raise Refused("evidence_out_of_range", f"there is no line {outside[0]}")
-    # The bot's own words prove nothing about anybody: it would come to believe what it once made up.
+    # The bot's own words prove nothing about anybody: it would come to believe what it once invented.
     if not any(lines[number].role == "user" for number in cited or lines):
         raise Refused("assistant_only", "only the assistant said it")
     return tuple(cited)

@@ -1,4 +1,4 @@
-"""Memories of a reply, checked in form: nodes of the 13 labels, how they are linked, and who said so."""
+"""Parses the memories of a reply: nodes of the 13 labels, their links, and the lines that support them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from internal.people.names import MAX_NAME
 from internal.people.operations import RefusedOperation
 
 MAX_LINKS: Final = 60
-"""Of one memory in one reply; more is a model that repeats itself."""
+"""Most links of one memory in one reply; more is a model that repeats itself."""
 
 OWN: Final = frozenset({"Goal", "Preference", "Decision"})
-"""What only the owner's own words can say of him."""
+"""Labels that only the owner's own words can support."""
 OWN_WHEN_NEW: Final = OWN | {"Question"}
 """A question is the owner's own; its answer may come from anybody."""
 OWN_WHEN_KNOWN: Final = OWN | {"Contradiction"}
-"""What contradicts may stand in anybody's words; which of it is right only the owner says."""
+"""A contradiction may stand in anybody's words; which side is right only the owner says."""
 
 LINKS: Final[Mapping[str, Relationship]] = {
     one.name: one for one in RELATIONSHIPS.values() if not one.derived and one.name != FACT
@@ -46,21 +46,21 @@ LINKS: Final[Mapping[str, Relationship]] = {
 
 _LABELS: Final = {folded_label(label): label for label in MEMORY_LABELS}
 _NAMING_WORDS: Final = ("content", "text", "description", "name", "title", "term", "value", "fact")
-"""Under one of these stands what a node is named by, where it does not stand under its own property."""
+"""Properties under which models write the name of a node instead of its own naming property."""
 _RESERVED: Final = frozenset({"id", "label", "links", "evidence", "properties"})
 _HANDLE: Final = re.compile(r"\W*([A-Za-z]\d{1,4})\W*")
 _UNTYPED: Final[Mapping[str, Mapping[str, str]]] = {"TemporalMarker": {"type": "period"}}
-"""What is checked in place of a property that is found out later: of a time marker, from its dates."""
+"""Stand-ins, while a node is checked, for properties that are derived later: of a time marker, from its dates."""
 _STORED: Final[Mapping[str, Mapping[str, str]]] = {
     **_UNTYPED,
     "Context": {"type": "domain"},
     "Source": {"type": "file"},
 }
-"""What is checked in place of a property that a known node has."""
+"""Stand-ins, while a node is checked, for properties that a known node has."""
 
 
 class MemoryReader:
-    """Reads memories against the slice they were asked about; links that break a rule are refused alone.
+    """Parses memories against the slice they were asked about; links that break a rule are refused alone.
 
     `known` are the nodes that may be meant by a handle, `refused` what was refused of links so far.
     """
@@ -83,7 +83,7 @@ class MemoryReader:
     # --- Nodes
 
     def _node(self, raw: object, implied: str) -> NodeRef:
-        """The node an item or the end of a link means; `implied` is its label where it says none."""
+        """The node of an item or of the end of a link; `implied` is its label where it states none."""
         if isinstance(raw, str | int | float):
             return self._called(raw, implied)
         if not isinstance(raw, dict):
@@ -97,7 +97,7 @@ class MemoryReader:
         return _node_of(label, _properties(raw))
 
     def _called(self, raw: str | int | float, implied: str) -> NodeRef:
-        """A handle, or only the words a node is named by."""
+        """The node of a handle, or of the words a node is named by."""
         if isinstance(raw, str) and (match := _HANDLE.fullmatch(raw)) and match[1].casefold() in self._known:
             return self._by_id(raw, {}, "")
         if not implied:
@@ -105,7 +105,7 @@ class MemoryReader:
         return self._entity({"name": raw}) if implied == "Entity" else _node_of(implied, {NAMING[implied]: raw})
 
     def _by_id(self, raw: object, item: Mapping[str, Any], written: str) -> NodeRef:
-        """A known node, with what changes of it; a person's id names an entity."""
+        """A known node with its changes; a person's id names an entity."""
         if (person := read_id(raw)) is not None and written in ("", "Entity"):
             return self._entity({"name": f"Person:{person}"})
         match = _HANDLE.fullmatch(raw) if isinstance(raw, str) else None
@@ -122,7 +122,7 @@ class MemoryReader:
         )
 
     def _entity(self, properties: Mapping[str, Any]) -> NodeRef:
-        """An entity is found by its name as in facts: OWNER_NODE, `Person:42`, or as it is called."""
+        """An entity by its name as in facts: OWNER_NODE, `Person:42`, or a name."""
         name = name_of(str(properties.get("name", properties.get("title", ""))))
         if not name:
             raise Refused("no_name", "an entity needs a name")
@@ -167,7 +167,7 @@ class MemoryReader:
         end, outgoing = _end_of(raw)
         ends = (relationship.source, relationship.target)
         if node.label not in ends:
-            registry.relationship_of(relationship.name, node.label, node.label)  # it says what it leads between
+            registry.relationship_of(relationship.name, node.label, node.label)  # it states what it leads between
         if ends[0] != ends[1]:
             outgoing = node.label == ends[0]  # whichever way it was written, only one can be meant
         other = self._node(end, ends[1] if outgoing else ends[0])
@@ -189,7 +189,7 @@ class MemoryReader:
     # --- Evidence
 
     def _said(self, raw: dict[str, Any]) -> tuple[int, ...]:
-        """The lines that say so without the assistant's, which may stand beside others but support nothing."""
+        """The cited lines without the assistant's, which support nothing."""
         cited = tuple(number for number in cited_lines(raw, self._lines) if self._lines[number].role == "user")
         if not raw.get("evidence") or not cited:
             raise Refused("no_evidence", "nothing in the transcript is cited for it")
@@ -205,7 +205,7 @@ class MemoryReader:
 def without_one_sided(
     memories: Sequence[ProposedMemory],
 ) -> tuple[tuple[ProposedMemory, ...], list[RefusedOperation]]:
-    """Without contradictions that conflict with fewer than two memories, links to them included."""
+    """The memories without contradictions that conflict with fewer than two others, and without links to those."""
     sides: dict[RefKey, set[str | RefKey]] = {}
     for memory in memories:
         for link in memory.links:
@@ -244,7 +244,7 @@ def mentioned_entities(memories: Sequence[ProposedMemory]) -> tuple[ProposedEnti
 
 
 def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
-    """Whether an id only numbers a node that its own words tell: some models number whatever they write."""
+    """Whether an id only numbers a node that has words of its own: some models number whatever they write."""
     if (isinstance(raw, str) and _HANDLE.fullmatch(raw)) or folded_label(item.get("label")) == "person":
         return False
     properties = _properties(item)
@@ -252,7 +252,7 @@ def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
 
 
 def _label_of(raw: Mapping[str, Any]) -> str | None:
-    """The label that is written; None where none is. A person is an entity. Raises Refused("unknown_label")."""
+    """The label that is written; None if there is none. A person is an entity. Raises Refused("unknown_label")."""
     written = raw.get("label")
     if isinstance(written, list) and written:
         written = written[0]
@@ -289,7 +289,7 @@ def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
 
 
 def _typed(label: str, properties: dict[str, Any]) -> dict[str, Any]:
-    """A source says by its reference what it is."""
+    """The properties with the type of a source, which its reference shows."""
     if label == "Source" and "type" not in properties and isinstance(properties.get("reference"), str):
         properties["type"] = "url" if "://" in properties["reference"] else "document"
     return properties
@@ -322,7 +322,7 @@ def _relationship(raw: object) -> Relationship:
 
 
 def _end_of(raw: Mapping[str, Any]) -> tuple[object, bool]:
-    """The other end of a link, and whether it leads there."""
+    """The other end of a link, and whether the link leads to it."""
     for key, outgoing in (("to", True), ("target", True), ("from", False), ("source", False)):
         if raw.get(key) not in (None, ""):
             return raw[key], outgoing

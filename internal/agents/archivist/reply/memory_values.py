@@ -1,4 +1,4 @@
-"""Single properties of a proposed memory: what models write for a share, a rank, a state or a time, as it is meant."""
+"""Parses single properties of a memory: what models write for a share, a rank, a state or a time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MAX_TEXT: Final = 1_000
 MAX_TIME: Final = 100
 
 TIME: Final = "a time in ISO 8601"
-"""How the registry calls a property that holds a moment."""
+"""The registry's name for the type of a property that has a moment."""
 
 COUNTED: Final = KEPT_BY_STORE | {"lastAccessed", "accessCount", "observations", "facts"}
-"""What the store knows better than any model; models copy it along."""
+"""Properties that the store computes; models copy them along."""
 
 NAMED: Final = words("Concept Keyword Topic Context Entity")
-"""Labels whose naming property is a name and no sentence."""
+"""Labels whose naming property is a name, not a sentence."""
 
 _SYNONYMS: Final[Mapping[str, str]] = {
     "deadline": "targetDate", "duedate": "targetDate", "due": "targetDate", "reason": "rationale", "why": "rationale",
@@ -46,7 +46,7 @@ _STATES: Final = {
     "organisation": ("organization",), "website": ("url",), "link": ("url",), "chat": ("conversation",),
     "moment": ("point",), "date": ("point",),
 }  # fmt: skip
-"""Other words for the values of enums, each with those it may stand for."""
+"""Other words for the values of enums, each with the values it may stand for."""
 
 _NUMBER = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(%?)")
 _RANK = re.compile(r"[#pP]?\s*(\d{1,9})(?:\.0+)?")
@@ -71,7 +71,7 @@ def read_properties(label: str, model: type[BaseModel], raw: Mapping[str, Any]) 
 
 
 def folded_label(raw: object) -> str:
-    """A label or relationship as it is compared: temporal_marker and TemporalMarker are one."""
+    """A label or relationship in the form for comparing: temporal_marker and TemporalMarker are equal."""
     return _folded(raw) if isinstance(raw, str) else ""
 
 
@@ -97,7 +97,7 @@ def _read(label: str, name: str, field: FieldInfo, value: Any) -> Any:
 
 
 def _state(value: Any, allowed: Collection[str]) -> Any:
-    """The value of an enum, in any case; a word that means one of them; else as it is, for the registry to refuse."""
+    """The value of an enum, in any case, or of a word that means one; else the word, which the registry refuses."""
     if not isinstance(value, str):
         return value
     folded = re.sub(r"[\s-]+", "_", value.strip().casefold())
@@ -107,7 +107,7 @@ def _state(value: Any, allowed: Collection[str]) -> Any:
 
 
 def _share(value: Any) -> Any:
-    """0.8, "0,8", "80%", 80: from 10 on a number is taken for percent, for nobody writes 1 of 10 as 10."""
+    """A share from 0.8, "0,8", "80%" or 80: from 10 on a number is percent, for nobody writes 1 of 10 as 10."""
     if isinstance(value, str):
         degree = _DEGREES.get(value.strip().casefold())
         if degree is not None:
@@ -167,4 +167,4 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "text that is not empty": lambda value: prose(_texts(value), MAX_CONTENT),
     "a list of texts that are not empty": _names,
 }
-"""By what the registry says that a property takes."""
+"""The parser of a property by the registry's name for its type."""
