@@ -83,7 +83,7 @@ async def run_import(config: Config, options: ImportOptions, rest: Rest) -> list
             for batch in _batches(formats.drafts(format_, exports, terms)):
                 episodes = [ImportedEpisode.of(draft) for draft in batch]
                 order = ImportOrder(user_id=options.user_id, dry_run=options.dry_run, episodes=episodes)
-                taken = await rest.post(IMPORT_PATH, order.model_dump_json().encode(), Taken)
+                taken = await rest.post(IMPORT_PATH, order.model_dump_json().encode(), ImportedDrafts)
                 done.add(taken)
                 if forecast is not None:
                     for draft, new in zip(batch, taken.new, strict=True):

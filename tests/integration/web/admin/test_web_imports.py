@@ -20,7 +20,7 @@ from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
 from internal.config import Config, load
-from internal.flows.transfer.imports import Importer, OwnerTerms, Taken
+from internal.flows.transfer.imports import ImportedDrafts, Importer, OwnerTerms
 from internal.import_formats.model import Draft
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
@@ -80,10 +80,10 @@ async def importer(server: Holder) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def take(rest: Rest, draft: Draft, *, dry_run: bool) -> Taken:
+async def take(rest: Rest, draft: Draft, *, dry_run: bool) -> ImportedDrafts:
     """As `laplaced import` sends a draft."""
     order = ImportOrder(user_id=OWNER, dry_run=dry_run, episodes=[ImportedEpisode.of(draft)])
-    return await rest.post(IMPORT_PATH, order.model_dump_json().encode(), Taken)
+    return await rest.post(IMPORT_PATH, order.model_dump_json().encode(), ImportedDrafts)
 
 
 async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, database: Database) -> None:
