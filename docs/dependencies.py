@@ -79,7 +79,7 @@ def direct() -> dict[str, set[str]]:
 
 
 def render() -> str:
-    """The page: its text as it is, and new tables."""
+    """The page: its text as it is, and new tables. Raises PackageNotFoundError where an extra is not installed."""
     named = direct()
     above = TARGET.read_text(encoding="utf-8").partition(MARK)[0]
     parts = [above, MARK, "\n## The default installation\n\n", _table(locked("core"), named["default"])]
@@ -97,6 +97,8 @@ def _table(packages: Iterable[str], named: set[str]) -> str:
         try:
             rows.append(f"| {f'**{name}**' if name in named else name} | {licence(name)} |")
         except PackageNotFoundError:
+            if name in named:
+                raise
             continue  # belongs to another system or Python
     return "\n".join(rows) + "\n"
 

@@ -45,9 +45,9 @@ The real bot (`laplaced run`) stands between the local Telegram and a scripted m
 Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is killed by SIGKILL at a
 random moment of its first three seconds (or of four times a start, where starts are slow), a tenth of the times while
 it is stopping, and started again, 50 times in each run. Then it comes to rest, and its database is compared with a
-ledger that the people and the model kept, and with what Telegram delivered. In a quarter of the runs Telegram calls the bot
-(*by webhook*), in the others the bot polls. A kill ends the process, not the machine: that a commit survives a power
-cut depends on `synchronous=FULL` and is not shown here.
+ledger that the people and the model kept, and with what Telegram delivered. In a quarter of the runs Telegram
+calls the bot (*by webhook*), in the others the bot polls. A kill ends the process, not the machine: that a commit
+survives a power cut depends on `synchronous=FULL` and is not shown here.
 
 A row is one series of such runs on one commit; *at start* and *at stop* are the kills before it was ready and while it
 stopped. *Lost*, *doubled* and *out of order* are messages that Telegram had accepted; *operations* are people that the
