@@ -1,4 +1,4 @@
-"""The agents that work in the background, and what they owe a user in his chat."""
+"""The agents that work in the background, and the messages they send a user."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def background_agents(
     hmac_key: bytes,
     ticker: Ticker,
 ) -> list[RunHandler[Any, Any]]:
-    """The agents that work in the background, those that are enabled."""
+    """The enabled agents that work in the background."""
     reader = WorkerNameReader(worker)
     mentions = MentionFinder(database, reader)
     persona, wake = config.persona.name, ticker.wake

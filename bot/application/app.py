@@ -1,4 +1,4 @@
-"""The product without delivery, which is all that `laplaced archive` needs: see `bootstrap` for how it is opened."""
+"""The product without delivery, which is all that `laplaced archive` needs. `bootstrap` opens it."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ from internal.telemetry.metrics import Metrics
 log = logging.getLogger(__name__)
 
 ARCHIVE_PATIENCE_S = 600.0
-"""How long an order to archive waits for one owner's runs before it reports what is still waiting."""
+"""Seconds that an order to archive waits for one owner's runs before it reports what still waits."""
 
 TICK = "tick"
-"""The bell by which processes of one store wake each other to look for what is due."""
+"""The signal by which processes of one store wake each other to look for work."""
 
 CLEANING = timedelta(hours=1)
 LOOKING = timedelta(minutes=1)
-"""How often it is looked up whose night has come."""
+"""How often the program looks for owners whose nightly maintenance is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class App:
     duty: WorkerMembership
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
-        """Publishes what waits and works it off; `again` = also what the agent to backfill has worked on.
+        """Publishes what waits and works it off; `again`: also what the agent to backfill has worked on before.
 
         Raises NotFound for an unknown user, Refused for an unknown agent.
         """
@@ -137,33 +137,33 @@ class App:
         )
 
     async def request(self, user_id: int) -> ArchivedCounts:
-        """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
+        """Publishes what is buffered and has it archived now, with runs that are dead or wait for another attempt."""
         with acting_for(user_id):
             ordered = await self._order(user_id)
         self.ticker.wake()
         return ordered
 
     async def document(self, user_id: int) -> str:
-        """Everything kept for this user, as JSON text."""
+        """All data of this user, as JSON text."""
         now = self.clock.now()
         with acting_for(user_id):
             return await self.database.read(lambda c: export_document(c, user_id, now=now))
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
-        """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
+        """Everything that a question recalls, at most `limit` of each kind. Raises NotFound for an unknown user."""
         everything = OverviewSearch(self.finder, self.knowledge, self.memories, self.messages)
         with acting_for(user_id):
             await self.database.read(lambda c: users.get(c, user_id))
             return await everything.recall(user_id, query, limit)
 
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
-        """Closes the open session at once and has it published and judged; None if there is none."""
+        """Closes the open session at once and has it published and judged. None if there is none."""
         closed = await self.publication.close_session(user_id, command)
         self.ticker.wake()
         return closed
 
     def session_ended(self, user_id: int) -> None:
-        """A message closed the session before it: that one is to be published and judged now."""
+        """Has a session that a message closed published and judged now."""
         self.publication.session_ended(user_id)
         self.ticker.wake()
 
@@ -180,7 +180,7 @@ class App:
         return PeopleFinder(self.database, self.search, self.knowledge)
 
     async def restore(self) -> int:
-        """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
+        """Fills the buffers with messages that are in no fragment yet. Returns the number of dialogues."""
         if not self.buffers.kept:
             return 0
         restored = await self.database.read(dialogue.restorable)
@@ -189,7 +189,7 @@ class App:
         return len(restored)
 
     def maintenance(self, delivery: Sequence[Job] = ()) -> Maintenance:
-        """What is due by the clock; `delivery` are the jobs of what tells users of it."""
+        """The scheduled jobs; `delivery` are those that write to users."""
         following = MessageBackfill(self.database, self.ticker.wake)
         return Maintenance(
             self.ticker,
@@ -232,7 +232,7 @@ class App:
             self.setback.forget()
 
     async def _published(self, publishing: Awaitable[int]) -> None:
-        """What was published is worked on by whoever has a place free: this process looks next, the others now."""
+        """Wakes the other processes after a publication: any of them may have a worker free."""
         if await publishing:
             self.database.ring(TICK)
 
@@ -240,7 +240,7 @@ class App:
         self.lock.renew()
 
     async def _embed_due(self) -> None:
-        """Messages one call at a time: embedding all that were ever said takes hours, in which other jobs are due."""
+        """Embeds messages one call at a time: embedding all of them takes hours, in which other jobs are due."""
         await self.vectors.embed_due(calls_for_messages=1)
         if self.vectors.more:
             self.ticker.wake()

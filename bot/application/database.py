@@ -32,9 +32,9 @@ LAST_BACKUP = "last_backup_at"
 
 @contextlib.asynccontextmanager
 async def open_database(store: Path | str, backups: Path, clock: Clock) -> AsyncIterator[Database]:
-    """The migrated database; whatever fails inside because its file is damaged is raised as StorageDamaged.
+    """The migrated database. An error inside because its file is damaged is raised as StorageDamaged.
 
-    The block acts for everyone, until something in it says for whom. The caller owns the folder of a file. Raises
+    The block acts for everyone, until something in it sets an owner. The caller owns the folder of a file. Raises
     SchemaTooNew, and StorageError when a server cannot be used or the backup before a migration fails: then nothing
     was changed.
     """
@@ -119,7 +119,7 @@ async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[D
 
 @contextlib.contextmanager
 def damage_reported(database: Path | str) -> Iterator[None]:
-    """Whatever fails inside because the database file is damaged is raised as StorageDamaged; a server's is its own."""
+    """Raises errors that come from a damaged database file as StorageDamaged; a server's errors stay as they are."""
     try:
         yield
     except Exception as error:  # border of the database: any read may be the first to meet the damaged page
@@ -137,7 +137,7 @@ def _prepare(database: Path, backups: Path, now: datetime) -> None:
     if not database.exists():
         log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
     elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
-        # SQLite takes an empty file for a new database: the bot would begin anew, and nobody would be told.
+        # SQLite takes an empty file for a new database: the bot would begin anew without a word.
         raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
 
 
@@ -160,7 +160,7 @@ def _refusing_migration() -> Iterator[None]:
 
 
 async def last_backup(database: Database, backups: Path) -> datetime | None:
-    """When the last backup was made: the newest in the folder, or one that went elsewhere."""
+    """The time of the last backup: the newest in the folder, or one that was written elsewhere."""
     elsewhere = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
     times = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
     return max([*times, *([datetime.fromisoformat(elsewhere)] if elsewhere else [])], default=None)

@@ -1,4 +1,4 @@
-"""The examination: what is configured, stored and reachable, asked without changing anything."""
+"""The examination behind `laplaced doctor`: configuration, storage and connections, without changing anything."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Doctor:
         self._telegram, self._observers = telegram, observers
 
     async def examine(self, database: Database | None, trouble: str = "") -> list[Check]:
-        """Every check, in the order they are read.
+        """All checks, in the order in which they are printed.
 
         `database` is None while there is none yet, or it cannot be used; `trouble` is why a server cannot.
         """
@@ -148,7 +148,7 @@ class Doctor:
         ]
 
     async def _size(self, database: Database | None) -> int | None:
-        """Bytes of what is stored; None where the server does not tell."""
+        """The size of the store in bytes; None where the server does not report it."""
         store = self._config.store
         if isinstance(store, Path):
             return store.stat().st_size if store.exists() else 0
@@ -191,7 +191,7 @@ class Doctor:
         return await check_mirror(self._config.graph, readable, running=self._running)
 
     async def _ask_models(self) -> list[Check]:
-        """One call of a few tokens to each model in use: a list of models would not tell whether the key is good."""
+        """Sends a short call to each model in use: a list of models would not show whether the key is good."""
         config = self._config
         if config.offline_models:
             return [fine("model", "the offline models answer: no key is set", "model-offline")]
@@ -244,7 +244,7 @@ async def examine_here(config: Config) -> list[Check]:
 
 
 async def _examine_stopped(config: Config, database: Database | None, clock: Clock, trouble: str = "") -> list[Check]:
-    """`trouble` says why there is no database to look into, if it is not that there was none yet."""
+    """`trouble` says why the database cannot be used; empty if there is none yet."""
     token = config.telegram.token.get_secret_value()
     telegram = (config.telegram.api_base, token) if token else None
     return await Doctor(config, clock, running=False, telegram=telegram).examine(database, trouble)
@@ -275,7 +275,7 @@ def _ahead(connection: Connection) -> timedelta:
 
 
 def _quick_check(path: Path) -> list[str]:
-    """What SQLite finds wrong with a file, on a connection of its own; an empty list for a sound one."""
+    """SQLite's findings about a file, on a connection of its own; an empty list for a sound one."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             answer = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]

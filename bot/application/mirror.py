@@ -1,4 +1,4 @@
-"""The mirror of the graph in a running product: the configured one, else one that is made for a few questions."""
+"""The mirror of the graph: the configured one, else one that is started for a few questions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from internal.storage.types import new_id
 from internal.telemetry.logs import redact
 
 _IDLE_S: Final = 300.0
-"""How long a mirror that is made for questions waits for another one: a big one takes seconds to build."""
+"""Seconds that a mirror started for questions waits for another one: a big one takes seconds to build."""
 
 
 class Mirrors:
-    """Asks the mirror, has it built anew, and keeps it up to date by `run`.
+    """Queries the mirror, rebuilds it, and keeps it up to date by `run`.
 
-    Without a configured one, the first question starts one in a folder that is gone afterwards; it is followed only as
-    it is asked, leaves no cursor in the database, and ends when nobody asks any more.
+    Without a configured one, the first query starts one in a temporary folder. It is brought up to date only by
+    queries, leaves no cursor in the database, and ends when nobody uses it any more.
     """
 
     def __init__(self, config: Config, database: Database, clock: Clock) -> None:
@@ -60,7 +60,7 @@ class Mirrors:
             yield self
 
     async def run(self, while_leading: Callable[[Callable[[], Awaitable[object]]], Awaitable[NoReturn]]) -> None:
-        """Follows the change log into the configured mirror; without one, ends the passing one in time.
+        """Follows the change log into the configured mirror; without one, ends the temporary one when it is idle.
 
         `while_leading` runs endless work where no other process of the store does it.
         """
@@ -84,9 +84,9 @@ class Mirrors:
             self._asked_at = asyncio.get_running_loop().time()
 
     async def rebuild(self, user_id: int | None) -> Sequence[tuple[int, int]]:
-        """Builds the mirror of one owner, or (None) of everybody, anew; of how many nodes and edges each.
+        """Rebuilds the mirror of one owner, or (None) of everybody. Returns each owner's number of nodes and edges.
 
-        Raises NotFound, MirrorUnavailable, and MirrorUnavailable too where none is configured.
+        Raises NotFound, and MirrorUnavailable, also where none is configured.
         """
         if self._kept is None:
             raise MirrorUnavailable("no mirror is configured (graph.mirror_url): there is none to be built anew")
@@ -127,7 +127,7 @@ class Mirrors:
 
     @contextlib.asynccontextmanager
     async def _alone(self, user_id: int) -> AsyncIterator[None]:
-        """Of the processes of one store, one at a time writes into an owner's mirror."""
+        """Lets one process of the store at a time write into an owner's mirror."""
         try:
             async with self._leases.kept(f"{MIRROR}{user_id}"):
                 yield
@@ -145,7 +145,7 @@ class Mirrors:
 
 
 def _need_installed() -> None:
-    """Nobody asked for it in the configuration: the question fails, not the program."""
+    """Raises MirrorUnavailable instead of ConfigurationError: only the query fails, not the program."""
     try:
         binaries()
         imported()

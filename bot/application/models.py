@@ -1,4 +1,4 @@
-"""Which models answer: a provider's over the OpenAI wire, or the offline ones."""
+"""The models that answer: a provider's over the OpenAI API, or the offline ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from internal.llm.openai import OpenAIChat
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The agents behind their ports. An agent that is switched off is None where the product can do without it."""
+    """The agents behind their ports. A disabled agent is None where the product can do without it."""
 
     archivist: Archivist
     analyst: Analyst | None

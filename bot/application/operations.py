@@ -24,7 +24,7 @@ from internal.storage.database import Database
 from internal.storage.engine.data_lock import alone_in
 
 SHOWN = 100
-"""Quarantined updates in one answer; there is one bug behind hundreds of them."""
+"""Quarantined updates in one answer; behind hundreds of them there is one bug."""
 
 
 async def _leave_in_inbox(_: Sequence[InboxRow]) -> None:
@@ -103,7 +103,7 @@ class Operations:
         return revived
 
     async def queues(self) -> Queues:
-        """What waits, and the backups there are."""
+        """The queues, and the existing backups."""
         made = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
         backups = [BackupReport(str(file.path), file.at, file.revision, file.size) for file in made]
 

@@ -18,13 +18,13 @@ PATH: Final = "/mcp"
 
 
 class Sessions(Protocol):
-    """The SDK's keeper of what is open."""
+    """The SDK's session manager."""
 
     def run(self) -> contextlib.AbstractAsyncContextManager[None]: ...
 
 
 class McpServer:
-    """An application that serves the tools at PATH. Whoever never uses MCP pays nothing for it.
+    """An application that serves the tools at PATH. It costs nothing until it is used.
 
     The SDK is imported by a thread, in a second and a half, when the first call comes that has passed the guard.
     """

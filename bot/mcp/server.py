@@ -1,4 +1,4 @@
-"""The MCP server over the tools. The official SDK takes a second and a half to import: only who serves imports this."""
+"""The MCP server over the tools. The official SDK takes a second and a half to import, so only serving imports this."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
 
 
 def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:
-    """The server over streamable HTTP, and what keeps its sessions, which must run while it serves.
+    """The server over streamable HTTP, and its session manager, which must run while it serves.
 
     No call needs a session of its own: each answer is one JSON body, and a restart interrupts nobody.
     """
@@ -82,7 +82,7 @@ def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, St
 
 
 async def _call(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
-    """A refusal is an answer too: the model reads it and tries otherwise."""
+    """The result of a tool. A refusal is a result too: the model reads it and tries otherwise."""
     try:
         request = tool.takes.model_validate(arguments)
     except ValidationError as error:

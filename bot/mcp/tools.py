@@ -1,4 +1,4 @@
-"""The tools that are offered over MCP: REST's calls under REST's names, one table of them."""
+"""The tools that are offered over MCP: REST's calls under REST's names, in one table."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ async def _for_owner(rest: Rest, request: Request, user_id: int | None, path: st
 
 
 async def owner_named(rest: Rest, user_id: int | None) -> int:
-    """The user that is named, else the sole one."""
+    """The named user, else the sole one."""
     return user_id if user_id is not None else int((await rest.get("/graph/status"))["group_id"])
 
 
@@ -389,7 +389,7 @@ async def object_of(answer: Awaitable[Any]) -> Answer:
 
 
 def body_of(request: Request) -> dict[str, Any]:
-    """Only what was told, as it goes over the wire: REST knows the defaults."""
+    """Only the given fields: REST knows the defaults."""
     return {name: _plain(value) for name, value in request.model_dump(exclude_unset=True).items()}
 
 

@@ -1,6 +1,6 @@
-"""The composition root: builds everything on one exit stack, so that stopping is starting reversed. Tests call it too.
+"""The composition root of `laplaced run`: everything is built on one exit stack, so that stopping is starting reversed.
 
-`core` builds the product without delivery; this adds Telegram, HTTP and the clock.
+`bot/application` builds the product without delivery; this adds Telegram, HTTP and the clock. Tests call it too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The bot as it runs: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
+    """The running bot: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
 
     app: App
     side: TelegramService
@@ -87,9 +87,9 @@ async def run(
 ) -> int:
     """Runs the bot until SIGTERM or SIGINT and returns 0.
 
-    `local` is the local Telegram if it was begun already: it needs seconds, and so do the imports of this module.
-    `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind. The clock is that of the
-    `simulation`, which lives as long as the bot does; without one the system's.
+    `local` is the local Telegram if it was started already: it needs seconds, and so do the imports of this module.
+    `budget` is Telegram's own limits, unless a benchmark lifts them. The clock is that of the `simulation`, which runs
+    as long as the bot does; without one the system's.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
@@ -134,7 +134,7 @@ async def _telegram_address(
 async def telegram_side(
     app: App, api_base: str, token: str, budget: Budget, *, receives: bool = True
 ) -> AsyncIterator[TelegramService]:
-    """What is between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
+    """The parts between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
     config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
     bot = open_bot(config.telegram, api_base, token)
     async with contextlib.AsyncExitStack() as stack:
@@ -296,7 +296,7 @@ def _webhook_secret(config: Config) -> str:
 
 
 async def _notice_token(app: App, bot_id: int) -> None:
-    """Another token is another bot: its chats, message ids and update ids start anew beside the old ones."""
+    """Notices another token, which is another bot: its chats, message ids and update ids are new ones."""
     known = await app.database.read(lambda c: users.read_setting(c, "bot_id"))
     if known == bot_id:
         return
@@ -306,7 +306,7 @@ async def _notice_token(app: App, bot_id: int) -> None:
 
 
 async def _greet(app: App, api_base: str, server: RunningServers) -> None:
-    """What a person at the terminal needs to know, on stdout; logs go to stderr."""
+    """Prints what a person at the terminal needs to know to stdout; logs go to stderr."""
     config = app.config
     if config.local_telegram:
         print(f"No Telegram token: the local Telegram answers. Open {api_base} and write to {config.persona.name}.")

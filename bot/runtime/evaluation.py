@@ -1,4 +1,4 @@
-"""What `laplaced eval` works with: the product's own write path, followers and search over a scratch store."""
+"""The work of `laplaced eval`: the product's own write path, backfills and search over a scratch store."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _EVERY_S: Final = 10.0
 
 
 async def rank_files(config: Config, files: Sequence[Path], target: Path, embedder: str, vectors: Path | None) -> int:
-    """Writes the rankings of all questions of these files; how many. Nothing is written unless all are ranked.
+    """Writes the rankings of all questions of these files. Returns how many. Writes nothing unless all are ranked.
 
     Raises ConversationsUnreadable, ModelUnavailable, and UsageError for an unknown embedder.
     """
@@ -64,7 +64,7 @@ async def rank_files(config: Config, files: Sequence[Path], target: Path, embedd
 async def train_on_files(
     config: Config, files: Sequence[Path], target: Path, vectors: Path | None, *, tags: bool
 ) -> dict[str, Any]:
-    """Writes the weights learned from these files, and tells how they do on conversations left out (`scores.report`).
+    """Writes the weights learned from these files. Returns their scores on the conversation left out of each training.
 
     `left_out` is None for a single conversation. Raises as `rank_files`, and Refused if nothing can be learnt.
     """
@@ -83,7 +83,7 @@ async def train_on_files(
 
 
 def vectors_folder() -> Path:
-    """Where the vectors of trainings are kept from one to the next: this user's own folder of temporary files."""
+    """The user's own folder of temporary files, where vectors are kept from one training to the next."""
     return Path(tempfile.gettempdir()) / f"laplaced-vectors-{os.getuid()}"
 
 
@@ -161,7 +161,7 @@ async def _embedder(
 
 @contextlib.contextmanager
 def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
-    """A file to write, which takes the target's place when the block ends well.
+    """A file to write, which replaces the target when the block ends without an error.
 
     LaplacedError if none can be made, or if the target is one of the files that are `read`.
     """
@@ -182,7 +182,7 @@ def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
 
 
 class Progress:
-    """Tells progress on stderr: on a terminal in one line that changes, elsewhere in a line now and then."""
+    """Prints progress on stderr: on a terminal in one line that changes, elsewhere in a line now and then."""
 
     def __init__(self) -> None:
         self._same_line = sys.stderr.isatty()

@@ -16,7 +16,7 @@ from internal.config import Config
 from internal.telemetry.logs import log_loop_trouble
 
 DRAIN_S = 6
-"""How long runs that wait for a model may take once all is over; the next start goes on with them."""
+"""Seconds that runs may wait for a model at the end; the next start goes on with them."""
 
 
 @contextlib.asynccontextmanager
@@ -35,7 +35,7 @@ async def open_alone(config: Config) -> AsyncIterator[tuple[App, ServerPorts]]:
 
 @contextlib.asynccontextmanager
 async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
-    """Keeps these going. One that ends has failed: the block is cancelled, and its error raised."""
+    """Keeps these coroutines running. One that ends has failed: the block is cancelled, and its error raised."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in endless]
@@ -48,7 +48,7 @@ async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
 
 
 def _ports(app: App) -> ServerPorts:
-    """Nobody new is let in, and nothing is received from Telegram."""
+    """The ports without Telegram: no new user is let in, and replayed updates wait for the bot."""
     config = app.config
     token = config.telegram.token.get_secret_value()
     telegram = (config.telegram.api_base, token) if token else None

@@ -1,4 +1,4 @@
-"""The HTTP application over an opened product: the running bot's, and that of a command which works alone."""
+"""The HTTP application over an opened product: of the running bot, and of a command that works without one."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from internal.telemetry.logs import redact
 
 @dataclass(frozen=True, slots=True)
 class ServerPorts:
-    """What the process that serves the application gives it.
+    """The ports that depend on the process that serves the application.
 
-    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to;
-    `simulator` drives the virtual users, if it is they who talk.
+    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if the bot uses it; `simulator`
+    drives the virtual users, if there are any.
     """
 
     allows: Allows
@@ -112,7 +112,7 @@ def web_of(
 class RunningServers:
     """The running servers. `mcp` is the address of the tools, `console` that of the pages, if there are any.
 
-    Those of `ended` are done only before their time.
+    The tasks in `ended` are done only if a server ends before its time.
     """
 
     rest: RunningServer
@@ -145,7 +145,7 @@ async def served(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
 
 
 def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | None:
-    """Taken now, so that a port in use ends the start; None if the console is switched off."""
+    """Listens now, so that a port in use ends the start. None if the console is switched off."""
     if not app.config.console.enabled:
         return None
     pages = listening(app.config.server.host, app.config.server.console_port, "server.console_port")
@@ -167,7 +167,7 @@ def _place(app: App, pages: Listener, rest: str) -> Place:
 
 @contextlib.asynccontextmanager
 async def served_for_commands(app: App, ports: ServerPorts) -> AsyncIterator[tuple[RunningServer, FastAPI]]:
-    """REST for this machine's other commands, on a port that is free, and the application itself."""
+    """REST for this machine's other commands on a free port, and the application itself."""
     stopping = asyncio.Event()
     web = web_of(app, ports, stopping=stopping)
     async with serving(web, "127.0.0.1", 0) as server:

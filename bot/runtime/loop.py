@@ -1,4 +1,4 @@
-"""What a process of the product keeps going until it is told to stop: `laplaced run` and `laplaced worker` alike."""
+"""The loop of a process until it is stopped: of `laplaced run` and `laplaced worker` alike."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from internal.recall.search.warm_up import WarmUp
 from internal.storage.backup import backup
 
 POLLED = "polled_at"
-"""The setting that tells every process when the one that polls was last answered."""
+"""The setting that holds when the polling process was last answered, for all processes."""
 
 FIGURES_EVERY = timedelta(seconds=20)
 
@@ -35,7 +35,7 @@ async def work(
     stop: asyncio.Event,
     beside: Sequence[Coroutine[Any, Any, None]] = (),
 ) -> None:
-    """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program.
+    """Keeps everything running until it is stopped. What ends by itself has failed, and its error ends the program.
 
     `ended` are tasks of others, such as servers, that do the same.
     """
@@ -67,7 +67,7 @@ async def work(
 
 
 async def _share_figures(app: App, monitor: PollMonitor) -> None:
-    """What one process sees and an alert asks about is told by each of them, whichever is scraped."""
+    """Shares figures that one process measures and alerts need, so that every process exposes them."""
     if not monitor.standing_by and monitor.last is not None:
         polled = monitor.last.isoformat()
         await app.database.write(lambda c: users.write_setting(c, POLLED, polled))
@@ -102,7 +102,7 @@ async def _publish_menu(app: App, side: TelegramService) -> None:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
+    """An event that SIGTERM and SIGINT set. Nothing else in this process handles signals."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop.set)

@@ -1,4 +1,4 @@
-"""`laplaced worker`: another process on a PostgreSQL store, with everything that works and nothing that is called."""
+"""`laplaced worker`: another process on a PostgreSQL store, which works but serves no pages and no REST."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def run(config: Config, *, budget: Budget | None = None) -> int:
 def telegram_of(config: Config) -> tuple[str, str]:
     """The Bot API's address and the token that this process shares with `laplaced run`.
 
-    Without a token of one's own, those of the local Telegram that `laplaced run` starts on this machine. Raises
+    Without a configured token those of the local Telegram that `laplaced run` starts on this machine. Raises
     ConfigurationError.
     """
     if not isinstance(config.store, str):

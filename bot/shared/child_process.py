@@ -1,4 +1,4 @@
-"""What processes that the bot starts have in common: how they log, and that they end with it."""
+"""The logs and the end of processes that the bot starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 LINE_BREAK = "\u2028"
-"""Stands for a line break inside a record, so that whoever reads a child's stderr gets a record a line."""
+"""Stands for a line break inside a record, so that a reader of a child's stderr gets one record a line."""
 
 LONGEST_RECORD = 2**20
 """Characters: a traceback of a deep recursion has some hundred thousand."""
@@ -18,7 +18,7 @@ _PARENT_CHECK = 0.3
 
 
 class LineFormatter(logging.Formatter):
-    """One line a record, tracebacks included; on a terminal as many as it has."""
+    """Formats a record as one line, tracebacks included; on a terminal with its line breaks."""
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
@@ -26,7 +26,7 @@ class LineFormatter(logging.Formatter):
 
 
 def log_as(name: str) -> None:
-    """Warnings and worse of this process go to stderr, a record a line."""
+    """Logs warnings and worse of this process to stderr, one record a line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter(f"{name}: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])

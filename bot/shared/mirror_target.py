@@ -1,4 +1,4 @@
-"""The configured mirror of the graph, as it may be shown and stored."""
+"""The address of the configured mirror of the graph, without secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from internal.config import GraphConfig
 
 
 def target_of(config: GraphConfig) -> str:
-    """The configured mirror without its password, by which its cursors are known; empty if there is none."""
+    """The configured mirror without its password, which also names its cursors; empty if there is none."""
     url = config.mirror_url
     if not url or url.startswith(EMBEDDED):
         return url

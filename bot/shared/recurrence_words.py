@@ -1,4 +1,4 @@
-"""A rule of recurrence in words: "every Monday", "щодня". The words are the caller's, of the same names everywhere."""
+"""A rule of recurrence in words: "every Monday", "щодня". The caller supplies the phrases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WEEKEND: Final = "SA,SU"
 
 
 def repeat_words(rule: str, say: Callable[..., str]) -> str:
-    """`rule` is a task's, in the form of RFC 5545; `say` takes the name of a phrase and its variables."""
+    """`rule` is in the form of RFC 5545; `say` returns a phrase by its name and variables."""
     parts = dict(part.split("=", 1) for part in rule.split(";"))
     every, days = int(parts.get("INTERVAL", "1")), parts.get("BYDAY", "")
     if parts["FREQ"] == "WEEKLY" and days and every == 1:

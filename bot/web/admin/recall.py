@@ -56,7 +56,7 @@ class Recalled(BaseModel):
             (f"{one.person.id}", f"{one.person.display_name} | {one.person.circle}", one) for one in overview.people
         ]
         return cls(
-            people=[_line(one_id, f"{told} | {hit.person.bio}", hit.score) for one_id, told, hit in people],
+            people=[_line(one_id, f"{person} | {hit.person.bio}", hit.score) for one_id, person, hit in people],
             facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in overview.facts],
             memories=[_known(hit.node.id, _remembered(hit), hit) for hit in overview.memories],
             entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in overview.nodes],

@@ -32,7 +32,7 @@ class Graph:
 
     search: KnowledgeSearch
     finder: PeopleFinder
-    taking: EpisodeIntake
+    intake: EpisodeIntake
     messages: MessageFinder
 
 
@@ -41,7 +41,7 @@ def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph)
     join(
         router,
         _status_router(database, clock, owners),
-        episodes_router(database, clock, owners, graph.taking),
+        episodes_router(database, clock, owners, graph.intake),
         search_router(database, owners, graph.search, graph.messages),
         fact_list_router(database, clock, owners),
         facts_router(database, clock),

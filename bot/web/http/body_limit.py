@@ -1,4 +1,4 @@
-"""How much of a request is read: whoever sends more is told so before it fills the memory."""
+"""A limit for the size of request bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOLD = f"body: at most {LARGEST_BODY} bytes at a time"
 
 
 class BodyLimit:
-    """Answers 413 to a body over LARGEST_BODY: by its declared length at once, else when so much has come."""
+    """Answers 413 to a body over LARGEST_BODY: at once by its declared length, else when that many bytes have come."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

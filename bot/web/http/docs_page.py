@@ -1,4 +1,4 @@
-"""`/docs`: the description of the calls as a page that can make them, of files that come with the installation."""
+"""`/docs`: Swagger UI for the calls, from files that come with the installation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILES: Final = {
 }
 
 DOCUMENTATION_PATHS: Final = frozenset({PAGE, *_FILES})
-"""They tell of nobody: a browser sends no key when it opens a page, and the calls made from it ask for one."""
+"""They contain no user's data: a browser sends no key when it opens a page, and the calls made from it ask for one."""
 
 
 def documentation_router(title: str, openapi_url: str) -> APIRouter:

@@ -48,7 +48,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
 }
 
 KEYED = [Depends(HTTPBearer(auto_error=False, description="server.api_key; by default it is generated."))]
-"""Only tells in the description of the API what the guard has already checked."""
+"""Describes the key in the API; the guard has already checked it."""
 
 
 _DESCRIBED: Final = {"application/json": {"schema": {"$ref": f"#/components/schemas/{Refusal.__name__}"}}}
@@ -68,7 +68,7 @@ class DescribedApi(FastAPI):
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a call in the description of the API: those of every call, and these."""
+    """The errors of a call in the description of the API: those of every call, and these."""
     all_statuses = sorted({401, 403, 422, 503, *statuses})
     return {status: {"content": _DESCRIBED, "description": _MEANINGS[status]} for status in all_statuses}
 

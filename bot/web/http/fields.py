@@ -1,4 +1,4 @@
-"""Fields of requests that more than one call takes, checked once and described once."""
+"""Fields that several calls share, checked and described once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, Field, JsonValue, PlainValidator, StringConstraints, WithJsonSchema
 
 LARGEST_ID: Final = 2**63 - 1
-"""What the database's integers hold."""
+"""The largest integer of the database."""
 
 LARGEST_COUNT: Final = 2**31 - 1
-"""What a number of rows may be, to be passed over or looked at: a server's integers of 32 bits hold it too."""
+"""The largest number of rows to skip or return: PostgreSQL takes integers of 32 bits for it."""
 
 Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
 """A user's id in a body."""
@@ -34,12 +34,12 @@ Uuid = Annotated[str, Path(max_length=200)]
 
 
 def fault_words(message: str) -> str:
-    """What pydantic says of a value, without the name it gives to errors of checks that are ours."""
+    """pydantic's message without the prefix that it gives to our own checks."""
     return message.removeprefix("Value error, ")
 
 
 def _without_nul(text: str) -> str:
-    """No engine keeps it for certain, and it says nothing."""
+    """Removes NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "")
 
 

@@ -1,4 +1,4 @@
-"""Who may call: a loopback or allowed Host, and the server's key or a session, before anything of a request is read."""
+"""Access to the server: a loopback or allowed Host, and the server's key or a session, before a request is read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from internal.console.service import SESSION_PREFIX
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
-"""Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
+"""Paths of probes and scrapers, which have no key and use any host name. They contain no user's words."""
 
 KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
-"""Where to go from here, and how. Only on the machine itself and under allowed names; it tells of nobody."""
+"""Paths without a key, for callers under loopback and allowed names. They contain no user's data."""
 
 
 CSRF_HEADER = "x-csrf-token"
@@ -32,9 +32,9 @@ _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 class Guard:
     """Answers 403 to a foreign Host (a page that rebinds its own name to loopback), 401 without key or session.
 
-    The key may do everything, and so may a session that was opened with it. An owner's session is kept to that owner:
-    anything else is 404. What changes something with a session brings the session's CSRF token, else it is 403.
-    `own_secret` are paths whose callers bring another secret, which their handlers check.
+    The key allows everything, and so does a session that was opened with it. An owner's session is limited to that
+    owner: anything else is 404. A call that changes something with a session needs the session's CSRF token, else it is
+    403. `own_secret` are paths whose callers send another secret, which their handlers check.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Guard:
                 await self._app(admitted, receive, send)
 
     async def _admitted(self, scope: Scope) -> Scope | JSONResponse:
-        """The call as it may go on, or the refusal."""
+        """The scope to continue with, or the refusal."""
         path, headers = scope["path"], Headers(scope=scope)
         if path in OPEN_PATHS:
             return scope
@@ -102,7 +102,7 @@ class Guard:
 
 
 def _acting(admitted: Scope) -> AbstractContextManager[None]:
-    """What the store lets a call reach: the rows of its session's owner, else of whom it names, else everybody's."""
+    """Limits the store to the rows of the session's owner, else of the owner in the address, else not at all."""
     owner = admitted[OWNER] if OWNER in admitted else owner_named(admitted)
     return acting_for_everyone() if owner is None else acting_for(owner)
 

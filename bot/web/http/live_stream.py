@@ -1,6 +1,6 @@
-"""What live streams of the server share: they look anew after every commit.
+"""Server-sent streams, which look for new rows after every commit.
 
-They end when the server stops, and when the session is gone that they were opened with.
+They end when the server stops, and when the session ends that they were opened with.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from bot.web.http.sessions import Admitted
 from internal.storage.database import Database
 
 KEEP_ALIVE_S: Final = 15.0
-"""A comment so often, so that nobody between takes a silent connection for a dead one."""
+"""Seconds between comments, so that no proxy takes a silent connection for a dead one."""
 
 _PAUSE_S: Final = 0.05
-"""Under load commits come by the hundred a second: looking for events so often is enough."""
+"""Under load there are hundreds of commits a second: looking once in this time is enough."""
 
 
 _ASK_AGAIN_S: Final = 1.0
-"""Whether the session still stands is asked that often at most, and with every sign of life."""
+"""Seconds between two checks of the session, beside one with every sign of life."""
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -37,11 +37,10 @@ async def following(
     place: P,
     read: Callable[[P, Connection], tuple[Sequence[T], P]],
 ) -> AsyncIterator[T | None]:
-    """What `read` finds behind a place, as it is committed; None is a sign of life.
+    """What `read` returns from a place on, as it is committed; None is a sign of life.
 
-    `read` tells too where one stands then: where one stood, as soon as nothing is left.
-    A session that was closed is noticed with the next commit, mostly its own; one that ran out with the next sign of
-    life at the latest.
+    `read` also returns the next place: the same one as soon as nothing is left. A session that was closed is noticed
+    with the next commit, mostly its own; one that expired with the next sign of life at the latest.
     """
     loop = asyncio.get_running_loop()
     known = loop.time()
@@ -63,7 +62,7 @@ async def following(
 
 
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
-    """Yields when it is time to look: at first, and after commits; True = only a sign of life is due."""
+    """Yields False when it is time to look: at first, and after commits; True when only a sign of life is due."""
     while not stopping.is_set():
         heard = database.heard
         yield False
@@ -73,7 +72,7 @@ async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[b
 
 
 async def _first(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> bool:
-    """Waits until the work is done or the server stops, at most KEEP_ALIVE_S; whether one of them came."""
+    """Waits until the work is done or the server stops, at most KEEP_ALIVE_S. Returns whether one of them came."""
     waiting = {asyncio.create_task(work), asyncio.create_task(stopping.wait())}
     try:
         done, _ = await asyncio.wait(waiting, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""How often one may try to log in."""
+"""A limit for attempts to log in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose memory a call is about: users by id, groups by the user's id as a string, things by their own ids."""
+"""The owner that a call is about: users by id, groups by the user's id as a string, things by their own ids."""
 
 from __future__ import annotations
 

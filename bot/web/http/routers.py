@@ -1,4 +1,4 @@
-"""Joining the calls of several routers."""
+"""Joins the calls of several routers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fastapi import APIRouter, FastAPI
 def join(to: FastAPI | APIRouter, *routers: APIRouter) -> None:
     """Adds the calls of these routers as they are.
 
-    `include_router` would build each of them a second time, to merge in what the inclusion says of it. Here an
-    inclusion says nothing: what holds for calls is said where they are. That is half of the time that all of them take.
+    `include_router` would build each of them a second time, to merge in options of the inclusion, of which there are
+    none here. That is half of the time that all calls take.
     """
     routes = to.router.routes if isinstance(to, FastAPI) else to.routes
     for router in routers:

@@ -1,4 +1,4 @@
-"""Whose session a call was made with, and what that keeps it to."""
+"""The session that a call was made with, and what it may reach."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ OWNERS_PATHS: Final = (
     "/chronicle", "/console", "/events", "/graph", "/memory", "/messages", "/model-calls", "/notifications", "/people",
     "/snapshots", "/spend", "/tasks", "/teams", "/timeline", "/users",
 )  # fmt: skip
-"""Where an owner's session may go. Every call there takes `user_id` or `group_id`; anything else is the admin's."""
+"""The paths of an owner's session. Every call there takes `user_id` or `group_id`; all others are the admin's."""
 
 OWNER: Final = "laplaced.owner"
-"""The key of the owner in the scope of a call that is kept to one."""
+"""The key of the owner in the scope of a call that is limited to one."""
 
 ADMITTED: Final = "laplaced.admitted"
 """The key of the Admitted in the scope of a call that was made with a session."""
@@ -69,7 +69,7 @@ class Sessions:
 
 
 def limited(scope: Scope, owner: int) -> Scope | None:
-    """The call as one about this owner alone: his id joins it where it names nobody. None if it is not his to make."""
+    """The call limited to this owner: his id is added where none is named. None if the call is not allowed to him."""
     path: str = scope["path"]
     if not any(path == place or path.startswith(f"{place}/") for place in OWNERS_PATHS):
         return None
@@ -82,7 +82,7 @@ def limited(scope: Scope, owner: int) -> Scope | None:
 
 
 def owner_named(scope: Scope) -> int | None:
-    """The one owner whom the address of a call names; None if it names none, or not by an id."""
+    """The one owner that the address of a call names; None if it names none or several, or not by an id."""
     parameters = parse_qsl(scope["query_string"].decode("latin-1"))
     named = {value for name, value in parameters if name in _NAMING_OWNERS}
     if len(named) != 1:
@@ -92,7 +92,7 @@ def owner_named(scope: Scope) -> int | None:
 
 
 def admission(scope: Scope) -> Admitted:
-    """Of this call; the server's own key does not end."""
+    """Of this call; the server's own key never expires."""
     found: Admitted = scope.get(ADMITTED, _always)
     return found
 
@@ -108,7 +108,7 @@ def sole_owner() -> int | None:
 
 @contextmanager
 def kept_to(owner: int | None) -> Iterator[None]:
-    """Within the block a call is about this owner alone, or (None) about anybody."""
+    """Limits a call to this owner within the block; None: no limit."""
     before = _owner.set(owner)
     try:
         yield
@@ -117,6 +117,6 @@ def kept_to(owner: int | None) -> Iterator[None]:
 
 
 def expect_visible(user_id: int) -> None:
-    """Raises NotFound for an owner whom this call is not about."""
+    """Raises NotFound for an owner outside the call's session."""
     if _owner.get() not in {None, user_id}:
         raise NotFound(f"there is no user {user_id}")

@@ -147,7 +147,7 @@ class RecallRequest(Request):
     query: Statement
     limit: int = Field(10, ge=1, le=100, strict=True)
     labels: list[Short] = Field(["Memory"], min_length=1, max_length=20, description="Of the memory graph, but Entity.")
-    min_strength: Share = Field(0.0, description="The weakest link over which an association is told.")
+    min_strength: Share = Field(0.0, description="The weakest link of an association.")
 
 
 class RecalledOut(BaseModel):
