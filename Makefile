@@ -1,5 +1,6 @@
 # make run   creates .venv, installs, starts Laplaced
-# make test  installs what the tests need, runs the whole suite
+# make test  installs what the tests need, runs the suite; some minutes
+# make test-long  the suite with long series, more drawn values and more of it on PostgreSQL, before a release
 # make lint  style, types, import rules, Dockerfile
 # make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
@@ -18,7 +19,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 # More than there are processors: a good part of the suite waits for other processes.
-JOBS ?= 3
+JOBS ?= 4
 # A suite that starts hundreds of processes keeps what it compiled, whatever the shell says: or each compiles all anew.
 COMPILED := PYTHONDONTWRITEBYTECODE=
 CONFIG ?=
@@ -41,7 +42,7 @@ ITSELF := --no-deps --no-build-isolation -e .
 install = $(PIP) uv 2>/dev/null && $(UV) --require-hashes -r deploy/locks/$(1).txt && $(UV) $(ITSELF) \
 	|| { echo "uv could not install; pip does it"; $(PIP) --require-hashes -r deploy/locks/$(1).txt && $(PIP) $(ITSELF); }
 
-.PHONY: help run demo test lint lock sbom bench scale recall torture screenshots debian
+.PHONY: help run demo test test-long lint lock sbom bench scale recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -58,6 +59,9 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test debian
 	@$(COMPILED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-long: export LAPLACED_TEST_LONG = 1
+test-long: test
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -105,7 +109,7 @@ torture: $(VENV)/.installed-test debian
 	[ $$status -ne 130 ] || exit $$status; \
 	$(COMPILED) PYTHONPATH=.:tests $(BIN)/python tests/support/faults/fleet_torture.py --folder $(TORTURE) --kills $(FLEET_KILLS) || status=$$?; \
 	rm -f $(TORTURE)/faults.jsonl; \
-	$(COMPILED) LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+	$(COMPILED) LAPLACED_TEST_LONG=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
 		tests/faults $(ARGS) || status=$$?; \
 	$(BIN)/python tests/support/faults/reliability.py $(TORTURE) docs/reliability.md; \
 	exit $$status

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from support.long import LONG, examples
 from support.paths import TESTS
-from support.stores import stores
+from support.stores import compiled_statements, stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
@@ -20,15 +21,25 @@ import internal.llm.transport
 internal.llm.transport.ALLOW_MODEL_REQUESTS = False
 
 # How long an example takes says more of what else the machine does than of the code: a pause of it is no failure.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=examples(100))
 settings.load_profile("untimed")
 
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
 """Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""
 
+_SPREAD = (
+    "tests/acceptance/test_offline.py",
+    "tests/acceptance/test_operator_commands.py",
+    "tests/acceptance/test_people_in_chat.py",
+    "tests/faults/test_commit_points.py",
+)
+"""Files of long tests of which each starts a product of its own, so that several workers share them."""
+
 
 # No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+
+#compiled_statements.share()
 
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 
@@ -39,6 +50,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     stores.unconfigure()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` the tests of a file stay with one worker, but for those of _SPREAD."""
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(_SPREAD) else str(super()._split_scope(nodeid))
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -70,6 +96,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in items if stores.is_left_out(item.path, getattr(item, "originalname", item.name))}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
+    if not LONG:
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     slow = [TESTS / folder for folder in _PROCESSES]
     items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in slow))
 

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Connection
 from support.faults.chronicle_check import broken_line
 from support.faults.fault_record import proving
-from support.faults.fault_stage import LONG
 from support.faults.killed_bot import outside
+from support.long import LONG
 from support.paths import ROOT
 from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 

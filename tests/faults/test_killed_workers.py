@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from support.faults.fault_record import proving
 from support.faults.fleet import Fleet
 from support.faults.fleet_torture import judged
@@ -12,6 +13,7 @@ from support.faults.fleet_torture import judged
 KILLS, SEED = 2, "short fleet:1"
 
 
+@pytest.mark.long
 async def test_workers_that_are_killed_at_random_lose_and_double_nothing(tmp_path: Path) -> None:
     """Two kills, a restart of the database and cut connections, through a pooler; then all is there once."""
     with proving("kill", "of workers, a restart of PostgreSQL and cut connections", "everything once"):

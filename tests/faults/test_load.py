@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from support.faults.fault_record import proving, record
-from support.faults.fault_stage import LONG, Stage, quiet, under_faults
+from support.faults.fault_stage import Stage, quiet, under_faults
+from support.long import LONG
 from support.product.running_product import RESPONDER, until
 
 from internal.testing import Asked
@@ -86,6 +87,7 @@ async def _answered(stage: Stage, last: dict[int, str]) -> list[float]:
     return moments
 
 
+@pytest.mark.long
 async def test_one_who_never_stops(stage: Stage) -> None:
     """So many messages of one user, as fast as they go: each is in the log once, in order; another is not kept waiting.
 

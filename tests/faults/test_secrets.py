@@ -18,7 +18,6 @@ from support.faults.fault_record import proving
 from support.faults.fault_stage import (
     BOT_TOKEN,
     CANARIES,
-    LONG,
     MODEL_KEY,
     OFFLINE,
     SERVER_KEY,
@@ -29,6 +28,7 @@ from support.faults.fault_stage import (
     told_secrets,
     under_faults,
 )
+from support.long import LONG
 from support.product.running_product import ARCHIVIST, ENRICHER, RESPONDER, until
 
 from internal.testing import Fault

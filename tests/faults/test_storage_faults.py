@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from support.faults.fault_record import proving
-from support.faults.fault_stage import LONG, OFFLINE, Stage, added, quiet, under_faults
+from support.faults.fault_stage import OFFLINE, Stage, added, quiet, under_faults
+from support.long import LONG
 from support.product.running_product import ARCHIVIST, RESPONDER, at_rest, content, until
 
 from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS

@@ -14,7 +14,8 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.faults.fault_record import proving
-from support.faults.fault_stage import LONG, OFFLINE, Played, Stage, quiet, under_faults
+from support.faults.fault_stage import OFFLINE, Played, Stage, quiet, under_faults
+from support.long import LONG
 from support.product.running_product import RESPONDER, ProcessEnded, until
 
 from bot.telegram.i18n import phrase

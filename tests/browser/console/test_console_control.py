@@ -33,7 +33,7 @@ async def tell(house: House, user_id: int, kind: str, source: str) -> str:
     )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 async def test_an_event_leads_to_the_exact_words(open_page: OpenPage, scheme: str) -> None:
     """A click on a message shows what came of it and the model call, down to the exact words; jumps follow links."""
     opened = await open_page("/", color_scheme=scheme)
@@ -155,6 +155,7 @@ async def test_on_a_phone_details_lie_above_the_timeline(open_page: OpenPage) ->
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.long
 async def test_a_hundred_thousand_events_stay_fast(house: House, open_page: OpenPage) -> None:
     """Only rows in sight exist; the newest are there soon, older ones follow as one scrolls."""
     now = house.app.clock.now()

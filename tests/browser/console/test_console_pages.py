@@ -175,7 +175,7 @@ async def test_health_lets_the_admin_help(open_page: OpenPage) -> None:
     await expect(own.get_by_text("Health checks")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("scheme", "language"), [("light", "uk"), ("dark", "ru")])
+@pytest.mark.parametrize(("scheme", "language"), [("light", "uk"), pytest.param("dark", "ru", marks=pytest.mark.long)])
 async def test_every_page_is_accessible_and_fits_a_phone(open_page: OpenPage, scheme: str, language: str) -> None:
     """In both schemes and other languages: axe finds nothing, and nothing is wider than the screen."""
     opened = await open_page("/calls", owner=CLARA, color_scheme=scheme, **PHONE)

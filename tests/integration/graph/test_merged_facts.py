@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
+from support.long import examples
 
 from internal.knowledge import episode_repository, service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -133,7 +134,7 @@ TOLD = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(TOLD)
 def test_a_split_brings_back_every_fact_under_its_own_id(told: list[tuple[int, str, int, int]]) -> None:
     """Whatever was told about the two, and however their facts were joined meanwhile."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, event
 from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
+from support.long import examples
 
 from internal.errors import NotFound
 from internal.graph import store, traversal
@@ -173,7 +174,7 @@ def test_a_hop_is_one_query_in_each_direction(graph: Graph) -> None:
 PAIRS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda pair: pair[0] != pair[1]), max_size=14)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(PAIRS, st.sampled_from(["out", "in", "both"]))
 def test_walks_agree_with_a_plain_search(pairs: list[tuple[int, int]], direction: Any) -> None:
     """Distances and shortest ways are those of breadth-first search over the same edges in memory."""

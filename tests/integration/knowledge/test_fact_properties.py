@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import select
 from support.knowledge.knowledge_stage import OWNER, Knowledge, memory
+from support.long import examples
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.graph import store
@@ -174,6 +175,6 @@ class LifeOfFacts(RuleBasedStateMachine):
 
 
 LifeOfFacts.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=14, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(20), stateful_step_count=14, suppress_health_check=[HealthCheck.too_slow]
 )
 TestLifeOfFacts = LifeOfFacts.TestCase

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 
+import pytest
 from support.paths import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "calibrate_people.py"
 
 
+@cache
 def measured(*options: str) -> dict[str, float]:
     run = subprocess.run([sys.executable, SCRIPT, "--json", *options], capture_output=True, text=True, check=True)
     rates: dict[str, float] = json.loads(run.stdout)
@@ -25,11 +28,13 @@ def test_the_threshold_keeps_its_rates() -> None:
     assert rates["false_accepts"] <= 0.1
 
 
+@pytest.mark.long
 def test_names_earn_their_weight() -> None:
     """Without the boost fewer are found first: names help the match."""
     assert measured()["recall_at_1"] > measured("--weight", "0")["recall_at_1"] + 0.03
 
 
+@pytest.mark.long
 def test_a_name_is_found_whatever_the_embedding_model_says() -> None:
     """Out of every cosine's reach those are found who are named, six in ten of the queries, and nobody else."""
     rates = measured("--threshold", "1.2")

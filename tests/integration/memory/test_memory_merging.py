@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select
 from support.knowledge.memory_stage import NOON, OWNER, Memories, database, link, ref, told
+from support.long import examples
 
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting import erase
@@ -167,7 +168,7 @@ def meant(connection: Connection, name: str) -> str | None:
     return found[0].id if found else None
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tuple[str, str]]]) -> None:
     """Every memory leads to concepts that are there, to each once; when all is forgotten, nothing is left anywhere."""

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 from support.knowledge.memory_stage import CONVERSATION, NOON, OWNER, Memories, database, link, ref, told
+from support.long import examples
 
 from internal.graph import store
 from internal.memory import service
@@ -292,7 +293,7 @@ def at(hour: int) -> datetime:
     return NOON + timedelta(hours=hour)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(episodes=EPISODES, data=st.data())
 def test_any_order_of_arrival_ends_in_the_same_graph(episodes: list[Any], data: st.DataObject) -> None:
     """Nodes, their properties, and links, those apart that are made of likeness to what was there already."""
@@ -302,7 +303,7 @@ def test_any_order_of_arrival_ends_in_the_same_graph(episodes: list[Any], data: 
     assert (one["nodes"], one["edges"]) == (other["nodes"], other["edges"])
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(episodes=EPISODES, data=st.data())
 def test_what_is_forgotten_was_never_told(episodes: list[Any], data: st.DataObject) -> None:
     """Nodes, links, observations and evidence are as they would be without the forgotten episodes."""
@@ -313,7 +314,7 @@ def test_what_is_forgotten_was_never_told(episodes: list[Any], data: st.DataObje
     assert (one["nodes"], one["edges"]) == (other["nodes"], other["edges"])
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.too_slow])
 @given(episodes=EPISODES)
 def test_strengths_and_shares_stay_in_their_ranges(episodes: list[Any]) -> None:
     """Whatever is told how often: the registry takes every node and edge as it is stored."""
@@ -329,7 +330,7 @@ def test_strengths_and_shares_stay_in_their_ranges(episodes: list[Any]) -> None:
         assert 0 <= memories.node("Source").properties["reliability"] <= 1 if memories.nodes("Source") else True
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.too_slow])
 @given(items=st.lists(_items(), min_size=1, max_size=4))
 def test_a_second_reading_that_tells_the_same_changes_nothing(items: list[ProposedMemory]) -> None:
     """Not even an id."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from sqlalchemy import func, select
 from support.knowledge.people_stage import NOON, OWNER, Archive, memory
+from support.long import examples
 
 from internal.errors import NotFound, Refused
 from internal.language.text.spelling import name_key
@@ -189,6 +190,6 @@ def _content(matrix: PeopleMatrix) -> object:
 
 
 LifeOfPeople.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(20), stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )
 TestLifeOfPeople = LifeOfPeople.TestCase

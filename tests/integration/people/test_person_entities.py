@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Table, insert, select, update
 from support.knowledge.people_stage import NOON, OWNER, STRANGER, Archive, memory
+from support.long import examples
 
 from internal.graph import store, traversal
 from internal.graph.model import EdgeFilter, Node
@@ -208,7 +209,7 @@ RELATIONS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(RELATIONS, st.permutations([1, 2, 3]), st.booleans())
 def test_a_merge_and_its_split_leave_every_row_as_it_was(
     relations: list[tuple[str, int, int, bool]], order: list[int], chained: bool

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
+from support.long import examples
 from support.stores.stores import where
 
 from internal.errors import StorageError
@@ -144,7 +145,7 @@ async def test_broken_rule_is_undone_alone_too(notes: Database, tmp_path: Path) 
     assert on_disk(tmp_path) == {"twice", "x", "y"}
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(plan=st.lists(st.booleans(), max_size=30))
 async def test_any_mixture_keeps_exactly_what_succeeded(notes: Database, plan: list[bool]) -> None:
     """Whichever of the works in a group fail, the store holds those that did not."""

@@ -241,6 +241,7 @@ async def test_what_was_said_before_has_its_chronicle(empty: Database) -> None:
     assert after > max(one.n for one in events) > 500
 
 
+@pytest.mark.long
 async def test_a_hundred_thousand_messages_are_migrated_in_seconds(empty: Database) -> None:
     """A start after an upgrade does not look like a hang, also after years."""
     await empty.exclusive(lambda connection: upgrade_to("0002", connection))

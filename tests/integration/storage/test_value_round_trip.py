@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, StaticPool, create_engine, insert, null
+from support.long import examples
 from support.stores.migrate_store_stage import moment
 from support.stores.stores import memory_store
 
@@ -100,7 +101,7 @@ def rows(connection: Connection) -> list[list[tuple[Any, ...]]]:
     return [read_batch(connection, table, None).rows for table in TABLES if table is not model_calls]
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(stored())
 def test_any_value_comes_back(found: list[tuple[Any, dict[str, Any]]]) -> None:
     """Text of any script, JSON, bytes, numbers up to 64 bits, floats and NULL: carried there and back, all the same."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from support.paths import ROOT
 
 EVERY_MODEL = """
@@ -17,6 +18,7 @@ print(len(models), len(waiting), len(built))
 """
 
 
+@pytest.mark.long
 def test_every_model_of_the_bot_api_is_built_when_it_is_needed() -> None:
     """Most wait for their first use, and none lacks a name when it comes."""
     said = subprocess.run([sys.executable, "-c", EVERY_MODEL], cwd=ROOT, capture_output=True, text=True, check=True)

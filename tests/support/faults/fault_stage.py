@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -33,9 +32,6 @@ from support.product.running_product import (
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 from internal.testing import Answer, Asked, ScriptedModel, Step
-
-LONG = os.environ.get("LAPLACED_TORTURE") == "1"
-"""Whether `make torture` runs: then the long forms, too slow for every change, are played as well."""
 
 BOT_TOKEN = "7654321098:Canary-of-the-bot-token-0f3a9c"
 MODEL_KEY = "Canary-of-the-model-key/81+b7&e2"

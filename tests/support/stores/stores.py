@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from sqlalchemy import Connection, StaticPool, create_engine
+from support.long import LONG
 from support.paths import TESTS
 
 from internal.storage.engine import owner_scope
@@ -68,6 +69,13 @@ ON_BOTH: Final = (
     "integration/tasks",
 )
 """Folders and files of tests that `make test` runs on both engines, but for what LEFT_OUT names."""
+
+ON_BOTH_WHEN_LONG: Final = (
+    "integration/memory/test_observations.py",
+    "integration/people/test_apply_operations.py",
+    "integration/people/test_people_merging.py",
+)
+"""Of ON_BOTH, files that run on PostgreSQL in the long run only: others of their folders use the same tables there."""
 
 ON_SERVER: Final = ("integration/flows/operations/test_restore_server.py::test_store_that_is_worked_on_is_left_alone",)
 """Tests of what only a store has that several processes share: they stand on PostgreSQL alone."""
@@ -254,7 +262,8 @@ def engines_of(path: Path, function: str) -> tuple[str, ...]:
         return (POSTGRESQL,)
     if wanted():
         return (wanted(),)
-    on_both = _is_named(path, function, ON_BOTH) and not is_left_out(path, function)
+    left_out = is_left_out(path, function) or (not LONG and _is_named(path, function, ON_BOTH_WHEN_LONG))
+    on_both = _is_named(path, function, ON_BOTH) and not left_out
     return (SQLITE, POSTGRESQL) if on_both else (SQLITE,)
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from internal.agents.model import TranscriptLine
 from internal.flows.analyst.transcript import fitted, responses_to_judge
@@ -49,7 +50,7 @@ def test_of_a_session_without_end_the_beginning_and_the_end_are_shown() -> None:
     assert shown[10:] == list(range(shown[10], 2_001))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.text(max_size=600), max_size=30), st.integers(1_000, 4_000))
 def test_whatever_was_said_it_keeps_to_the_budget(said: list[str], budget: int) -> None:
     """In order, each line once, none that was not said; only the head may cost more than there is."""

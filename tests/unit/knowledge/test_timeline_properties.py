@@ -8,6 +8,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.knowledge.timeline_cases import said
+from support.long import examples
 
 from internal.knowledge.claims.time_rules import Projection, Span, known, project
 from internal.knowledge.model import Claim
@@ -48,7 +49,7 @@ def overlap(one: Span, other: Span) -> bool:
 
 
 @given(GROUPS.flatmap(lambda claims: st.tuples(st.just(claims), st.permutations(claims))))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_order_of_arrival_does_not_matter(orders: tuple[list[Claim], list[Claim]]) -> None:
     """The same claims in any order are the same timeline."""
     assert both(orders[0]) == both(orders[1])
@@ -83,7 +84,7 @@ def test_twice_is_once(claims: list[Claim]) -> None:
 
 
 @given(GROUPS)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_every_claim_has_its_one_place(claims: list[Claim]) -> None:
     """Each claim supports exactly one span, or is listed as the end of one."""
     for timeline in both(claims):
@@ -92,7 +93,7 @@ def test_every_claim_has_its_one_place(claims: list[Claim]) -> None:
 
 
 @given(GROUPS)
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 def test_spans_of_a_functional_relation_do_not_overlap_unasked(claims: list[Claim]) -> None:
     """Two targets hold together only where that was said, or where the owner is asked."""
     timeline = project(claims, functional=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from internal.llm.tokens import count_tokens, load
 
@@ -27,7 +28,7 @@ _PIECES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(_PIECES), max_size=12).map("".join)))
 @example("It's 12345 o'clock,  isn't it?\n Уже поздно.")
 def test_words_are_counted_one_by_one(text: str) -> None:

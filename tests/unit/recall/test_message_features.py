@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from internal.language.search.question_kinds import NamedDates, QuestionKind
 from internal.language.search.terms import Word
@@ -141,7 +142,7 @@ def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[
             assert computed[name] == pytest.approx(value, abs=1e-4), (name, row_of[row])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(_MESSAGES, max_size=4, unique_by=lambda one: one.ref_id),
     st.lists(st.one_of(_MESSAGES, st.sampled_from("mnopqrs")), max_size=14),

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from internal.errors import Refused
 from internal.tasks.model import Schedule, first_firing, next_firing, postponed, recurrence_of, whole_day
@@ -32,7 +33,7 @@ def firings(schedule: Schedule, count: int, after: datetime) -> list[datetime]:
     return found
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(walls, zones, st.integers(1, 4))
 def test_a_daily_task_is_told_of_once_a_day_over_every_change_of_the_clock(
     wall: datetime, zone: str, every: int
@@ -49,7 +50,7 @@ def test_a_daily_task_is_told_of_once_a_day_over_every_change_of_the_clock(
     assert sum(one != normal for one in shown) <= 5
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(walls, zones, st.sets(st.sampled_from(("MO", "TU", "WE", "TH", "FR", "SA", "SU")), min_size=1))
 def test_a_whole_day_of_a_week_is_told_of_at_its_hour(wall: datetime, zone: str, days: set[str]) -> None:
     """No weekday that is named is passed over, none is told of twice."""
@@ -65,7 +66,7 @@ def test_a_whole_day_of_a_week_is_told_of_at_its_hour(wall: datetime, zone: str,
     assert all(moment.time() == NINE for moment in local)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(walls, zones, st.integers(0, 400))
 def test_the_next_time_does_not_hang_on_when_one_looks(wall: datetime, zone: str, minutes: int) -> None:
     """Looked at any moment between two times, the later one is next."""

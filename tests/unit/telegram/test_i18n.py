@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import cache
-from itertools import product
 
 import pytest
 from fluent.syntax import FluentParser, ast
@@ -43,8 +42,6 @@ def messages(lang: str) -> dict[str, set[str]]:
     return found
 
 
-KEYS = sorted(messages("en"))
-
 EARLY, LATE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC), datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SAMPLES: dict[str, Value] = {
     **dict.fromkeys(("first", "since", "at"), EARLY),
@@ -71,14 +68,15 @@ def test_nothing_in_the_files_is_unreadable(lang: Language) -> None:
     assert [entry.content for entry in entries(lang) if isinstance(entry, ast.Junk)] == []
 
 
-@pytest.mark.parametrize(("lang", "key"), list(product(LANGUAGES, KEYS)))
-def test_every_message_can_be_said(lang: Language, key: str) -> None:
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_message_can_be_said(lang: Language) -> None:
     """Each sentence can be filled in and rendered, and keeps the words put into it."""
-    values = {name: sample(name) for name in messages("en")[key]}
-    (part,) = render(phrase(lang, key, **values))
-    if "name" in values:
-        assert "Олена_К" in part.text
-    assert label(lang, key, **values).strip()
+    for key, names in messages("en").items():
+        values = {name: sample(name) for name in names}
+        (part,) = render(phrase(lang, key, **values))
+        if "name" in values:
+            assert "Олена_К" in part.text, key
+        assert label(lang, key, **values).strip(), key
 
 
 @pytest.mark.parametrize(
@@ -111,12 +109,13 @@ def test_whom_the_bot_knows_agrees_with_its_number(lang: Language, words: dict[i
         assert f" {known}. " in phrase(lang, "people-overview", count=count)
 
 
-@pytest.mark.parametrize(("lang", "key"), list(product(LANGUAGES, KEYS)))
-def test_no_sentence_ends_twice(lang: Language, key: str) -> None:
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_sentence_ends_twice(lang: Language) -> None:
     """A name such as "Саша Б." and a date such as "2026 г." end with a full stop: no other may follow."""
-    values = {name: "Саша Б." if isinstance(sample(name), str) else sample(name) for name in messages("en")[key]}
-    stops = re.findall(r".{0,20}\.\.(?!\.)", label(lang, key, **values))
-    assert stops == []
+    for key, names in messages("en").items():
+        values = {name: "Саша Б." if isinstance(sample(name), str) else sample(name) for name in names}
+        stops = re.findall(r".{0,20}\.\.(?!\.)", label(lang, key, **values))
+        assert stops == [], key
 
 
 def test_numbers_and_dates_are_written_as_the_language_does() -> None:

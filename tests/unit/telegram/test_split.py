@@ -5,6 +5,7 @@ from __future__ import annotations
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from bot.telegram.split import Span, split
 
@@ -80,7 +81,7 @@ def test_no_grapheme_is_torn(text: str, limit: int) -> None:
 
 
 @given(st.lists(st.integers(min_value=1, max_value=20), min_size=1, max_size=12))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_an_entity_that_fits_is_not_cut(lengths: list[int]) -> None:
     """Neighbouring entities of at most the limit each go whole into one message or the next."""
     text = ""

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, prepared
+from support.long import examples
 from support.stores.stores import refuse, relent, where
 
 from internal.access import repository as users
@@ -253,7 +254,7 @@ STEPS = st.lists(st.sampled_from(["say", "answer", "edit", "idle", "full", "arch
 
 
 @given(STEPS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_restart_restores_the_very_same_buffers(steps: list[str]) -> None:
     """After any sequence of messages, answers, edits and publications the database rebuilds what memory held."""
     with TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
+from support.long import examples
 from support.stores.stores import memory_store
 
 from internal.flows.forgetting.erase import erase_episode, erase_message
@@ -155,7 +156,7 @@ def lived(told: Sequence[tuple[int, Sequence[Line]]], forgotten: Sequence[int] =
         return remembered(connection)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 @given(told=EPISODES, data=st.data())
 def test_forgotten_episodes_are_as_if_they_had_never_been(told: list[list[Line]], data: st.DataObject) -> None:
     """People, facts with their dates, things, open questions and the number of rows of each table."""
@@ -165,7 +166,7 @@ def test_forgotten_episodes_are_as_if_they_had_never_been(told: list[list[Line]]
     assert lived(numbered, forgotten) == lived(rest)
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow])
 @given(told=EPISODES)
 def test_of_everything_forgotten_nothing_is_left(told: list[list[Line]]) -> None:
     """Episode by episode, or message by message, the memory is as empty as at first."""

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert
 from support.flows.chronicle_stage import check_line
+from support.long import examples
 from support.stores.stores import memory_store
 
 from bot.telegram.i18n import phrase
@@ -249,7 +250,7 @@ class Life:
             runs.finish(connection, run, now)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 @given(steps=st.lists(STEPS, min_size=15, max_size=30))
 def test_there_is_one_line_whatever_happens(steps: list[Step]) -> None:
     """After every step of any life, kills included, the line of each owner is whole; a repair finds nothing to do."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
+from support.long import examples
 from support.stores.stores import refuse, relent
 
 from internal.access import repository as users
@@ -184,7 +185,7 @@ async def test_a_closed_database_is_told(talk: Talk, importing: Importer) -> Non
         await importing.take(OWNER, [draft(1)], dry_run=False)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.integers(1, 400), unique=True, max_size=150), st.integers(0, 150))
 def test_a_forecast_counts_what_would_be_stored(numbers: list[int], known: int) -> None:
     """Every new message once, a call for each episode that has one, and its span in time."""

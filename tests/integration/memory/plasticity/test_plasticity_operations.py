@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
 from support.knowledge.plasticity_stage import DAY, NOON, OWNER, STRANGER, Memories, in_memory
+from support.long import examples
 
 from internal.errors import NotFound, Refused
 from internal.graph import store
@@ -224,7 +225,7 @@ def shared() -> Iterator[Connection]:
         yield connection
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dictionaries(st.sampled_from(PAIRS), SHARES), st.lists(OPERATIONS, max_size=12))
 def test_the_operations_are_the_specifications_statements(
     shared: Connection, strengths: dict[tuple[int, int], float], operations: list[tuple[Any, ...]]

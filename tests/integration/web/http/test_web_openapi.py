@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.interfaces.rest_graph_stage import ANNA, KEY, Stage
+from support.long import LONG
 
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.server.uvicorn import serving
@@ -95,6 +96,9 @@ CALLS = frozenset(
     GET /users
     """.strip().split("\n    ")
 )
+
+PHASES, EXAMPLES = ("coverage,fuzzing", "2") if LONG else ("fuzzing", "1")
+"""The coverage phase tries the bounds of every field, hundreds of calls; the short run makes one drawn call of each."""
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
@@ -188,8 +192,8 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(settings(known), encoding="utf-8")
     async with serving(sole.app, "127.0.0.1", 0) as server:
         command = [str(Path(sys.executable).with_name("st")), "--config-file", "schemathesis.toml", "run"]
-        command += [f"{server.url}/openapi.json", "--checks", CHECKS, "--phases", "coverage,fuzzing"]
-        command += ["--max-examples", "2", "--seed", "1", "--no-color", "--suppress-health-check", "all"]
+        command += [f"{server.url}/openapi.json", "--checks", CHECKS, "--phases", PHASES]
+        command += ["--max-examples", EXAMPLES, "--seed", "1", "--no-color", "--suppress-health-check", "all"]
         process = await asyncio.create_subprocess_exec(
             *command, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agents.memory_cases import asked, dialogues, memories_of, scored
+from support.long import examples
 
 from internal.agents.archivist.offline.date_phrases import past_in
 from internal.agents.model import Language, TranscriptLine
@@ -202,7 +203,7 @@ PARTS = (
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join), st.sampled_from(["ru", "uk", "en"]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_whatever_is_said_the_product_takes_what_is_kept(text: str, language: str) -> None:
     """Nothing is raised and nothing of the reply refused, with known nodes that the words may mean."""
     kept = (("G1", "Goal", "выучить испанский"), ("Q1", "Question", "Стоит ли купить дачу?"), ("D1", "Decision", "—"))

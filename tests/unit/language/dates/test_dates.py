@@ -10,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 from support.paths import DATA
 
 from internal.language.dates.parse import Dated, end_of, resolve, resolve_all, resolve_plainly
@@ -77,7 +78,7 @@ def test_no_text_breaks_it(text: str, language: Language) -> None:
     assert found is None or found.moment.tzinfo is not None
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dates(date(1900, 1, 1), date(2100, 1, 1)), st.sampled_from(["{:%Y-%m-%d}", "{:%d.%m.%Y}", "{:%d %B %Y}"]))
 def test_a_whole_date_is_itself_whenever_it_is_said(day: date, form: str) -> None:
     """Neither the language nor the present moves it."""

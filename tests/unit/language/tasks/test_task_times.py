@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.long import examples
 
 from internal.language.tasks.times import find_time
 
@@ -105,7 +106,7 @@ def test_a_vague_time_is_not_sure() -> None:
     assert not found.sure
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.text(max_size=80), st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(KYIV)))
 def test_whatever_is_found_lies_ahead(text: str, at: datetime) -> None:
     """Or today, for a whole day; and its characters are in the text."""
