@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from support.long import LONG, examples
 from support.paths import TESTS
-from support.stores import compiled_statements, stores
+from support.stores import stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
@@ -39,7 +39,7 @@ _SPREAD = (
 # No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
-#compiled_statements.share()
+# compiled_statements.share()
 
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 

@@ -104,7 +104,7 @@ def test_the_defaults_shown_to_beginners_are_those_of_the_configuration() -> Non
     assert int(count) == len(SETTINGS)
 
 
-OF_TESTS = {"test_store"}
+OF_TESTS = {"test_store", "test_long"}
 """What the tests read, and the product does not."""
 
 

@@ -75,8 +75,8 @@ sides, and the file is checked as above. A row is one series on one commit.
 BY_HAND = """
 ## Faults placed by hand
 
-Each line is a test of `tests/faults/` that drives the running bot; *cases* counts its variants. `make torture` plays all
-variants; a change plays some of them, and a release runs `make test-long` before it ([testing.md](testing.md)).
+Each line is a test of `tests/faults/` that drives the running bot; *cases* counts its variants. `make torture` plays
+all of them, a change some; a release runs `make test-long` before it ([testing.md](testing.md)).
 """
 
 _MEASURES = (
