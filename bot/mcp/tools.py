@@ -177,9 +177,8 @@ async def get_citation_chain(rest: Rest, request: ById) -> Answer:
 
 async def update_fact(rest: Rest, request: FactUpdate) -> Answer:
     body = {name: value for name, value in body_of(request).items() if name not in ById.model_fields}
-    return await object_of(
-        rest.send("PATCH", f"/graph/facts/{_path(request.uuid)}", body, {"user_id": request.user_id})
-    )
+    query = {"user_id": request.user_id}
+    return await object_of(rest.send("PATCH", f"/graph/facts/{_path(request.uuid)}", body, query))
 
 
 async def delete_episode(rest: Rest, request: ById) -> Answer:
