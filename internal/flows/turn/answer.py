@@ -263,19 +263,15 @@ class TurnFlow:
             granted: Sequence[GrantedReminder] = ()
             if self._grants is not None and requested is not None:
                 granted = self._grants.grant(connection, question, requested, now)
-            messages = [OutgoingPart(part) for part in parts] + [
-                OutgoingPart(one.part, one.keyboard) for one in granted
-            ]
+            messages = [*map(OutgoingPart, parts), *(OutgoingPart(one.part, one.keyboard) for one in granted)]
             text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
             message = self._add_answer(connection, question, text, now) if messages else None
             if message is not None and request is not None:
                 sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
             messages = messages or ([OutgoingPart(Rendered(STOPPED))] if placeholder else [])
-            enqueue(
-                connection, turn, messages, now, message_id=message.id if message else None, placeholder=placeholder
-            )
             answer = message.id if message else None
+            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder)
             payload = {"message": answer, "model": reply.model, "stopped": stopped}
             _publish(connection, turn, now, payload, message=answer)
             return message, granted
@@ -338,14 +334,8 @@ class TurnFlow:
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
-                enqueue(
-                    connection,
-                    turn,
-                    [OutgoingPart(part) for part in parts],
-                    now,
-                    message_id=None,
-                    placeholder=placeholder,
-                )
+                said = list(map(OutgoingPart, parts))
+                enqueue(connection, turn, said, now, message_id=None, placeholder=placeholder)
                 payload = {"error": error} if error else {}
                 if state is TurnState.FAILED:
                     _append_event(connection, "agent_run_failed", turn, now, payload)
