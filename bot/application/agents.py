@@ -22,7 +22,7 @@ from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
 from internal.flows.tasks.handler import TaskHandler
 from internal.language.worker.process_pool import LanguageWorker
-from internal.memory.questions.repository import Asked
+from internal.memory.questions.repository import AskedQuestion
 from internal.scheduling.clock import Clock
 from internal.scheduling.ticker import Ticker
 from internal.storage.database import Database
@@ -123,7 +123,7 @@ def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
     ask_first(connection, user_id, now)
 
 
-def ask_about_memory(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+def ask_about_memory(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
     from bot.telegram.handlers.unprompted import ask_about
 
     ask_about(connection, user, asked, now)

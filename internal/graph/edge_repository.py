@@ -1,4 +1,4 @@
-"""Edges in the database, each written through the registry and told to the change log."""
+"""Edges in the database, written through the registry and recorded in the change log."""
 
 from __future__ import annotations
 
@@ -91,19 +91,19 @@ def add_edge(
 
 
 def _is_taken(connection: Connection, edge_id: str) -> bool:
-    """By whomever: edges are asked for by their id alone too."""
+    """Edges of any owner: they may be looked up by id alone."""
     with across_owners(connection):
         return connection.execute(select(graph_edges.c.id).where(graph_edges.c.id == edge_id)).first() is not None
 
 
 def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool = False) -> Edge | None:
-    """An edge of this owner, whatever its times; with `hidden` also one that or whose end is hidden or merged away."""
+    """An edge of this owner with any times; with `hidden` also if it or an end is hidden or merged away."""
     row = connection.execute(_ANY if hidden else _SEEN, {"owner": user_id, "edge": edge_id}).one_or_none()
     return None if row is None else edge_of(row)
 
 
 def owner_of_edge(connection: Connection, edge_id: str) -> int | None:
-    """Whose edge has this id; ids are unique across the store."""
+    """The owner of an edge; ids are unique across the store."""
     query = select(graph_edges.c.user_id).where(graph_edges.c.id == edge_id)
     return connection.execute(query).scalar_one_or_none()
 
@@ -145,7 +145,7 @@ def update_edge(
     times: Mapping[EdgeTime, datetime | None] | None = None,
     zone: tzinfo = UTC,
 ) -> Edge:
-    """Merges changed attributes (None takes one away) and sets the given times. Raises NotFound, Refused."""
+    """Merges changed attributes (None removes one) and sets the given times. Raises NotFound, Refused."""
     before = get_edge(connection, user_id, edge_id, hidden=True)
     if before is None:
         raise NotFound(f"there is no edge {edge_id}")
@@ -164,7 +164,7 @@ def update_edge(
 
 
 def delete_edges(connection: Connection, user_id: int, ids: Collection[str]) -> list[str]:
-    """Deletes edges with what is kept beside them (a fact's row, its search item and vector); the ids there were."""
+    """Deletes edges with their dependent rows (a fact's row, search item and vector). Returns the ids that existed."""
     deleted: list[str] = []
     for edge_id in sorted(set(ids)):
         one = {"owner": user_id, "edge": edge_id}
@@ -198,7 +198,7 @@ _DELETE_FACT: Final = delete(facts).where(facts.c.user_id == bindparam("owner"),
 
 
 def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:
-    """The conditions of a filter over rows of `graph_edges`, its direction apart.
+    """The conditions of a filter over rows of `graph_edges`, without its direction.
 
     Without `at`, what has not begun yet holds too: only what has ended is left out.
     """

@@ -1,4 +1,4 @@
-"""What looking around in the graph reads: the newest edges at a node, those between nodes, where to begin."""
+"""Queries of the graph explorer: the newest edges at a node, edges between nodes, nodes to begin with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHEN: Final = func.coalesce(graph_edges.c.valid_at, graph_edges.c.created_at)
 def latest_edges(
     connection: Connection, user_id: int, node_id: str, wanted: EdgeFilter, *, now: datetime, limit: int
 ) -> tuple[list[Edge], int]:
-    """The visible edges at a node of either direction, newest first, and how many there are in all."""
+    """The visible edges at a node in either direction, newest first, and their total number."""
     sides = [
         select(graph_edges.c.id, _WHEN.label("at"))
         .join(graph_nodes, and_(graph_nodes.c.user_id == user_id, graph_nodes.c.id == graph_edges.c[far], VISIBLE))
@@ -55,7 +55,7 @@ def edges_between(
 ) -> list[Edge]:
     """The visible edges of either direction between two sets of nodes, at most some thousands each.
 
-    Of more than `limit` in a direction the same ones each time.
+    With more than `limit` in a direction the choice is stable.
     """
     found: dict[str, Edge] = {}
     for near, far in _ENDS:
@@ -88,7 +88,7 @@ def busiest(connection: Connection, user_id: int, *, limit: int) -> Sequence[str
 
 
 def _there(wanted: EdgeFilter) -> ColumnElement[bool]:
-    """A fact may be told of long ago; any other edge is there from when it was stored."""
+    """The time of an edge: the beginning of a fact, else when the edge was stored."""
     if wanted.at is None:
         return graph_edges.c.id.is_not(None)
     return or_(graph_edges.c.type == FACT, graph_edges.c.created_at <= wanted.at)

@@ -1,7 +1,7 @@
 """Every node label of the graph with its properties, as the specifications name them.
 
 Sources: "Node Types" of the memory graph, "Node" of the graph metadata, "Вузли" of the session chronicle; where they
-overlap a label holds the superset. `id` is never a property to be written: the store gives it.
+overlap a label holds the superset. `id` is never written as a property: the store assigns it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pydantic import (
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a property takes, in the words of a refusal."""
+    """The accepted values of a property, as a refusal words them."""
 
     words: str
 
@@ -77,7 +77,7 @@ Clock = Annotated[
 Date = Annotated[str, StringConstraints(pattern=re.compile(r"^\d{4}-\d\d-\d\d$")), Expected("a date as YYYY-MM-DD")]
 
 SUMMARY: Final = 120
-"""Characters of a memory's content that make its summary where none is given: one line of a list."""
+"""Characters of a memory's content that are its default summary: one line of a list."""
 
 
 def beginning(content: str) -> str:
@@ -89,7 +89,7 @@ def beginning(content: str) -> str:
 
 
 class Label(BaseModel):
-    """What every label has in common: no unknown property, no silent conversion. None is the same as absent."""
+    """The base of all labels: no unknown properties, no silent conversion. None means absent."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -120,7 +120,7 @@ class Keyword(Label):
 
 
 class Described(Label):
-    """A node of the knowledge graph too. What that graph calls `summary` is the description."""
+    """A label shared with the knowledge graph, which calls the description `summary`."""
 
     description: Text | None = None
     aliases: Names = Field(default_factory=list)
@@ -259,12 +259,12 @@ class Day(Label):
 
 @dataclass(frozen=True, slots=True)
 class NodeSchema:
-    """How a label is kept. `derived` labels follow from other rows and are never written as nodes.
+    """How a label is stored. `derived` labels follow from other rows and are never written as nodes.
 
     `columns` are the columns of `graph_nodes` that mirror a property, because it is filtered or sorted by; `searched`
     the properties that make the text by which the node is found; `by_name`: the name and aliases are keys to find it.
-    `created` says whether the specification shows when it was stored. `sentence` is the property by which a node that
-    has no name is known as the same again.
+    `created` says whether the specification shows when it was stored. `sentence` is the property that identifies a
+    node without a name.
     """
 
     model: type[Label]

@@ -1,7 +1,7 @@
-"""What events of the chronicle mention follows the entities: merged, split and erased with them.
+"""Mentions of entities in events of the chronicle: merged, split and erased with the entities.
 
-A row keeps where it came from (`entity_origin`), so a split moves back exactly what a merge had moved. Two rows of one
-event may then lead to one entity; whoever reads takes the highest relevance.
+A row keeps its `entity_origin`, so a split moves back exactly what a merge had moved. After a merge two rows of one
+event may have the same entity; readers take the highest relevance.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ EVENT_CHANGE: Final = "event"
 
 
 def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> None:
-    """Moves what leads to one entity to another."""
+    """Moves the mentions of one entity to another."""
     _move(connection, user_id, event_mentions.c.entity_id == from_id, to_id)
 
 
 def restore(connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str]) -> None:
-    """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`."""
+    """Moves back what `repoint(from_id, to_id)` moved: mentions written for one of `origins`."""
     moved = (event_mentions.c.entity_id == to_id) & event_mentions.c.entity_origin.in_(list(origins))
     _move(connection, user_id, moved, from_id)
 
 
 def drop(connection: Connection, user_id: int, entity_id: str) -> None:
-    """Deletes what leads to an entity that is erased."""
+    """Deletes the mentions of an entity."""
     ours = (event_mentions.c.user_id == user_id) & (event_mentions.c.entity_id == entity_id)
     _touch(connection, user_id, event_mentions.c.entity_id == entity_id)
     connection.execute(delete(event_mentions).where(ours))

@@ -1,4 +1,4 @@
-"""Nodes and edges of the one property graph, and the questions that can be asked of it."""
+"""Nodes, edges and filters of the property graph."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What a person would call it: its name, term, text, summary or description, the first that it has."""
+        """The display name: the first of name, term, text, summary and description."""
         for key in ("name", "term", "summary", "text", "preference", "description", "title", "content"):
             value = self.properties.get(key)
             if isinstance(value, str) and value:
@@ -100,7 +100,7 @@ class EdgeFilter:
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """Which nodes are wanted: of these labels and subtypes (empty = all), of this status."""
+    """A filter of nodes by labels and subtypes (empty = all) and status."""
 
     labels: Sequence[str] = ()
     subtypes: Sequence[str] = ()
@@ -109,7 +109,7 @@ class NodeFilter:
 
 ANY_NODE = NodeFilter()
 CURRENT_EDGES = EdgeFilter()
-"""What is asked for when nothing is said."""
+"""The default filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What went with a node: its edges, and the nodes at their other ends, whose facts must be projected anew."""
+    """The deleted edges of a node and the nodes at their other ends, whose facts must be projected again."""
 
     edges: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
@@ -131,10 +131,10 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a merge of two nodes has to remember beside the origins that edges and claims keep.
+    """What undoing a merge of two nodes needs besides the origins of edges and claims.
 
-    `removed` are rows of edges that would have doubled another or led from a node to itself, as plain JSON values;
-    `claims` are (claim id, edge id) of the current facts that may be projected otherwise now.
+    `removed` are rows of duplicate edges and edges from a node to itself, as plain JSON values; `claims` are
+    (claim id, edge id) of the current facts that may be projected differently now.
     """
 
     removed: tuple[Mapping[str, Any], ...] = ()

@@ -1,4 +1,4 @@
-"""The keys by which entities are found by name: one row a key and entity, rejected ones kept so that none returns."""
+"""Name keys of entities: one row for each key and entity; rejected ones are kept so that they do not come back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from internal.storage.tables import name_keys
 def put_names(
     connection: Connection, user_id: int, entity_id: str, kinds: Mapping[str, str], set_by: Mapping[str, str]
 ) -> None:
-    """Makes the keys of an entity exactly those of `kinds` (key -> "name" or "alias"); empty keys are left out.
+    """Sets the keys of an entity to those of `kinds` (key -> "name" or "alias"); empty keys are left out.
 
-    `set_by` says of each kind who set it; absent = archivist.
+    `set_by` is the setter of each kind; absent = archivist.
     """
     wanted = {key: kind for key, kind in kinds.items() if key}
     ours = (name_keys.c.user_id == user_id) & (name_keys.c.entity_id == entity_id)

@@ -1,4 +1,4 @@
-"""Nodes in the database: each is written through the registry, with its names, its search item and the change log."""
+"""Nodes in the database, written through the registry with names, search item and change log."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _OWNERS: Final = UUID("6c61706c-6163-5564-a077-6e65726e6f64")
 
 
 def owner_node_id(user_id: int) -> str:
-    """The id of the entity that is the owner himself: always the same, whether it is stored yet or not."""
+    """The id of the owner's own entity, whether it is stored yet or not."""
     return str(uuid5(_OWNERS, str(user_id)))
 
 
 def ensure_owner_node(connection: Connection, user_id: int, name: str, now: datetime) -> Node:
-    """The owner's own entity, made on first use. He is found as himself, not by his name."""
+    """The owner's own entity, created on first use; it has no name keys."""
     known = get_node(connection, user_id, owner_node_id(user_id), hidden=True)
     if known is not None:
         return known
@@ -66,8 +66,8 @@ def add_node(
 ) -> Node:
     """Stores a checked node. Raises Refused as `registry.check_node`, and "id_taken"; NotFound for an unknown owner.
 
-    `by` marks who set the given properties, defaults apart; `zone` is that of times without one. Not `findable` are
-    nodes that are found through something else, as people through their profiles: no search item, no name keys.
+    `by` marks who set the given properties, without defaults; `zone` is for times without one. Nodes found through
+    something else, as people through their profiles, are not `findable`: no search item, no name keys.
     """
     checked = registry.check_node(label, properties, zone=zone)
     if node_id is not None and _is_taken(connection, node_id):
@@ -99,7 +99,7 @@ def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool
 
 
 def owner_of_node(connection: Connection, node_id: str) -> int | None:
-    """Whose node has this id; ids are unique across the store."""
+    """The owner of a node; ids are unique across the store."""
     query = select(graph_nodes.c.user_id).where(graph_nodes.c.id == node_id)
     return connection.execute(query).scalar_one_or_none()
 
@@ -114,7 +114,7 @@ def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> 
 
 
 def node_ids(connection: Connection, user_id: int) -> list[str]:
-    """Every node that is not merged away, hidden ones too, in the order in which they came."""
+    """Every node that is not merged away, hidden ones too, in the order of creation."""
     query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, graph_nodes.c.merged_into.is_(None))
     return list(connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id)).scalars())
 
@@ -146,8 +146,8 @@ def count_nodes(connection: Connection, user_id: int, wanted: NodeFilter = ANY_N
 def nodes_named(connection: Connection, user_id: int, label: str, names: Collection[str]) -> list[Node]:
     """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case.
 
-    Of what has no name it is the sentence by which it is known: a goal's description, a memory's content. The name of
-    what was merged away means what it was merged into.
+    For labels without a name the identifying sentence counts: a goal's description, a memory's content. The name of a
+    merged node means the node it was merged into.
     """
     keys = sorted({registry.key_of(label, name) for name in names} - {""})[:CHUNK]
     one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys) & graph_nodes.c.hidden_until.is_(None)
@@ -176,16 +176,16 @@ def update_node(
     zone: tzinfo = UTC,
     hidden: bool = False,
 ) -> Node:
-    """Merges changed properties into a visible node (with `hidden` any) and marks who set them; None takes one away.
+    """Merges changed properties into a visible node (with `hidden` any) and marks who set them; None removes one.
 
-    What was read may be written back: `id` and `created` pass if they are as they are stored. Raises NotFound and
-    Refused as `registry.check_node`. Whether a model may overrule the owner is the caller's rule (`Node.owner_set`).
+    `id` and `created` are accepted if they are as stored. Raises NotFound and Refused as `registry.check_node`. The
+    caller decides whether a model may override the owner (`Node.owner_set`).
     """
     before = get_node(connection, user_id, node_id, hidden=hidden)
     if before is None:
         raise NotFound(f"there is no node {node_id}")
-    told = registry.shown(before)
-    fresh = {name: value for name, value in changes.items() if name not in told or told[name] != value}
+    known = registry.shown(before)
+    fresh = {name: value for name, value in changes.items() if name not in known or known[name] != value}
     confirmed = [name for name in changes.keys() - fresh.keys() if name in before.properties]
     checked = registry.merged(before.label, before.properties, fresh, zone=zone)
     columns = registry.columns_of(before.label, checked)
@@ -194,7 +194,7 @@ def update_node(
     if not fresh and not (by == "owner" and confirmed):
         return before
     rev = next_rev(connection, user_id)
-    # What the owner confirmed without changing it is his all the same.
+    # A property that the owner confirmed unchanged counts as set by the owner.
     meta = {**before.field_meta, **_marks([*changed, *(confirmed if by == "owner" else ())], by, rev, now)}
     values = columns | {"field_meta": meta, "updated_at": now, "rev": rev} | ({"run_id": run_id} if run_id else {})
     written = update(graph_nodes).where(_one(user_id, node_id)).values(values).returning(graph_nodes)
@@ -215,7 +215,7 @@ def touch_nodes(connection: Connection, user_id: int, ids: Collection[str], now:
 
 
 def redirect_node(connection: Connection, user_id: int, node_id: str, target_id: str | None) -> None:
-    """The id leads to another node from now on; None makes it a node of its own again."""
+    """Redirects a node to another; None removes the redirect."""
     _set(connection, user_id, node_id, merged_into=target_id)
 
 
@@ -270,7 +270,7 @@ def matching(wanted: NodeFilter) -> list[ColumnElement[bool]]:
 
 
 def make_findable(connection: Connection, user_id: int, node_id: str) -> None:
-    """Gives a node anew what it is found by, hidden or not: its search item and name keys. Raises NotFound."""
+    """Restores the search item and name keys of a node, hidden or not. Raises NotFound."""
     node = get_node(connection, user_id, node_id, hidden=True)
     if node is None:
         raise NotFound(f"there is no node {node_id}")
@@ -343,6 +343,6 @@ def _one(user_id: int, node_id: str) -> ColumnElement[bool]:
 
 
 def _is_taken(connection: Connection, node_id: str) -> bool:
-    """By whomever: nodes are asked for by their id alone too."""
+    """Nodes of any owner: they may be looked up by id alone."""
     with across_owners(connection):
         return connection.execute(select(graph_nodes.c.id).where(graph_nodes.c.id == node_id)).first() is not None

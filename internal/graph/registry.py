@@ -1,4 +1,4 @@
-"""The schema registry: what it does not know is not written. Refusals name the label, the attribute and what it takes.
+"""The schema registry: checks everything before it is written. Refusals name label, attribute and accepted values.
 
 Reasons: unknown_label, unknown_relationship, wrong_ends, derived, unknown_attribute, missing_attribute, wrong_type,
 out_of_range, unknown_value, kept_by_store.
@@ -21,7 +21,7 @@ from internal.graph.relationships import RELATIONSHIPS, Relationship
 from internal.language.text.spelling import name_key
 
 SCHEMA_VERSION: Final = 1
-"""Stored with every row, so that a later schema can tell the rows it has to bring up."""
+"""The schema version stored with every row."""
 
 KEPT_BY_STORE: Final = frozenset({"id", "created"})
 
@@ -35,9 +35,9 @@ _RANGES: Final = ("greater_than", "less_than", "finite_number", "string_pattern_
 def check_node(
     label: str, properties: Mapping[str, Any], *, zone: tzinfo = UTC, derived: bool = False
 ) -> dict[str, Any]:
-    """The properties as they are stored: defaults filled in, times in ISO 8601 of UTC, what is None left out.
+    """The properties in stored form: with defaults, times in ISO 8601 of UTC, without None.
 
-    Times without a zone are of `zone`. Raises Refused. `derived` lets those check that make the chronicle's view.
+    Times without a zone are of `zone`. Raises Refused. `derived` allows the labels of the chronicle's view.
     """
     schema = schema_of(label)
     if schema.derived and not derived:
@@ -64,7 +64,7 @@ def check_edge(
 
 
 def merged(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], *, zone: tzinfo = UTC) -> dict[str, Any]:
-    """Checked properties after some were changed; None takes an optional one away. Raises as `check_node`."""
+    """The checked properties after changes; None removes an optional one. Raises as `check_node`."""
     if label in NODES and "summary" in changes and "description" in NODES[label].model.model_fields:
         changes = {"description": changes["summary"]} | {k: v for k, v in changes.items() if k != "summary"}
     kept = dict(before)
@@ -74,7 +74,7 @@ def merged(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], *,
 
 
 def schema_of(label: str) -> NodeSchema:
-    """How a label is kept. Raises Refused("unknown_label")."""
+    """The schema of a label. Raises Refused("unknown_label")."""
     if label not in NODES:
         raise Refused("unknown_label", f"{label[:60]}: there is no such label; there are {', '.join(NODES)}")
     return NODES[label]
@@ -97,7 +97,7 @@ def relationship_of(type: str, source_label: str, target_label: str) -> Relation
 def columns_of(label: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a node's row, `props` among them, that hold its checked properties; empty ones are None.
 
-    What counts accesses has its columns only, and they are there only if they were given.
+    Counters of accesses have columns only, and only if they were given.
     """
     schema = schema_of(label)
     columns: dict[str, Any] = dict.fromkeys(("subtype", "name", "name_key", "status", "at"))
@@ -105,18 +105,18 @@ def columns_of(label: str, properties: Mapping[str, Any]) -> dict[str, Any]:
         value = properties.get(prop)
         if value is not None:
             columns[column] = datetime.fromisoformat(value) if column in ("at", "last_accessed") else value
-    told = properties.get(schema.sentence) if schema.sentence else columns["name"]
-    if told is not None:
-        columns["name_key"] = key_of(label, told)
+    identity = properties.get(schema.sentence) if schema.sentence else columns["name"]
+    if identity is not None:
+        columns["name_key"] = key_of(label, identity)
     counted = {prop for prop, column in schema.columns.items() if column in ("access_count", "last_accessed")}
     columns["props"] = {name: value for name, value in properties.items() if name not in counted}
     return columns
 
 
 def key_of(label: str, words: str) -> str:
-    """The key by which a node of this label is known as the same again: of its name, or of the sentence that it is.
+    """The identifying key of a node of this label: of its name or its sentence.
 
-    Of a sentence the marks at its ends do not count, and a long one is told by a hash: it would be stored twice.
+    Punctuation around a sentence is ignored, and a long one is hashed, so that its text is not stored twice.
     """
     key = name_key(words)
     if not schema_of(label).sentence:
@@ -174,7 +174,7 @@ def _refusal(label: str, model: type[BaseModel], kind: str, place: tuple[int | s
 
 
 def expected(field: FieldInfo) -> str:
-    """What a property takes: "a number from 0 to 1", "one of active, achieved, abandoned"."""
+    """The accepted values of a property: "a number from 0 to 1", "one of active, achieved, abandoned"."""
     found = next(_phrases(field.annotation, field.metadata), "")
     return found or "another value"
 

@@ -1,4 +1,4 @@
-"""What hangs on a node when it is merged, split or erased: edges, claims, and mentions in the chronicle."""
+"""Moves or deletes the edges, claims and mentions of a node that is merged, split or erased."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ from internal.storage.chunks import chunks
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes
 
-"""What supports a name of a thing stands in evidence under this, the node and a key of the name."""
-
 _ENDS: Final = ("source", "target")
 _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
 
 
 def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> Moved:
-    """Moves edges and claims from one node to another; the origins stay, and what they cannot tell is returned.
+    """Moves edges and claims from one node to another. Returns what cannot be restored from their origins.
 
-    An edge that would double one of the target's, or lead from it to itself, is deleted and returned. Facts are spared
-    that: they are a projection of their claims and are projected anew afterwards.
+    An edge that would duplicate one of the target's, or lead from it to itself, is deleted and returned, except facts,
+    which are projected again afterwards.
     """
     claim_rows = _rows(connection, claims, user_id, [from_id, to_id])
     shared = {row.name for row in claim_rows if from_id in (row.source, row.target)}
@@ -49,7 +47,7 @@ def restore_ends(
 ) -> None:
     """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`, and what it returned.
 
-    `origins` are `from_id` and every node merged into it before. What came to the target since stays with it.
+    `origins` are `from_id` and every node merged into it before. What was added to the target since stays with it.
     """
     for end in _ENDS:
         origin = f"{end}_origin"
@@ -129,10 +127,9 @@ def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
 
 
 def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> None:
-    """Claims name the edges of before, so that projecting them anew gives every fact its old id.
+    """Restores the edge ids of claims, so that projecting them gives every fact its old id.
 
-    What became part or another wording of another fact by the merge counts again. What the owner put in other words
-    since stays as he put it.
+    Facts that the merge combined exist again. What the owner reworded since stays.
     """
     by_owner = select(facts.c.supersedes).where(facts.c.user_id == user_id, facts.c.set_by == "owner")
     edges = {edge_id for _, edge_id in moved.claims}

@@ -1,4 +1,4 @@
-"""The one door to nodes and edges: typed writes through the registry, reads of one owner.
+"""The service of nodes and edges: typed writes through the registry, reads of one owner.
 
 Every function takes a connection and an owner and runs in the caller's transaction. What is hidden or merged away is
 left out unless it is asked for.

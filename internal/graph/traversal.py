@@ -1,7 +1,7 @@
-"""Walks over one owner's graph: neighbours, everything within some hops, shortest ways.
+"""Traverses one owner's graph: neighbours, nodes within some hops, shortest paths.
 
-Breadth first, without recursion: one query a hop and direction, over batches of nodes. A filter of nodes says what is
-given back; the way there may lead over any visible node.
+Breadth first, with one query for each hop and direction over batches of nodes. A node filter limits the results; paths
+may lead over any visible node.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from internal.graph import store, traversal_repository
 from internal.graph.model import ANY_NODE, CURRENT_EDGES, Direction, EdgeFilter, NodeFilter, Reached
 
 MAX_NODES: Final = 10_000
-"""Most nodes one walk visits: bounds its time and memory in a graph of any size."""
+"""Most nodes that one traversal visits: limits its time and memory."""
 
 MAX_HOPS: Final = 6
-"""How long a way may be: things farther apart have little to do with one another."""
+"""The longest path."""
 
 _MAX_STEPS: Final = 5 * MAX_NODES
 _REVERSED: Final[Mapping[Direction, Direction]] = {"out": "in", "in": "out", "both": "both"}
@@ -54,8 +54,8 @@ def within(
 ) -> list[Reached]:
     """The nodes of this kind at most `hops` (up to MAX_HOPS) away, the start apart: nearest first, then by id.
 
-    The walk ends when MAX_NODES nodes were visited. `now` decides which edges still hold. Raises NotFound for a start
-    that this owner does not have.
+    The traversal ends after MAX_NODES nodes. `now` decides which edges still hold. Raises NotFound for a start that
+    this owner does not have.
     """
     walk = _walked(connection, user_id, start, hops, now, edges)
     found = [node_id for node_id in walk.seen if node_id != start]
@@ -83,9 +83,9 @@ def shortest_path(
     edges: EdgeFilter = CURRENT_EDGES,
     max_hops: int = MAX_HOPS,
 ) -> list[Reached]:
-    """A shortest way from the start (hops 0) to the goal, each with the edge that led to it; empty if there is none.
+    """A shortest path from the start (hops 0) to the goal, each node with the edge to it; empty if there is none.
 
-    Walks from both ends, the narrower side first, up to MAX_NODES nodes each. Raises NotFound for an unknown end.
+    Searches from both ends, the narrower side first, up to MAX_NODES nodes each. Raises NotFound for an unknown end.
     """
     ahead = _Walk(connection, user_id, start, edges, now)
     back = _Walk(connection, user_id, goal, replace(edges, direction=_REVERSED[edges.direction]), now)

@@ -1,4 +1,4 @@
-"""What a walk over the graph reads: the edges that lead on from a batch of nodes, and the nodes that can be there."""
+"""Queries of traversals: edges from a batch of nodes, and nodes that pass a filter."""
 
 from __future__ import annotations
 

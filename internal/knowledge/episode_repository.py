@@ -54,7 +54,7 @@ def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Epis
 
 
 def owner_of(connection: Connection, episode_id: str) -> int | None:
-    """Whose episode has this id; ids are unique across the store."""
+    """The owner of an episode; ids are unique across the store."""
     return connection.execute(select(episodes.c.user_id).where(episodes.c.id == episode_id)).scalar_one_or_none()
 
 
@@ -65,7 +65,7 @@ def is_taken(connection: Connection, episode_id: str) -> bool:
 
 
 def texts_by_key(connection: Connection, user_id: int, keys: Sequence[str]) -> dict[str, str]:
-    """What is stored of these imported messages, by their keys."""
+    """The stored texts of these imported messages, by their keys."""
     query = select(segments.c.key, segments.c.text).where(segments.c.user_id == user_id, segments.c.key.in_(keys))
     return {key: text or "" for key, text in connection.execute(query)}
 
@@ -100,7 +100,7 @@ def listing(
     limit: int | None = 100,
     offset: int = 0,
 ) -> list[Episode]:
-    """Episodes in the order in which they happened, newest first."""
+    """Episodes by `reference_time`, newest first."""
     query = select(episodes).where(*_of(user_id, source))
     query = query.order_by(episodes.c.reference_time.desc(), episodes.c.created_at.desc(), episodes.c.id.desc())
     return [_episode(row) for row in connection.execute(query.limit(limit).offset(offset))]
@@ -123,7 +123,7 @@ def count(connection: Connection, user_id: int, *, source: EpisodeSource | None 
 
 
 def lines_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[tuple[str, int]]:
-    """Where these messages stand in episodes: (episode id, segment number)."""
+    """The segments of these messages: (episode id, segment number)."""
     found: list[tuple[str, int]] = []
     for chunk in chunks(sorted(set(message_ids))):
         one = segments.c.message_id.in_(chunk)
@@ -147,7 +147,7 @@ def drop_segments(connection: Connection, user_id: int, episode_id: str, gone: C
 
 
 def drop(connection: Connection, user_id: int, episode_id: str) -> None:
-    """Deletes an episode with its segments and what it is found by; what was derived from it is the caller's."""
+    """Deletes an episode with its segments and search item; the caller removes what was derived from it."""
     drop_segments(connection, user_id, episode_id)
     connection.execute(delete(episodes).where(episodes.c.user_id == user_id, episodes.c.id == episode_id))
     search_items.remove(connection, user_id, "episode", [episode_id])
@@ -155,13 +155,13 @@ def drop(connection: Connection, user_id: int, episode_id: str) -> None:
 
 
 def reopen(connection: Connection, user_id: int, episode_id: str) -> None:
-    """An agent works on the episode once more: it is not processed until that is done."""
+    """Marks an episode as not processed, because an agent works on it again."""
     one = (episodes.c.user_id == user_id) & (episodes.c.id == episode_id)
     connection.execute(update(episodes).where(one).values(processed_at=None))
 
 
 def mark_processed(connection: Connection, user_id: int, episode_id: str, now: datetime) -> bool:
-    """Notes that the last agent is done with an episode; False while a run of it is open, or if it was noted before."""
+    """Marks an episode as processed. Returns False while a run of it is open, or if it was marked before."""
     open_runs = select(runs.c.id).where(
         runs.c.user_id == user_id, runs.c.episode_id == episode_id, runs.c.state.in_(_OPEN_RUNS)
     )
@@ -178,8 +178,8 @@ def embed_source_url(source_description: str, source_url: str | None) -> str:
     """The description as it goes over the wire, with its URL in it; source: graph metadata, "source_url"."""
     if not source_url:
         return source_description
-    told = f"source_url: {source_url}"
-    return f"{source_description}, {told}" if source_description else told
+    url = f"source_url: {source_url}"
+    return f"{source_description}, {url}" if source_description else url
 
 
 def extract_source_url(source_description: str | None) -> str | None:

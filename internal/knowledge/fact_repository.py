@@ -1,4 +1,4 @@
-"""Facts in the database: versions (an edge with its words), what is searched of them, and what they contradict."""
+"""Facts in the database: versions (an edge with its words), their search items and contradictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SUGGESTION: Final = "contradiction"
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A stored version of a fact, and the claim in whose words it is told. `fact.episodes` and names are not filled."""
+    """A stored version of a fact and the id of the claim whose words it takes. `fact.episodes` and names are empty."""
 
     fact: Fact
     claim_id: str
@@ -64,7 +64,7 @@ def add(
 
 
 def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
-    """Keeps what is searched equal to the fact's words and the names of its ends. `anew` leaves no trace of others."""
+    """Updates the search item to the fact's words and the names of its ends; `anew` removes the old one first."""
     if anew:
         search_items.remove(connection, fact.user_id, FACT_ITEM, [fact.id])
     names = names_of(connection, fact.user_id, [fact.source, fact.target])
@@ -75,7 +75,7 @@ def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
 
 
 def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
-    """What these nodes are called, hidden ones too."""
+    """The names of these nodes, hidden ones too."""
     found: dict[str, str] = {}
     for part in chunks(sorted(set(node_ids))):
         found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part}).all()}
@@ -89,7 +89,7 @@ def set_times(
 
 
 def set_words(connection: Connection, version: Version, now: datetime, claim_id: str, **changes: Any) -> Version:
-    """Changes the words of a version where they stand, in every place in which they are kept."""
+    """Changes the words of a version in place, wherever they are stored."""
     changed = replace(version.fact, **changes)
     row = {name: getattr(changed, name) for name in _WORDS} | {"attributes": dict(changed.attributes)}
     connection.execute(update(facts).where(_one(changed.user_id, changed.id)).values(row | {"claim_id": claim_id}))
@@ -119,7 +119,7 @@ def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidd
 
 
 def current_of_group(connection: Connection, user_id: int, group: Group) -> list[Version]:
-    """The versions of a group that are not expired, hidden ones too, in the order in which they came."""
+    """The versions of a group that are not expired, hidden ones too, in the order of creation."""
     source, name, target = group
     query = _OF_RELATION if target is None else _OF_STATEMENT
     asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
@@ -133,7 +133,7 @@ def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) ->
 
 
 def worded_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
-    """The versions that are told in the words of one of these claims."""
+    """The versions that take the words of one of these claims."""
     return [
         _version(row)
         for part in chunks(claim_ids)
@@ -147,7 +147,7 @@ def chain(connection: Connection, user_id: int, fact_id: str) -> list[Version]:
 
 
 def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Version]]:
-    """As `chain`, of many facts at once, by the ids that were asked; those that are unknown are left out."""
+    """As `chain` for many facts, by the given ids; unknown ids are left out."""
     found: dict[str, Version] = {}
     fresh = versions(connection, user_id, fact_ids)
     while fresh:
@@ -186,9 +186,9 @@ def listing(
     offset: int = 0,
     newest_first: bool = False,
 ) -> list[Version]:
-    """Visible facts that fit, by what is stored now (`known_at` aside), in the order in which they began to hold.
+    """Visible facts that fit, in the order of `valid_at`; `known_at` is ignored.
 
-    `newest_first`: those that were learned last come first.
+    With `newest_first` the last learned come first.
     """
     came = (graph_edges.c.created_at, graph_edges.c.id)
     order = [column.desc() for column in came] if newest_first else [graph_edges.c.valid_at.nulls_first(), *came]
@@ -207,7 +207,7 @@ def every(connection: Connection, user_id: int) -> list[Fact]:
 
 
 def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
-    """(id, words) of every version, and of every claim beneath one: all in which facts are or were told."""
+    """(id, words) of every version and of every claim that supports one."""
     texts_of_fact = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]
     found = connection.execute(select(facts.c.edge_id, *texts_of_fact).where(facts.c.user_id == user_id)).all()
     beneath = select(claims.c.edge_id, claims.c.fact).where(claims.c.user_id == user_id, claims.c.edge_id.is_not(None))
@@ -247,7 +247,7 @@ def hidden_until(connection: Connection, user_id: int, moment: datetime) -> list
 
 
 def relink(connection: Connection, version: Version, supersedes: str | None, original: str | None) -> None:
-    """Gives a version another predecessor, whose text becomes its original one; why it was changed is not kept."""
+    """Gives a version another predecessor, whose text becomes its `original_fact`; drops `update_reason`."""
     values = {"supersedes": supersedes, "original_fact": original, "update_reason": None}
     connection.execute(update(facts).where(_one(version.fact.user_id, version.fact.id)).values(values))
     record_change(connection, version.fact.user_id, EDGE_CHANGE, version.fact.id)
@@ -364,7 +364,7 @@ def _typed(user_id: int, types: Collection[str]) -> Select[Any]:
 
 
 _OF_ROW: Final = (*_WORDS, "attributes", "claim_id", "id", "source", "target", "created_at", *_TIMES)
-"""What stands where in a row of `_EVERY`: read by name it takes twice as long."""
+"""The columns of a row of `_EVERY` in order: reading them by name takes twice as long."""
 
 
 def _version(row: Row[Any]) -> Version:
@@ -383,6 +383,6 @@ def _question(user_id: int, contradiction_id: str) -> Sequence[ColumnElement[boo
 
 
 def merged_attributes(claims: Sequence[Claim]) -> dict[str, Any]:
-    """The attributes of a fact: those of its claims, later words over earlier ones, the owner's over all."""
+    """The merged attributes of claims: later ones override earlier ones, the owner's override all."""
     ordered = sorted(claims, key=lambda claim: (claim.set_by == "owner", claim.said_at, claim.id))
     return {name: value for claim in ordered for name, value in claim.attributes.items()}

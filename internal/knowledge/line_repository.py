@@ -48,7 +48,7 @@ def stored_lines(connection: Connection, user_id: int, places: Collection[Place]
 
 
 def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:
-    """The entities, people's among them, that cite each segment of an episode; 0 stands for the episode as a whole."""
+    """The entities, people included, by the segment of an episode that supports them; 0 is the whole episode."""
     ours = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
     entity, person = evidence.c.target.like(f"{_ENTITY}%"), evidence.c.target.like(f"{_PERSON}%")
     query = select(evidence.c.segment, evidence.c.target).where(ours, entity | person)

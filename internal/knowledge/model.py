@@ -1,4 +1,4 @@
-"""Episodes, in which information arrives, and facts: statements that know when they held and who said so."""
+"""Episodes, claims, facts and what an archivist proposes of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SetBy = Literal["archivist", "owner", "import"]
 CitationOperation = Literal["created", "updated", "referenced"]
 
 OWNER_NODE = "owner"
-"""In a proposal: the owner himself, whom the archivist calls `user`."""
+"""The owner in a proposal; the archivist writes `user`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ class EvidenceLine:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one episode (or the owner) said about one relation: the assertion from which facts are derived.
+    """One assertion of an episode or the owner about one relation; facts are derived from claims.
 
     `source` and `target` are node ids, `name` the relation (`WORKS_FOR`), `statement` the folded text by which two
-    wordings count as the same. `valid_at` None = from an unknown moment; `valid_stated` tells a date that was said from
-    one taken from the time of the message. `invalid_at` is set only if the end was said. `said_at` is when it was said
-    (the message's own time), `created_at`..`retracted_at` when we held it true that it was said.
+    wordings count as the same. `valid_at` None = from an unknown moment; `valid_stated` is False where it is only the
+    time of the message. `invalid_at` is set only if the end was stated. `said_at` is the time of the message,
+    `created_at`..`retracted_at` the period in which the claim counts.
     """
 
     user_id: int
@@ -111,8 +111,8 @@ class Claim:
 class Fact:
     """One version of a fact, as the specification's EntityEdge: an edge between two nodes with its words and times.
 
-    `episodes` are the ids of those that support it, in the order in which they were told. `supersedes` is the version
-    before this one; `original_fact` its text. `valid_stated`: `valid_at` was said, not taken from when it was said.
+    `episodes` are the ids of the supporting episodes, in the order of their claims. `supersedes` is the id of the
+    previous version, `original_fact` its text. `valid_stated`: `valid_at` was stated, not taken from `said_at`.
     """
 
     user_id: int
@@ -147,7 +147,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a fact or node comes from, as the specification's CitationInfo and CitationChainEntry."""
+    """An episode that supports a fact or node, as the specification's CitationInfo and CitationChainEntry."""
 
     episode_uuid: str
     episode_name: str
@@ -179,7 +179,7 @@ class ProposedFact:
     """A fact as an archivist proposes it. Its ends are OWNER_NODE, `Person:42`, or names as they were written.
 
     `valid_at` and `invalid_at` are what it wrote (ISO dates, "yesterday", "unknown"), None where it wrote nothing;
-    they are resolved against the time of the cited lines. `entity_types` tells the type of a name that is not among
+    they are resolved against the time of the cited lines. `entity_types` holds the types of names that are not among
     the reply's entities.
     """
 

@@ -1,7 +1,7 @@
-"""Names of relations: one spelling for one relation, which of them hold once at a time, and when two wordings agree.
+"""Names of relations, which of them are functional, and whether two statements agree.
 
-A name is free: SCREAMING_SNAKE in the alphabet in which it was written, for a transliterated name could be read by
-nobody. The usual names of the relations that hold once at a time are folded into one, in three languages.
+A name is SCREAMING_SNAKE in the alphabet in which it was written, because nobody could read a transliterated one. The
+usual names of functional relations are folded into one, in three languages.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def statement_key(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def materially_different(one: str, other: str) -> bool:
-    """Whether two texts say different things: another number, a negation, or a word that has no like in the other.
+    """Whether two texts say different things: another number, a negation, or a word without a match in the other.
 
     Case, punctuation, the order of words, endings and slips of the pen make no difference. Symmetric.
     """
@@ -118,7 +118,7 @@ def denies(one: str, other: str) -> bool:
 
 
 def resemblance(one: str, other: str) -> float:
-    """How much two texts share, whatever their order and length: 0 nothing, 100 one's words are all in the other."""
+    """The similarity of two texts regardless of order and length: 0 none, 100 if one has all words of the other."""
     return float(fuzz.token_set_ratio(statement_key(one), statement_key(other)))
 
 

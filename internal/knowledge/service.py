@@ -1,4 +1,4 @@
-"""The one door to facts: recording claims, correcting, reading at a moment, receipts, removing, hiding.
+"""The service of facts: recording claims, correcting, reading, citations, removing, hiding.
 
 Every function takes a connection and an owner and runs in the caller's transaction.
 """
@@ -47,7 +47,7 @@ from internal.knowledge.removal.rerun import remove_unsupported, withdraw_slice,
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
-    """Takes facts with all their versions out of every listing and search; the ids of those hidden."""
+    """Takes facts with all their versions out of every listing and search. Returns the ids of those hidden."""
     chains = fact_repository.chains(connection, user_id, fact_ids)
     ids = sorted({version.fact.id for chain in chains.values() for version in chain})
     fact_repository.hide(connection, user_id, ids, until)

@@ -1,4 +1,4 @@
-"""A node that its owner tells in one go with what it is linked to: all of it is stored, or nothing."""
+"""Stores a node together with its links, as the owner wrote them: everything or nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def store_node(connection: Connection, user_id: int, linked: StatedNode, *, now:
     """Stores a new node and its links as the owner's own. Raises NotFound, and Refused as the registry."""
     properties = dict(linked.properties)
     if linked.label == "Question" and properties.get("status") is None:
-        # Said, so that it is his: a link to what may answer his question would else change its status by itself.
+        # Set by the owner, because a link to a possible answer would otherwise change the status by itself.
         properties["status"] = "open"
     node = memory.put_node(connection, user_id, linked.label, properties, now=now, zone=zone)
     for link in linked.links:

@@ -1,7 +1,7 @@
 """Typed memories: what an archivist proposes, what is stored of it, and what it may refer to.
 
-A node or edge of the memory graph is a projection of its observations: each says what one episode (or the owner) told
-of it. Take an observation away and what is left of the node follows from the others.
+A node or edge of the memory graph is a projection of its observations: each holds what one episode (or the owner) said
+of it. Without an observation the node follows from the others.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NAMING: Mapping[str, str] = {
     "TemporalMarker": "description",
     "Contradiction": "description",
 }
-"""The property by which a node of each label is known as the same again; the labels that a proposal may name."""
+"""The property that identifies a node of each label; the keys are the labels that a proposal may name."""
 
 MEMORY_LABELS = tuple(label for label in NODES if label in NAMING)
 
 
 MERGE: Final = "merge"
-"""Who set the name of a merged node: what is told of it does not rename it."""
+"""The setter of a merged node's name: observations do not rename it."""
 
 
 class RefKey(NamedTuple):
@@ -49,7 +49,7 @@ class RefKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
-    """A node that a proposal means: one that is known (`node_id`), or one told by its label and properties.
+    """A node that a proposal means: a known one (`node_id`), or one described by its label and properties.
 
     Properties are as the model wrote them but already checked by the registry; times may still be words.
     """
@@ -96,7 +96,7 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one episode told of a node or edge (`target`): the properties it gave, at the time of its earliest line.
+    """What one episode said of a node or edge (`target`): properties at the time of its earliest line.
 
     `episode_id` is None for what the owner set himself. The supporting lines are `evidence` rows whose target is
     `observation:<id>`.
@@ -116,7 +116,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A stored node that a proposed one is like; `cosine` None = alike in form (case, number, alphabet, word order)."""
+    """A stored node similar to a proposed one; `cosine` None = similar in form (case, number, alphabet, word order)."""
 
     node_id: str
     reason: str
@@ -125,7 +125,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLookup:
-    """What is found out about a reply's memories before its transaction begins: plain values, no database.
+    """The results of looking up a reply's memories before its transaction: plain values, no database.
 
     `memories` are the proposals with their times resolved to ISO 8601 against the cited lines. `same` are stored nodes
     that mean the same thing, by the proposed node's key, likeliest first; `forms` other keys of this very reply that

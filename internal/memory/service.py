@@ -1,4 +1,4 @@
-"""The one door to memories: writing what a reply tells, the owner's own word, removing, reading, sessions.
+"""The service of memories: writing replies and the owner's changes, removing, reading, sessions.
 
 Every function takes a connection and an owner and runs in the caller's transaction.
 """
@@ -22,7 +22,6 @@ from internal.memory.observations.owner_changes import (
 from internal.memory.observations.rebuild import project_nodes, reproject
 from internal.memory.observations.record import write
 from internal.memory.observations.removal import (
-    let_go,
     mentioning,
     only_in_episode,
     only_in_messages,
@@ -30,6 +29,7 @@ from internal.memory.observations.removal import (
     remove_mentioning,
     remove_messages,
     remove_node,
+    remove_node_observations,
     remove_repeating,
 )
 from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
@@ -44,7 +44,6 @@ __all__ = [
     "contradiction_sides",
     "decline_suggestion",
     "is_found_by_words",
-    "let_go",
     "mentioning",
     "observations_of",
     "only_in_episode",
@@ -57,6 +56,7 @@ __all__ = [
     "remove_mentioning",
     "remove_messages",
     "remove_node",
+    "remove_node_observations",
     "remove_repeating",
     "remove_unsupported",
     "reopen_session",

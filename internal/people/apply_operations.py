@@ -1,6 +1,6 @@
-"""Applies what an archivist proposed about people, operation by operation, in the caller's transaction.
+"""Applies an archivist's operations on people one by one in the caller's transaction.
 
-Each operation sees what the ones before it wrote. One that breaks a rule is refused alone, with an event.
+Each operation sees what the previous ones wrote. One that breaks a rule is refused alone, with an event.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from internal.storage.types import new_id
 
 
 def apply(connection: Connection, user_id: int, operations: Sequence[Operation], context: ApplyContext) -> ApplyOutcome:
-    """Applies operations in their order and says what became of each; counters move by the outcome after the commit.
+    """Applies operations in order and returns their outcome; counters are updated from it after the commit.
 
     Reasons of refusals: no_name, unknown_person, unknown_line, being_forgotten, forgotten, different_telegram_id,
     telegram_id_taken, username_taken, already_merged, split_by_owner, and those of `merge.merge`.
@@ -48,7 +48,7 @@ def apply(connection: Connection, user_id: int, operations: Sequence[Operation],
 def record_refusal(
     connection: Connection, user_id: int, operation: str, refused: RefusedOperation, context: ApplyContext
 ) -> None:
-    """The event of an operation that was not applied. Its detail may hold what a model wrote."""
+    """Appends the event of a refused operation; its detail may hold words of a model."""
     events.append(
         connection,
         "operation_refused",
@@ -61,7 +61,7 @@ def record_refusal(
 
 
 class _Reply:
-    """One reply being applied: remembers which revs are its own, so that its operations may build on one another."""
+    """Applies one reply. It remembers its own revisions, so that its operations may build on one another."""
 
     def __init__(self, connection: Connection, user_id: int, context: ApplyContext) -> None:
         self._connection, self._user_id, self._context = connection, user_id, context
@@ -110,7 +110,7 @@ class _Reply:
             self._update(known, _as_update(known, operation, name), rewritten=False)
 
     def _same_person(self, operation: Added, telegram_id: int | None, username: str | None) -> Person | None:
-        """The known person an `Added` means; None if it is somebody new. Source: "Dedupe" of the architecture."""
+        """The known person that an `Added` means; None for a new person. Source: "Dedupe" of the architecture."""
         if telegram_id is not None:
             known = repository.by_telegram_id(self._connection, self._user_id, telegram_id)
             if known is not None:
@@ -176,7 +176,7 @@ class _Reply:
             raise Refused("forgotten", "the owner had this person forgotten after that was said")
 
     def _unburied(self, bio: str, numbers: tuple[int, ...]) -> str:
-        """A bio without the sentences that the owner had forgotten after the lines were said that tell them."""
+        """A bio without the sentences that were forgotten after its lines were said."""
         if not bio or not suggestion_repository.any_buried(self._connection, self._user_id):
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
@@ -192,12 +192,12 @@ class _Reply:
     # Updated
 
     def _update(self, person: Person, operation: Updated, *, rewritten: bool = True) -> None:
-        """`rewritten`: the bio was written anew from the old one, which it replaces; else it is joined to it."""
+        """Updates a person; with `rewritten` the bio replaces the old one, else it is joined to it."""
         lines = self._lines(operation.evidence)
         telegram_id = self._vouched(operation)
         if telegram_id is not None and person.telegram_id not in (None, telegram_id):
             raise Refused("different_telegram_id", f"Person:{person.id} has another Telegram id")
-        changes = self._told(person, operation, rewritten=rewritten)
+        changes = self._changes(person, operation, rewritten=rewritten)
         allowed = {name: value for name, value in changes.items() if self._may_write(person, name)}
         after = self._with_names(replace(person, **allowed), person, operation)
         if telegram_id is not None:
@@ -216,7 +216,7 @@ class _Reply:
             self._note(saved, "Updated", operation.evidence, changed=content)
         self._note_parts(person, saved, (operation.display_name or "", *operation.aliases), operation)
 
-    def _told(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
+    def _changes(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
         """The single-valued fields the operation would change, with their new values."""
         changes: dict[str, Any] = {}
         name = clean_name(operation.display_name or "")
@@ -224,14 +224,14 @@ class _Reply:
             changes["display_name"] = name
         if operation.circle is not None:
             changes["circle"] = operation.circle
-        if username := self._told_username(person, operation):
+        if username := self._changed_username(person, operation):
             changes["username"] = username
         if bio := self._unburied(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
             changes["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
         return {field: value for field, value in changes.items() if value != getattr(person, field)}
 
-    def _told_username(self, person: Person, operation: Updated) -> str:
-        """Another username than the known one; the same in other case is no news. Refused if it is somebody else's."""
+    def _changed_username(self, person: Person, operation: Updated) -> str:
+        """The username if it differs from the known one by more than case. Raises Refused if it is somebody else's."""
         username = clean_username(operation.username or "")
         if name_key(username) == name_key(person.username or ""):
             return ""
@@ -239,14 +239,14 @@ class _Reply:
         return username
 
     def _kept_bio(self, person: Person, *, rewritten: bool) -> str:
-        """What the new bio is joined to: an archivist rewrites the bio it was shown, not what its reply just set."""
+        """The bio to join the new one to: an archivist rewrites the bio it was shown, not what its reply just set."""
         shown = person.field_meta.get("bio", {}).get("rev") not in self._own_revs
         return "" if made_of_names(person) or (rewritten and shown) else person.bio
 
     def _may_write(self, person: Person, field: str) -> bool:
-        """Not if the owner set it, or if it changed since the model was asked.
+        """Whether a field may be written: not if the owner set it or it changed since the model was called.
 
-        Nor a username in the place of another: two usernames are two people, and only the owner knows better.
+        A username never replaces another one: two usernames mean two people unless the owner says otherwise.
         """
         mark = person.field_meta.get(field, {})
         if field == "bio" and made_of_names(person):
@@ -260,7 +260,7 @@ class _Reply:
         return rev > self._context.snapshot_rev and rev not in self._own_revs
 
     def _with_names(self, after: Person, before: Person, operation: Updated) -> Person:
-        """Aliases are added, never replaced; a name that gave way stays as an alias; removed ones stay removed."""
+        """The new aliases: they are only added, a replaced name becomes one, and rejected ones stay out."""
         listed = (*before.aliases, before.display_name, *operation.aliases)
         without = {name_key(after.display_name)} | self._rejected(before)
         return replace(after, aliases=unique_names(listed, without=without))
@@ -316,7 +316,7 @@ class _Reply:
     def _note_parts(
         self, before: Person | None, after: Person, names: Sequence[str], operation: Added | Updated
     ) -> None:
-        """Which lines support which names and sentences: so much of the profile falls with them."""
+        """Records which lines support which names and sentences of the profile."""
         support.note(
             self._connection,
             before,
@@ -361,7 +361,7 @@ class _Reply:
 
 
 def _as_update(known: Person, operation: Added, name: str) -> Updated:
-    """The name by which the person is known stays; the other one becomes an alias."""
+    """The operation as an update: the known name stays, the new one becomes an alias."""
     return Updated(
         person_id=known.id,
         aliases=(name, *operation.aliases),

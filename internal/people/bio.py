@@ -1,4 +1,4 @@
-"""Bios grow by what is new, never by repetition, and not without bound."""
+"""Joins bios without repetition, up to a limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEGATIONS = frozenset({
     "ні", "немає", "ніколи", "більше", "вже", "раніше",
     "not", "no", "never", "longer", "used",
 })  # fmt: skip
-"""Words that turn a sentence around: "не живёт в Киеве" does not say "живёт в Киеве" and more."""
+"""Words that negate a sentence: "не живёт в Киеве" does not say "живёт в Киеве" and more."""
 
 
 def sentences(bio: str) -> list[str]:
@@ -25,9 +25,9 @@ def sentences(bio: str) -> list[str]:
 
 
 def join_bio(known: str, more: str) -> str:
-    """Both texts without saying anything twice, at most MAX_BIO characters; the oldest sentences go first.
+    """Joins two bios without repetition to at most MAX_BIO characters; the oldest sentences are dropped first.
 
-    A sentence that repeats another one is dropped; one that says the same and more takes its place.
+    A sentence that repeats another is dropped; one that says the same and more replaces it.
     """
     kept: list[str] = []
     for sentence in (*sentences(known), *sentences(more)):
@@ -44,22 +44,22 @@ def without_sentences(bio: str, removed: Iterable[str]) -> str:
 
 
 def bio_from_names(names: Sequence[str]) -> str:
-    """The bio of somebody of whom only names are known; source: edge case "Пустой bio" of the specification."""
+    """The bio of a person with only names; source: edge case "Пустой bio" of the specification."""
     return ", ".join(names)
 
 
 def made_of_names(person: Person) -> bool:
-    """Whether nothing but names is known: the first thing told about the person takes this bio's place."""
+    """Whether the bio holds only names: the first statement about the person replaces it."""
     return bool(person.field_meta.get("bio", {}).get("by") == "names")
 
 
 def folded_words(sentence: str) -> str:
-    """A sentence as it is compared: its words alone, without case."""
+    """A sentence for comparison: its words without case."""
     return " ".join(_words(sentence))
 
 
 def negations(sentence: str) -> set[str]:
-    """The words of a sentence that may turn it around."""
+    """The words of a sentence that may negate it."""
     return {*_words(sentence)} & _NEGATIONS
 
 
@@ -74,7 +74,7 @@ def _put(kept: list[str], sentence: str) -> None:
 
 
 def _contains(larger: tuple[str, ...], smaller: tuple[str, ...]) -> bool:
-    """Whether `smaller` stands in `larger` as a phrase, and `larger` does not turn it around."""
+    """Whether `larger` contains `smaller` as a phrase without negating it."""
     width = len(smaller)
     inside = any(larger[start : start + width] == smaller for start in range(len(larger) - width + 1))
     return inside and not (_NEGATIONS & (set(larger) - set(smaller)))

@@ -9,10 +9,10 @@ from internal.people.model import Circle
 
 _WHO: Final = r"(?:кто|кого|с кем|хто|кого|з ким|із ким|who|whom|list|show|перечисли|покажи|назви|назови)"
 _MOST_WORDS: Final = 8
-"""A longer question asks for something about somebody."""
+"""A longer question asks about one person, not about a circle."""
 
 _NAMED: Final = re.compile(r"(?<=[^\W_] )(?!(?:I|Laplaced)\b)[A-ZА-ЯЁІЇЄҐ][\w'’-]+")
-"""A capital within a question: it asks about somebody, unless the owner himself does what it asks."""
+"""A capital letter within a question: it asks about a person, unless the owner is the subject."""
 _ONESELF: Final = re.compile(r"\b(?:i|we|я|мы|ми)\b", re.IGNORECASE)
 _EMPLOYER: Final = re.compile(r"\bwork\w* for\b|\bна кого\b", re.IGNORECASE)
 
@@ -29,8 +29,8 @@ _CIRCLES: Final = (
 )
 
 
-def circles_asked(text: str) -> tuple[Circle, ...]:
-    """The circles whose people a question asks for, none for most; at work there are two.
+def circles_in_question(text: str) -> tuple[Circle, ...]:
+    """The circles that a question asks for, usually none; work means two.
 
     "С кем я работаю?" asks about a circle; "кто такой Петров с работы?" and "Who does Tom work for?" do not.
     """

@@ -1,6 +1,6 @@
-"""The node of the graph behind each profile: a person is the profile of an Entity of type person.
+"""The entity behind each profile: an Entity of type person.
 
-It is found through the profile, which has the names and the search item, so it has neither of its own.
+It is found through the profile, which has the names and the search item, so it has none of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BY: Final = "profile"
 def keep(
     connection: Connection, person: Person, *, now: datetime, run_id: str | None = None, hidden: bool = False
 ) -> None:
-    """Makes the entity of a visible person if there is none, and equal to the profile; with `hidden` of any person."""
+    """Creates or updates the entity of a visible person (with `hidden` of any) to match the profile."""
     properties = {"name": person.display_name, "aliases": list(person.aliases), "description": person.bio or None}
     user_id, entity_id = person.user_id, person.entity_id
     if store.get_node(connection, user_id, entity_id, hidden=True) is not None:
@@ -46,9 +46,9 @@ def keep(
 
 
 def adopt(connection: Connection, person: Person) -> bool:
-    """Whoever was only spoken of by this name becomes this person, with all that was told of him.
+    """Merges an entity without a profile that has this name into the person's entity, with its facts.
 
-    Of two whom nobody has told apart neither is taken. Says whether facts about the person must be projected anew.
+    Does nothing if there are several. Returns whether facts about the person must be projected again.
     """
     called = store.nodes_called(connection, person.user_id, [person.display_name])
     likely = [node for node in called if node.subtype == "person" and node.id != store.owner_node_id(person.user_id)]
@@ -63,21 +63,21 @@ def adopt(connection: Connection, person: Person) -> bool:
 
 
 def merge(connection: Connection, source: Person, target: Person) -> Moved:
-    """The source's relations become the target's; what a split needs beside the origins they keep."""
+    """Moves the source's relations to the target. Returns what a split needs besides their origins."""
     moved = store.repoint(connection, source.user_id, source.entity_id, target.entity_id)
     store.redirect_node(connection, source.user_id, source.entity_id, target.entity_id)
     return moved
 
 
 def split(connection: Connection, source: Person, target: Person, within: Iterable[str], moved: Moved) -> None:
-    """Gives the source its relations back, with those of everybody merged into it before (`within`, entity ids)."""
+    """Moves the source's relations back, with those of the entities merged into it before (`within`)."""
     store.redirect_node(connection, source.user_id, source.entity_id, None)
     origins = {source.entity_id, *within}
     store.restore_ends(connection, source.user_id, source.entity_id, target.entity_id, origins, moved)
 
 
 def erase(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> set[str]:
-    """Deletes entities with all that is about them; the nodes they were linked to, whose facts may be others now."""
+    """Deletes entities. Returns the nodes they were linked to, whose facts must be projected again."""
     touched: set[str] = set()
     erased = sorted(entity_ids)
     for entity_id in erased:

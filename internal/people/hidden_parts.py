@@ -1,5 +1,5 @@
-"""What was taken out of a profile and can still be brought back: sentences of a fact that is about to be forgotten, and
-what only a message or an episode told that is about to be."""
+"""Parts of profiles that are hidden while a forgetting is pending: sentences of a fact, and what only a message or an
+episode supports."""
 
 from __future__ import annotations
 

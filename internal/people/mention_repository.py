@@ -1,4 +1,4 @@
-"""Where people are told of: the conversations that mention somebody, their lines, and who was merged into whom."""
+"""Queries for the episodes that mention people, their lines, and merged profiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """An episode that mentions somebody, and when it happened."""
+    """An episode that mentions a person, with its time."""
 
     episode_id: str
     at: datetime
@@ -27,7 +27,7 @@ class Mentioned:
 
 @dataclass(frozen=True, slots=True)
 class MergedPerson:
-    """Who became part of another, under the name he had, and when."""
+    """A merged person with the former name and the time of the merge."""
 
     id: int
     display_name: str
@@ -46,7 +46,7 @@ def mentioned(connection: Connection, user_id: int, person_id: int) -> list[Ment
 def support(
     connection: Connection, user_id: int, person_id: int, entity_id: str, episode_ids: Collection[str]
 ) -> list[Row[Any]]:
-    """(episode_id, segment, quote) of the lines in these episodes that tell of a person or name him."""
+    """(episode_id, segment, quote) of the lines in these episodes that support or name a person."""
     found: list[Row[Any]] = []
     cited = select(evidence.c.episode_id, evidence.c.segment, evidence.c.quote).where(
         evidence.c.user_id == user_id,
@@ -72,7 +72,7 @@ def support(
 
 
 def merged_people(connection: Connection, user_id: int, person_id: int) -> list[MergedPerson]:
-    """Those whose profiles were put into this one and are still part of it, the last one first."""
+    """The people merged into this one and not split again, the last one first."""
     same = and_(
         merges.c.user_id == people.c.user_id,
         merges.c.source == people.c.id,

@@ -1,4 +1,4 @@
-"""Two profiles that are one person become one, and one that is two becomes two again.
+"""Merges two profiles of the same person, and splits them again.
 
 Source: "Merge" under "Deviations" of the architecture.
 """
@@ -33,7 +33,7 @@ def refuse(connection: Connection, user_id: int, source: Person, target: Person)
 
 
 def was_split(connection: Connection, user_id: int, source_id: int, target_id: int) -> bool:
-    """Whether the owner undid a merge of these two, or of anybody in them: then no model merges them again."""
+    """Whether the owner undid a merge of these two or of people merged into them; no model merges them again."""
     ones = {source_id} | repository.sources_of(connection, user_id, source_id)
     others = {target_id} | repository.sources_of(connection, user_id, target_id)
     return merge_repository.undone_between(connection, user_id, ones, others)
@@ -49,10 +49,10 @@ def merge(
     by: SetBy = "archivist",
     run_id: str | None = None,
 ) -> Person:
-    """Puts the source into the target and returns the target; the source's id leads there from now on.
+    """Merges the source into the target and returns the target; the source's id redirects to it from now on.
 
-    So do its relations in the graph: the caller has the facts about the target's entity projected anew.
-    The target keeps its name and what its owner set. Raises NotFound for an unknown id, Refused("already_merged") for a
+    Its relations in the graph move too: the caller projects the facts about the target's entity again.
+    The target keeps its name and what the owner set. Raises NotFound for an unknown id, Refused("already_merged") for a
     source that is a redirect, and as `refuse`.
     """
     source = _source(connection, user_id, source_id)
@@ -67,7 +67,7 @@ def merge(
     setters: dict[str, SetBy] = {name: _setter(source, target, joined, name, by) for name in repository.CONTENT}
     known = name_repository.setters(connection, user_id, target.entity_id)
     after = repository.save(connection, target, joined, by=setters, now=now, run_id=run_id)
-    # Who merges does not vouch for the names: they stay set by whoever set them.
+    # A merge does not change who set the names.
     theirs = name_repository.setters(connection, user_id, source.entity_id)
     fresh = {key: setter for key, setter in theirs.items() if key not in known}
     name_repository.set_setters(connection, user_id, target.entity_id, fresh)
@@ -88,10 +88,10 @@ def merge(
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes the merge that made this person a redirect, else the last one into it; (source, target) as they are now.
+    """Undoes the merge that made this person a redirect, else the last one into it. Returns (source, target).
 
-    What the target learned after the merge stays with the target. The caller has the facts about the entities of both
-    projected anew. Raises NotFound when there is nothing to undo,
+    What was added to the target after the merge stays with it. The caller projects the facts about both entities
+    again. Raises NotFound when there is nothing to undo,
     Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
     "username_taken") when somebody else has got the source's.
     """
@@ -102,9 +102,9 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
 
 
 def undo(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes the last merge of this person into another; (source, target) as they are now.
+    """Undoes the last merge of this person into another. Returns (source, target).
 
-    Undone before, they are given all the same: unlike `split` it never goes on to another merge. Raises as `split`.
+    Does nothing if it was undone before: unlike `split` it never undoes another merge. Raises as `split`.
     """
     last = merge_repository.last_away(connection, user_id, source_id)
     if last is None:
@@ -167,7 +167,7 @@ def _joined(source: Person, target: Person, rejected: set[str], by: SetBy) -> Pe
 
 
 def _joined_circle(source: Person, target: Person) -> Circle:
-    """The target's, unless only the source's was chosen: by the owner, or at all."""
+    """The target's value, unless only the source's was set by the owner, or at all."""
     if target.owner_set("circle"):
         return target.circle
     return source.circle if source.owner_set("circle") or target.circle == Circle.OTHER else target.circle
@@ -176,20 +176,20 @@ def _joined_circle(source: Person, target: Person) -> Circle:
 def _joined_bio(source: Person, target: Person, names: tuple[str, ...], by: SetBy) -> str:
     if target.owner_set("bio") and by != "owner":
         return target.bio
-    told = [person.bio for person in (target, source) if _by(person, "bio") != "names"]
-    return join_bio(told[0], "".join(told[1:])) if told else bio_from_names(names)
+    bios = [person.bio for person in (target, source) if _by(person, "bio") != "names"]
+    return join_bio(bios[0], "".join(bios[1:])) if bios else bio_from_names(names)
 
 
 def _setter(source: Person, target: Person, joined: Person, field: str, by: SetBy) -> SetBy:
-    """Who a joined field counts as set by: where the value comes from one side, that side's setter."""
+    """The setter of a merged field: that of the side from which the value comes."""
     if field == "bio" and "names" in (_by(source, field), _by(target, field)):
-        told = [person for person in (target, source) if _by(person, field) != "names"]
-        return _by(told[0], field) if told else "names"
+        written = [person for person in (target, source) if _by(person, field) != "names"]
+        return _by(written[0], field) if written else "names"
     if field != "aliases" and "owner" in (_by(source, field), _by(target, field)):
         return "owner"
     took_source: Any = getattr(joined, field) == getattr(source, field)
     if field == "bio" and not took_source:
-        return "archivist"  # who merges two people does not vouch for what is told of them
+        return "archivist"  # a merge does not make a field the owner's
     return _by(source, field) if took_source else by
 
 
@@ -199,7 +199,7 @@ def _by(person: Person, field: str) -> SetBy:
 
 
 def _taken_apart(target: Person, undone: Merge) -> Person:
-    """The target without what the source brought: a field nobody touched since goes back, another keeps its news."""
+    """The target without the source's values: fields unchanged since the merge are restored."""
     before, after, source = undone.target, undone.after, undone.source
     came = keys_of(source.names) - keys_of(before.names)
     return replace(

@@ -1,4 +1,4 @@
-"""Merges in the database: redirects, what was copied to the target, and what undoes it."""
+"""Merges of people in the database: redirects, what was copied to the target, and what a split needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from internal.storage.types import new_id
 class Merge:
     """One merge and the profiles around it; `added_*` are the target's rows that came from the source.
 
-    `moved` is what a split needs to give the source its relations back; `undone` says whether it was taken back.
+    `moved` is what a split needs to move the source's relations back; `undone` is whether it was undone.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Merge:
 
 
 def redirect(connection: Connection, source: Person, target_id: int) -> None:
-    """The source's id leads to the target from now on; its profile stays behind the redirect."""
+    """Redirects the source's id to the target; its profile is kept."""
     _set_redirect(connection, source, target_id)
     drop_search_item(connection, source.user_id, source.id)
 
@@ -152,7 +152,7 @@ def undone_between(connection: Connection, user_id: int, ones: Collection[int], 
 
 
 def take_out_of_merges(connection: Connection, user_id: int, person_id: int, gone: Collection[str]) -> None:
-    """Takes words out of the profiles that merges of this person remember; a split does not bring them back."""
+    """Removes words from the profiles stored with merges of this person, so that a split does not restore them."""
     ours = and_(merges.c.user_id == user_id, or_(merges.c.source == person_id, merges.c.target == person_id))
     for row in connection.execute(select(merges).where(ours)).all():
         sides = {side: _plain_without(row.before[side], gone) for side in ("source", "target", "after")}
@@ -208,6 +208,6 @@ def _merge(row: Row[Any]) -> Merge:
 
 
 def _moved(plain: dict[str, Any]) -> Moved:
-    """Merges of the time before the graph moved nothing."""
+    """The stored moves; merges from before the graph have none."""
     claims = tuple((claim_id, edge_id) for claim_id, edge_id in plain.get("claims", ()))
     return Moved(tuple(plain.get("removed", ())), claims)

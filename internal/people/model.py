@@ -1,4 +1,4 @@
-"""A person of somebody's life, and the rules about people that need no database."""
+"""People and the rules about them that need no database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INNER_CIRCLE = frozenset({Circle.FAMILY, Circle.WORK_INNER})
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A profile. `field_meta` marks fields the owner set himself: {"circle": {"by": "owner", "at": ...}}."""
+    """A profile. `field_meta` marks fields that the owner set: {"circle": {"by": "owner", "at": ...}}."""
 
     id: int
     user_id: int
@@ -65,7 +65,7 @@ def names_of(person: Person) -> tuple[str, ...]:
 
 
 def embedding_text(person: Person) -> str:
-    """What is embedded for a person: name, username, aliases and bio joined by single spaces, absent parts empty.
+    """The text embedded for a person: name, username, aliases and bio joined by single spaces.
 
     Source: people-graph specification, "Создание Embeddings".
     """
@@ -73,7 +73,7 @@ def embedding_text(person: Person) -> str:
 
 
 def escape(text: str) -> str:
-    """Text made safe inside a prompt block: no tag can open or close in it, and it stays on one line."""
+    """Text escaped for a prompt block: without tags and on one line."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return " ".join(escaped.split())
 

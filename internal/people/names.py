@@ -1,4 +1,4 @@
-"""Names as they are kept and compared: cleaned forms, and when two equal names still mean two people."""
+"""Cleans names for storage and comparison, and tells people of the same name apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from internal.language.text.spelling import name_key
 
 MAX_NAME = 128
 MAX_ALIASES = 40
-"""More are declined forms and misreadings; the earliest stay."""
+"""Most aliases of a person; the earliest stay."""
 
 _USERNAME = re.compile(r"(?:(?:https?://)?t\.me/|@)?([A-Za-z][A-Za-z0-9_]{2,31})")
 _PATRONYMIC = re.compile(r"(?:[оеєії]вич|ич|[оеєії]вна|[иії]чна|инична)$")
@@ -20,7 +20,7 @@ _SURNAME = re.compile(
 
 
 def clean_name(text: str) -> str:
-    """One line of at most MAX_NAME characters; empty when nothing in it could be a name (no letter, no digit)."""
+    """The name on one line of at most MAX_NAME characters; empty without a letter or digit."""
     line = " ".join(unicodedata.normalize("NFC", text).split())[:MAX_NAME].strip()
     return line if any(map(str.isalnum, line)) else ""
 
@@ -48,7 +48,7 @@ def unique_names(names: Iterable[str], *, without: Iterable[str] = ()) -> tuple[
 
 
 def surnames_differ(one: Sequence[str], other: Sequence[str], shared: set[str]) -> bool:
-    """Whether two people who share a name are told apart by surname: both have one in the same script, none equal.
+    """Whether two people who share a name have different surnames: both have one in the same script, none equal.
 
     `one` and `other` are all names of each; `shared` the keys they have in common. "Иван Петров" and "Иван Сидоров"
     are two people though both are called "Иван"; "Иван" and "Иван Петров" may be one.

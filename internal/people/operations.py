@@ -1,4 +1,4 @@
-"""What an archivist may propose about people: typed, already checked in form, not yet in substance.
+"""Operations that an archivist may propose on people: checked in form only.
 
 `evidence` holds the 1-based numbers of transcript lines; empty means the whole slice.
 """
@@ -14,7 +14,7 @@ from internal.people.model import Circle
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new person. `circle` None = not told (Other for a new person, unchanged if the person is known already).
+    """A new person. `circle` None = not stated (Other for a new person, unchanged for a known one).
 
     `distinct_from` are ids of known people of the same name who are somebody else.
     """
@@ -31,7 +31,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """More about a known person. None leaves a field as it is; aliases are added, never replaced."""
+    """An update of a known person. None leaves a field unchanged; aliases are only added."""
 
     person_id: int
     display_name: str | None = None
@@ -45,7 +45,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Two profiles are one person: the source goes into the target."""
+    """Merges two profiles of the same person: the source into the target."""
 
     source_id: int
     target_id: int
@@ -80,7 +80,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
-    """Where operations come from: the run's slice and what was known when the model was asked.
+    """The context of operations: the run's slice and what was known when the model was called.
 
     `lines` maps every number of the slice (1..60) to its source. `snapshot_rev` is the owner's counter of changes when
     the people shown to the model were read (`repository.current_rev`, in the same read): a field with a later rev has
@@ -98,7 +98,7 @@ class ApplyContext:
 
 @dataclass(slots=True)
 class ApplyOutcome:
-    """What became of a reply's operations; counters move by it after the commit.
+    """The outcome of a reply's operations; counters are updated from it after the commit.
 
     `applied` counts operations by what they became (Added, Updated, Merged); an `Added` that met a known person counts
     as Updated. `changed` are ids of people whose profile is different now; `suggested` counts proposals for the owner.

@@ -1,4 +1,4 @@
-"""People in the database: rows, name keys, entities and what is searched, always written together by `save`."""
+"""People in the database: rows, name keys, entities and search items, always written together by `save`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
-"""Who set a field: the owner, a model, a Telegram message's own metadata, or a bio made from names alone."""
+"""The setter of a field: the owner, a model, a Telegram message's metadata, or names (a bio made of names)."""
 
 CONTENT = ("display_name", "aliases", "telegram_id", "username", "circle", "bio")
 """The fields of a profile that somebody asserts; the rest is counted."""
@@ -206,7 +206,7 @@ def _named(connection: Connection, user_id: int, condition: ColumnElement[bool])
 
 
 def rejected_keys(connection: Connection, user_id: int, entity_id: str) -> set[str]:
-    """Names the owner took away from this person: no model brings them back."""
+    """The keys of names that the owner removed from this person; no model adds them again."""
     query = select(name_keys.c.key).where(
         name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, name_keys.c.rejected
     )
@@ -288,7 +288,7 @@ def _write(
 
 
 def put_search_item(connection: Connection, person: Person) -> None:
-    """Keeps what is embedded and searched for this person equal to the profile."""
+    """Updates the person's search item to match the profile."""
     searched.put(connection, person.user_id, "person", str(person.id), embedding_text(person), person.rev)
 
 
@@ -300,7 +300,7 @@ def drop_search_item(connection: Connection, user_id: int, person_id: int) -> No
 
 
 def add_mention(connection: Connection, user_id: int, person_id: int, episode_id: str) -> bool:
-    """Whether this is the person's first mention in the fragment."""
+    """Adds a mention. Returns whether it is the person's first in the fragment."""
     row = upsert(mentions).values(user_id=user_id, person_id=person_id, episode_id=episode_id)
     return connection.execute(row.on_conflict_do_nothing()).rowcount == 1
 

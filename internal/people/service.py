@@ -1,4 +1,4 @@
-"""What the owner, his contacts and his forwards do to people. Synchronous, in the caller's transaction."""
+"""Changes of people by the owner, contact cards and forwards, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def edit(
     now: datetime,
     expected_rev: int | None = None,
 ) -> Person:
-    """The owner's own change of some of EDITABLE; the fields are marked, so that no model overrules them.
+    """Changes some of EDITABLE for the owner and marks the fields, so that no model overrides them.
 
     `aliases` is the whole new list: those left out are rejected for good. `username` may be None or empty. Raises
     NotFound, Conflict if `expected_rev` is not the profile's, Refused("unknown_field" | "no_name" | "unknown_circle" |
@@ -86,12 +86,12 @@ def edit(
 
 
 def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *, now: datetime) -> Person:
-    """Puts a person into another circle, for good."""
+    """Changes the circle of a person for the owner."""
     return edit(connection, user_id, person_id, {"circle": circle}, now=now)
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """The owner's own merge; raises as `people_merge.merge`."""
+    """Merges two people for the owner; raises as `people_merge.merge`."""
     return people_merge.merge(connection, user_id, source_id, target_id, now=now, by="owner")
 
 
@@ -101,7 +101,7 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Takes back the last merge of this person into another, once however often it is asked; as `people_merge.undo`."""
+    """Undoes the last merge of this person into another; idempotent; as `people_merge.undo`."""
     return people_merge.undo(connection, user_id, source_id, now=now)
 
 
@@ -160,9 +160,9 @@ def note_mentions(
 
 
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
-    """Does what was suggested, as the owner's own word; the person as he is now, also if it was accepted before.
+    """Applies a suggestion as the owner's own change and returns the person, also if it was accepted before.
 
-    Raises NotFound, also for one that was declined or has lost its sense, and Refused if it is impossible by now.
+    Raises NotFound, also for a declined or outdated one, and Refused if it is impossible by now.
     """
     suggestion = _open(connection, user_id, suggestion_id, decided="accepted")
     payload = suggestion.payload
@@ -175,14 +175,14 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
 
 
 def decline(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Suggestion:
-    """Leaves everything as it is; the same is not suggested again. Raises NotFound for one that was accepted."""
+    """Declines a suggestion; the same one is not made again. Raises NotFound for an accepted one."""
     suggestion = _open(connection, user_id, suggestion_id, decided="declined")
     suggestion_repository.decide(connection, user_id, suggestion.id, "declined", now)
     return suggestion
 
 
 def _open(connection: Connection, user_id: int, suggestion_id: str, *, decided: SuggestionState) -> Suggestion:
-    """One that waits, or was decided in this very way: a press comes twice, or again after a crash."""
+    """A pending suggestion, or one already decided in the same way: a button press may come twice."""
     suggestion = suggestion_repository.get(connection, user_id, suggestion_id)
     if suggestion is None or suggestion.state not in ("pending", decided):
         raise NotFound("this suggestion is not open any more")
@@ -227,7 +227,7 @@ def _checked_circle(value: Any) -> Circle:
 
 
 def _renamed(before: Person, after: Person) -> Person:
-    """A name that was replaced stays as an alias: the person will be called so again."""
+    """The new aliases; a replaced name becomes one."""
     kept = (before.display_name,) if name_key(before.display_name) != name_key(after.display_name) else ()
     aliases = unique_names((*after.aliases, *kept), without={name_key(after.display_name)})
     return replace(after, aliases=aliases)

@@ -1,6 +1,6 @@
-"""Who said what of a profile: every name and every sentence of a bio knows its lines, and falls with the last of them.
+"""Evidence of profiles: each name and each sentence of a bio has its lines and is removed with the last of them.
 
-A bio is written anew again and again; a sentence that takes the place of others keeps their lines beside its own.
+Bios are rewritten often; a sentence that replaces others inherits their lines.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from internal.people.support_repository import LostSupport
 from internal.storage.evidence import Place
 
 TextsOf = Callable[[Collection[Place]], Sequence[str]]
-"""The words of lines that are still there."""
+"""Returns the texts of the lines that still exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A name (an alias or the display name), a username or a sentence of the bio, as it stands in the profile."""
+    """A part of a profile: a name (alias or display name), a username or a sentence of the bio."""
 
     kind: Literal["name", "username", "bio"]
     text: str
@@ -42,14 +42,14 @@ class Part:
 
 @dataclass(slots=True)
 class RemovedParts:
-    """What fell out of profiles: the words, and the ids of people whom nothing supports any more."""
+    """The parts removed from profiles, and the people that nothing supports any more."""
 
     texts: list[str] = field(default_factory=list)
     unsupported: list[Person] = field(default_factory=list)
 
 
 def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, Part]:
-    """The parts of a profile, or of what an operation tells of one, by their keys."""
+    """The parts of a profile or an operation, by their keys."""
     parts = [Part("name", name) for name in names if name_key(name)]
     parts += [Part("username", username)] if username else []
     parts += [Part("bio", sentence) for sentence in sentences(bio)]
@@ -98,10 +98,10 @@ def remove_unsupported_parts(
     *,
     now: datetime,
 ) -> RemovedParts:
-    """Takes out of profiles what lost its last line, or holds a word that only the lost lines `said` held.
+    """Removes parts of profiles that lost their last line, or hold a word that only the lost lines `said` held.
 
-    What the owner set or Telegram's own metadata told stays. `supported` says whether anything but lines and mentions
-    keeps a person. Erasing those of `unsupported` is the caller's.
+    What the owner or Telegram metadata set stays. `supported` says whether anything but lines and mentions keeps a
+    person. The caller erases the people of `unsupported`.
     """
     removed = RemovedParts()
     for person in forget_repository.profiles(connection, user_id, sorted(lost.people)):
@@ -115,7 +115,7 @@ def remove_unsupported_parts(
 
 
 def _kept(connection: Connection, person: Person) -> bool:
-    """Whether the owner's own hand or a mention elsewhere keeps a person."""
+    """Whether a change by the owner or a mention elsewhere keeps a person."""
     by_owner = any(mark.get("by") == "owner" for mark in person.field_meta.values())
     return by_owner or support_repository.is_mentioned(connection, person.user_id, person.id)
 
@@ -134,7 +134,7 @@ def _parts_to_remove(
         if key in lost and not left:
             parts_gone.append(part)
         elif key in lost or not left:
-            # Told by others too, or of the time before lines were noted: then the whole person's lines count.
+            # Other lines support it too, or none were recorded: then all lines of the person count.
             others = texts_of(left if left else places.get("", set()))
             if reveals(part.text, said, others):
                 parts_gone.append(part)
@@ -148,13 +148,13 @@ def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
 
 
 def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
-    """The parts that neither the owner set nor Telegram's own metadata told."""
+    """The parts that neither the owner nor Telegram metadata set."""
     names = name_repository.setters(connection, person.user_id, person.entity_id)
     return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
 
 
 def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part], now: datetime) -> list[str]:
-    """Takes parts out of a profile, of the search and of what merges remember of it; the words that went."""
+    """Removes parts from a profile, its search item and the profiles stored with its merges. Returns their texts."""
     if not parts_gone:
         return []
     after = _without(person, parts_gone)
@@ -164,7 +164,7 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
 
 
 def _without(person: Person, parts_gone: Sequence[Part]) -> Person:
-    """A profile without these parts. The last name stays: a person whom others tell of has to be called something."""
+    """A profile without these parts; the last name stays, because a person needs a name."""
     gone = {part.key for part in parts_gone}
     aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)
     name = person.display_name
@@ -179,12 +179,12 @@ def _without(person: Person, parts_gone: Sequence[Part]) -> Person:
 
 
 def parts(person: Person) -> dict[str, Part]:
-    """The parts of a profile by their keys; a bio made of names says nothing of its own."""
+    """The parts of a profile by their keys, without a bio made of names."""
     return parts_of(person.names, person.username, "" if made_of_names(person) else person.bio)
 
 
 def _said_in(part: Part, said: Sequence[str], person: Person) -> bool:
-    """Whether these lines can have told a part: they share a word with it, the person's names apart, by its sound."""
+    """Whether these lines may have stated a part: they share a word with it by sound, other than the person's names."""
     if part.kind != "bio" or not any(said):
         return True
     own, heard = _sounds(person.names), _sounds(said)

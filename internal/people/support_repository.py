@@ -60,7 +60,7 @@ def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: 
 def take_back_parts(
     connection: Connection, user_id: int, target_id: int, added: Iterable[tuple[str, str, int]]
 ) -> None:
-    """Takes from the target of a merge what `copy_parts` gave it."""
+    """Removes from the target of a merge what `copy_parts` added."""
     rows = [(_target(target_id, key), episode_id, segment) for key, episode_id, segment in added]
     evidence.remove_rows(connection, user_id, rows)
 
@@ -81,7 +81,7 @@ def drop_lines(
     segments: Collection[int] | None = None,
     run_id: str | None = None,
 ) -> LostSupport:
-    """Takes away what these segments of an episode (None = all of it) support in profiles.
+    """Removes what these segments of an episode (None = all) support in profiles.
 
     With `segments`, support by the episode as a whole goes only if it came from the run `run_id`.
     """
@@ -118,7 +118,7 @@ def drop_keys(connection: Connection, user_id: int, person_id: int, keys: Collec
 
 
 def drop_mentions(connection: Connection, user_id: int, episode_id: str, person_id: int | None = None) -> set[int]:
-    """Takes back what an episode counted, for one person or everybody; the ids of those whose count it lowered."""
+    """Removes the mentions of an episode, of one person or all. Returns the ids of people whose count was lowered."""
     ours = (mentions.c.user_id == user_id) & (mentions.c.episode_id == episode_id)
     if person_id is not None:
         ours &= mentions.c.person_id == person_id

@@ -15,7 +15,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
-from internal.memory.questions.repository import Asked
+from internal.memory.questions.repository import AskedQuestion
 
 
 def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
@@ -25,7 +25,7 @@ def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
         _owe(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
 
 
-def ask_about(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
     """Asks something about memories, once for each `asked`."""
     question = questions.question(connection, user, asked)
     _owe(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))

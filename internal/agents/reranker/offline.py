@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.worker.process_pool import LanguageWorker
-from internal.people.circle_words import circles_asked
+from internal.people.circle_words import circles_in_question
 from internal.people.model import Person, names_of
 
 _UNNAMED = 3
@@ -37,7 +37,7 @@ def pick(request: RerankerRequest) -> list[PersonPick]:
     if named:
         named.sort(key=lambda person: -boosts[person.id])
         return _picks(named[: request.max_people], "named in the question")
-    circles = circles_asked(request.query)
+    circles = circles_in_question(request.query)
     if inside := [person for person in request.candidates if person.circle in circles]:
         return _picks(inside[: request.max_people], "in the circle asked for")
     return _picks(request.candidates[: min(_UNNAMED, request.max_people)], "closest in meaning")

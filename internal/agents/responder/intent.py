@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from internal.people.circle_words import circles_asked
+from internal.people.circle_words import circles_in_question
 from internal.people.model import Circle
 
 SmallTalk = Literal["greeting", "how-are-you", "farewell", "thanks", "abilities"]
@@ -79,7 +79,7 @@ def intent_of(text: str) -> Intent:
     for wish, pattern in _SMALL_TALK.items():
         if pattern.fullmatch(text):
             return Intent(wish)
-    if circles := circles_asked(text):
+    if circles := circles_in_question(text):
         return Intent("circle", circles[0])
     return Intent("question" if _ASKS.search(text.strip()) else "news")
 

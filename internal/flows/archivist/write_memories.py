@@ -20,7 +20,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
 from internal.memory.model import MemoryLookup, NodeRef
-from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting
+from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace
 from internal.people.operations import RefusedOperation
 from internal.scheduling.model import Run
 
@@ -63,7 +63,7 @@ def write_memories(
     before = None
     if run.replaces is not None:
         before = memory.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
-    setting = Setting(
+    setting = ReplyContext(
         episode_id=run.episode_id,
         lines={line.shown.number: observed(run.episode_id, line) for line in lines},
         now=now,

@@ -166,7 +166,7 @@ class Erasure:
         self.said += [one.fact.fact for one in told]
         self.said += hidden_parts.erase(self.connection, self.user_id, [one.fact.id for one in told], now=self.now)
         self.note_claims(claim_repository.at_nodes(self.connection, self.user_id, [node_id]))
-        self.note_memories(memory.let_go(self.connection, self.user_id, node_id, now=self.now))
+        self.note_memories(memory.remove_node_observations(self.connection, self.user_id, node_id, now=self.now))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
         ends = {(one.fact.source, one.fact.target) for one in told}
         self.fallen.parts += name_traces.clear_retold(

@@ -19,7 +19,7 @@ from internal.flows.visibility.pending import everything_asked
 from internal.memory.plasticity.decay import plasticity_of
 from internal.memory.questions import repository as question_repository
 from internal.memory.questions import selection
-from internal.memory.questions.repository import Asked
+from internal.memory.questions.repository import AskedQuestion
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -41,7 +41,7 @@ PATIENCE: Final = timedelta(days=3)
 LOOKED_AGAIN: Final = timedelta(hours=6)
 """How often fading memories are looked for: of 100,000 that takes seconds."""
 
-Ask = Callable[[Connection, User, Asked, datetime], None]
+Ask = Callable[[Connection, User, AskedQuestion, datetime], None]
 """Puts a question to an owner, in the transaction that notes it."""
 
 

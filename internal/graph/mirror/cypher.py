@@ -1,4 +1,4 @@
-"""Cypher that comes from outside: what is refused before the engine sees it, and its answers as values of JSON."""
+"""Checks Cypher statements from outside and converts results to JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _UNREAD: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | /\*.*?\*/ | //[^\n]*""", re.DOTALL | re.VERBOSE
 )
-"""Texts, quoted names and comments: what the engine does not read as words of the language."""
+"""Texts, quoted names and comments, which hold no keywords."""
 
 _LOADING: Final = re.compile(r"\bload\s+csv\b", re.IGNORECASE)
 
 
 def check(cypher: str, params: Mapping[str, Any]) -> None:
-    """Refuses what would read anything but the owner's graph: `LOAD CSV` opens files and addresses of the server.
+    """Refuses statements that read anything but the owner's graph: `LOAD CSV` opens files and URLs on the server.
 
     Raises Refused("cypher" | "params"), the latter for a name that would be read as a part of the statement.
     """
@@ -57,7 +57,7 @@ def _check_value(name: str, value: Any) -> None:
 def json_of(value: Any) -> Any:
     """A value of an answer: nodes as `{id, label, properties}`, edges as `{id, type, properties}`.
 
-    Paths are `{nodes, edges}`; what JSON has no word for is text, or null for a number that is none.
+    Paths are `{nodes, edges}`; other values become text, and NaN becomes null.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -71,7 +71,7 @@ def json_of(value: Any) -> Any:
 
 
 def _thing(value: Any) -> Any:
-    """The client's own classes, known by what they have: it is imported only where a mirror is used."""
+    """The client's classes are recognised by their attributes, because it is imported only where a mirror is used."""
     if hasattr(value, "labels"):
         label = (value.labels or [""])[0]
         return {"id": value.properties.get("id"), "label": label, "properties": json_of(value.properties)}

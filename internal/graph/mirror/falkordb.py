@@ -1,4 +1,4 @@
-"""The mirror in FalkorDB: one graph for each owner, and beside it a mark of how far it was brought.
+"""The mirror in FalkorDB: one graph for each owner, and a mark of the last mirrored change.
 
 The mark has the graph's name as its hash tag, so that in a cluster both are on one shard and are lost together.
 """
@@ -31,18 +31,18 @@ INSTALL: Final = (
 )
 
 _CHUNK: Final = 250
-"""Rows of one statement: it is put into words on the event loop, where some milliseconds are felt by nobody."""
+"""Rows of one statement: formatting it blocks the event loop, for some milliseconds at this size."""
 
 _WRITING_S: Final = 60.0
 _CONNECTING_S: Final = 3.0
 _GRACE_S: Final = 2.0
-"""How long after its time an engine may be silent that was told to give up a statement by then."""
+"""How long after the timeout of a statement the engine may stay silent."""
 
 
 class Falkor:
     """A FalkorDB server as a mirror. `url` is redis's own (`unix:///socket`) or begins with falkor:// or falkors://.
 
-    `timeout` and `rows` bound a statement of an owner; `stuck` is called when the engine does not keep its time.
+    `timeout` and `rows` limit a statement of an owner; `stuck` is called when the engine exceeds the timeout.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Falkor:
         return Rows(columns, [dict(zip(columns, map(language.json_of, row), strict=True)) for row in found.result_set])
 
     async def _graph(self, name: str) -> AsyncGraph:
-        """A fresh one each time: what it remembers of labels and properties would be of a graph that was replaced."""
+        """A new client object each time: a cached one would know labels and properties of a replaced graph."""
         return imported()(await self._connected(), name)
 
     async def _connected(self) -> Connection:
@@ -210,8 +210,8 @@ async def _put_edges(graph: AsyncGraph, key: tuple[str, str, str], edges: Sequen
     stored = [edge for edge in edges if edge.id is not None]
     derived = [edge for edge in edges if edge.id is None]
     for how, some in (("CREATE", stored), ("MERGE", derived)):
-        rows = [{"source": edge.source, "target": edge.target, "told": dict(edge.properties)} for edge in some]
-        await _put(graph, f"{ends} {how} (a)-[r:{type}]->(b) SET r = row.told", rows)
+        rows = [{"source": edge.source, "target": edge.target, "properties": dict(edge.properties)} for edge in some]
+        await _put(graph, f"{ends} {how} (a)-[r:{type}]->(b) SET r = row.properties", rows)
 
 
 async def _put(graph: AsyncGraph, statement: str, rows: Sequence[Any]) -> None:
@@ -271,7 +271,7 @@ class _NoGraph(Exception):
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """What the client raises becomes MirrorUnavailable, without the statement: it holds what people said."""
+    """Translates errors of the client to MirrorUnavailable, without the statement, which holds people's words."""
     from redis.exceptions import RedisError
 
     try:
@@ -282,7 +282,7 @@ def _translated() -> Iterator[None]:
 
 @contextmanager
 def _told(seconds: float) -> Iterator[None]:
-    """What the engine says about an owner's own statement, as Refused. Raises TimeoutError when it says nothing."""
+    """The engine's error about an owner's statement as Refused. Raises TimeoutError when it does not answer."""
     from redis.exceptions import ConnectionError as Disconnected
     from redis.exceptions import ResponseError
     from redis.exceptions import TimeoutError as Silent

@@ -1,6 +1,6 @@
-"""FalkorDB as a child process of its own: started, watched, started again, stopped; it keeps nothing on the disk.
+"""Runs FalkorDB as a child process without files.
 
-It can be built anew at any time, and a file of it would go on holding what was forgotten. So it has none.
+The mirror can be rebuilt at any time, and a file would keep what was forgotten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_SOCKET: Final = 100
 """Bytes of a socket's path; the system's own limit is 104 or 108 with its end."""
 
 _QUERY_BYTES: Final = 256 * 2**20
-"""Memory of one statement. Some are over it before the engine looks: then the system takes this process first."""
+"""Memory limit of one statement. The engine may check too late; then the system ends this process first."""
 
 _FIRST_TO_GO: Final = "1000"
 
@@ -79,12 +79,12 @@ class EmbeddedFalkor:
                 await process.wait()
 
     def kill(self) -> None:
-        """By force, as when a statement does not end: whoever keeps it alive starts it again, empty."""
+        """Kills the server, for example when a statement does not end; `keep_alive` starts it again, empty."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 
     async def keep_alive(self) -> None:
-        """Starts it again whenever it ends, with growing pauses, until cancelled."""
+        """Restarts the server whenever it ends, with growing pauses, until cancelled."""
         pause, loop = _FIRST_PAUSE_S, asyncio.get_running_loop()
         while True:
             began = loop.time()
@@ -189,7 +189,7 @@ async def end_orphan(socket: Path) -> None:
 
 
 def _bound_to_us() -> Sequence[str]:
-    """On Linux the child is told to end when the bot is killed; elsewhere the next start ends what was left."""
+    """On Linux the child ends when the bot is killed; elsewhere the next start ends a leftover process."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
 

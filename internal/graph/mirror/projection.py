@@ -1,7 +1,4 @@
-"""The graph as a Cypher database holds it: labels, relationships and properties of the specifications, by id.
-
-Pure: what is stored becomes what is mirrored here; who reads it and who writes it is elsewhere.
-"""
+"""Converts stored nodes and edges to those of a Cypher database, without I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from internal.graph.model import Edge, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 
 PROJECTION: Final = 2
-"""Changes with what is made of a row: a mirror that was written by another one is built anew."""
+"""The version of the conversion: a mirror written by another version is rebuilt."""
 
 STORED_TYPES: Final = tuple(dict.fromkeys(one.name for one in RELATIONSHIPS.values() if not one.derived))
 """Relationships that are stored as edges, each with an id."""
@@ -54,7 +51,7 @@ class MirrorEdge:
 
 @dataclass(slots=True)
 class Batch:
-    """What is to be done to a mirror, in this order; all of it can be done twice.
+    """Changes for a mirror, applied in this order; they are idempotent.
 
     `gone_sessions` go with their events, `gone_nodes` with their edges, `gone_edges` are ids of stored edges. Nodes and
     edges are put in whether they are there or not; an edge one of whose ends is not there is left out.
@@ -73,7 +70,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Up to which change a mirror was brought, in which version; `graph` is whether the owner has a graph there."""
+    """The last change and the version of a mirror; `graph` is whether the owner has a graph there."""
 
     version: str
     seq: int
@@ -82,7 +79,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a query gave: values are those of JSON."""
+    """The result of a query with JSON values."""
 
     columns: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
@@ -97,7 +94,7 @@ class GraphMirror(Protocol):
         ...
 
     async def mark(self, user_id: int) -> Mark | None:
-        """Where this owner's mirror stands; None for one that is not there, or not as its mark says."""
+        """The mark of this owner's mirror; None if it does not exist or does not match its mark."""
         ...
 
     async def known(self, user_id: int, ids: Mapping[str, Collection[str]]) -> set[str]:
@@ -105,7 +102,7 @@ class GraphMirror(Protocol):
         ...
 
     async def apply(self, user_id: int, batch: Batch, mark: Mark) -> None:
-        """Brings the mirror on by a batch, and marks it."""
+        """Applies a batch to the mirror and sets the mark."""
         ...
 
     async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
@@ -125,7 +122,7 @@ def node_of(node: Node, more: Mapping[str, Any] | None = None) -> MirrorNode:
 def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str, Any] | None = None) -> MirrorEdge:
     """A stored edge with the attributes of its relationship, and the times in which it held.
 
-    A fact has all that the graph metadata gives it, `created_at` too; of another edge only what ended it is told.
+    A fact has all properties of the graph metadata, `created_at` too; other edges have only their end times.
     """
     properties: dict[str, Any] = {**edge.properties, **(more or {}), "id": edge.id}
     properties |= {name: getattr(edge, name) for name in _TIMES}
@@ -135,7 +132,7 @@ def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str,
 
 
 def plain(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties as a Cypher database can keep them: times in ISO 8601 of UTC, objects as JSON, nothing empty."""
+    """Properties for a Cypher database: times in ISO 8601 of UTC, objects as JSON, without None."""
     return {name: _value(value) for name, value in properties.items() if value is not None and value != {}}
 
 

@@ -1,4 +1,4 @@
-"""What a mirror is made of: changes behind a cursor, nodes and edges as they stand now, and the cursors themselves."""
+"""Queries of mirrors: changes after a cursor, current nodes and edges, and the cursors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LabelledEdge:
 
 
 def changed_owners(connection: Connection, since: ReadPosition) -> tuple[set[int], ReadPosition]:
-    """Owners of whom something changed after this place of the log, and the place that was looked at."""
+    """Owners with changes after this position of the log, and the last position read."""
     fresh, here = read_on(connection, changes, since)
     query = select(changes.c.user_id).where(fresh).distinct()
     return set(connection.execute(query).scalars()), here
@@ -58,7 +58,7 @@ def changes_after(connection: Connection, user_id: int, seq: int, limit: int) ->
 
 
 def cursor(connection: Connection, user_id: int, target: str) -> int | None:
-    """Up to which change an owner's mirror was brought; None for one that was never built."""
+    """The cursor of an owner's mirror; None for one that was never built."""
     one = (mirrors.c.user_id == user_id) & (mirrors.c.target == target)
     return connection.execute(select(mirrors.c.seq).where(one)).scalar_one_or_none()
 
@@ -75,11 +75,11 @@ def followed(connection: Connection, target: str) -> list[int]:
 
 
 def lag(connection: Connection, target: str) -> int:
-    """How many changes of all owners this mirror has not seen."""
+    """The number of changes of all owners that this mirror has not applied."""
     seen = select(func.coalesce(func.max(mirrors.c.seq), 0)).where(
         mirrors.c.user_id == users.c.user_id, mirrors.c.target == target
     )
-    # Two levels deep nothing is correlated by itself: it would be the place of whoever's mirror is the furthest.
+    # Correlated explicitly: two levels deep it would otherwise be the position of any owner's mirror.
     unseen = changes.c.seq > seen.correlate(users).scalar_subquery()
     behind = select(func.count()).where(changes.c.user_id == users.c.user_id, unseen)
     total = select(func.coalesce(func.sum(behind.correlate(users).scalar_subquery()), 0)).select_from(users)

@@ -1,4 +1,4 @@
-"""What goes into the service of facts and what comes out of it."""
+"""Inputs and results of the service of facts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from internal.knowledge.model import SetBy
 
 BOTH = "both"
-"""The owner's answer to a contradiction: every side holds beside the others."""
+"""The owner's answer to a contradiction: all sides hold."""
 
 NEITHER = "neither"
 """The owner's answer to a contradiction: no side holds."""
 
 ALSO = "also"
-"""Attribute of a claim that was told as one among several ("also works for"): it closes no other fact."""
+"""Attribute of a claim stated as one among several ("also works for"): it closes no other fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class ClaimLine:
 class NewClaim:
     """An assertion to be recorded. `source` and `target` are ids of nodes, `relation` a name in any form.
 
-    `said_at` is when it was said. `valid_at` None = from an unknown moment; `valid_stated` tells a date that was said
-    from one taken from the time of the line; `invalid_at` is set only if the end was said, and must be later than
-    `valid_at`. `lines` are at least one line of `episode_id`; only the owner's own claims may have none.
+    `valid_at` None means an unknown beginning; `valid_stated` is False where `valid_at` is only the time of the line.
+    `invalid_at` is set only if the end was stated, and must be later than `valid_at`. `lines` is at least one line of
+    `episode_id`; only the owner's own claims may have none.
     """
 
     source: str
@@ -62,12 +62,12 @@ class Refusal:
 
 @dataclass(slots=True)
 class Changes:
-    """What became of facts: ids of edges. Every list is in the order in which it happened, each id once.
+    """Ids of facts that changed, each once, in the order of the changes.
 
-    `created` are new facts; `closed` got an end (at birth too), `reopened` lost theirs; `updated` are new versions of
-    facts that were told in other words; `moved` changed another date; `merged` (expired) became part of another;
-    `rewritten` keep their id with the words of another claim; `deleted` are supported by nothing any more.
-    `contradictions` are new nodes to ask about, `settled` those that need no answer any more.
+    `created`: new facts. `closed`: got an end (also at creation). `reopened`: lost their end. `updated`: new versions
+    with other words. `moved`: another date changed. `merged`: expired because they became part of another fact.
+    `rewritten`: same id, words of another claim. `deleted`: nothing supports them any more.
+    `contradictions`: new nodes to ask the owner about. `settled`: contradictions that need no answer any more.
     """
 
     created: list[str] = field(default_factory=list)
@@ -82,16 +82,16 @@ class Changes:
     settled: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """How many of each, those that are none left out."""
+        """The number of changes of each kind that has any."""
         named = {name: len(getattr(self, name)) for name in self.__slots__}
         return {name: count for name, count in named.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """What recording did. `claims` are the ids of those recorded, `facts` the fact each supports now, in their order.
+    """The result of recording: `claims` are the recorded ids, `facts` the fact each supports now, in the same order.
 
-    `referenced` are facts that were only told again.
+    `referenced` are facts that were only repeated.
     """
 
     claims: Sequence[str]
@@ -103,9 +103,9 @@ class RecordOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What fell with a removal: how many claims, ids of nodes supported by nothing, and what became of facts.
+    """The result of a removal: the number of claims, the ids of deleted nodes, and the changes of facts.
 
-    `episodes` are those whose claims fell: what else they say can be derived anew.
+    `episodes` are those that lost claims; the rest of what they say can be derived again.
     """
 
     claims: int
@@ -116,7 +116,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class OpenContradiction:
-    """A question that only the owner can settle: a Contradiction node, and the ids of the facts that clash."""
+    """A Contradiction node that only the owner can settle, with the ids of the conflicting facts."""
 
     id: str
     facts: Sequence[str]

@@ -1,4 +1,4 @@
-"""Open contradictions: kept as nodes that name the facts by id, and as questions to the owner."""
+"""Contradictions of facts: nodes that hold the ids of the facts, and questions to the owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCEPTED: Final = "accepted"
 
 
 class Contradictions:
-    """Keeps nodes and questions equal to the conflicts of projections, within one transaction."""
+    """Keeps Contradiction nodes and questions in step with the conflicts of projections, within one transaction."""
 
     def __init__(
         self, connection: Connection, user_id: int, now: datetime, run_id: str | None, changes: Changes
@@ -37,7 +37,7 @@ class Contradictions:
         edges: Mapping[Span, str],
         group_edges: Collection[str],
     ) -> None:
-        """Opens what is new, keeps or changes what goes on, settles what is none any more."""
+        """Opens new contradictions, updates those that persist and settles those that are gone."""
         wanted = {
             frozenset(edges[span] for span in conflict.spans if span in edges): conflict for conflict in conflicts
         }
@@ -57,14 +57,14 @@ class Contradictions:
             self._open(group[1], facts, conflict)
 
     def follow(self, old_id: str, new_id: str) -> None:
-        """A fact got a new version: what contradicts it goes on."""
+        """Moves contradictions of a fact to its new version."""
         for status in (UNRESOLVED, ACCEPTED):
             for node in self._known(status):
                 if old_id in _facts(node):
                     self._change(node, _facts(node) - {old_id} | {new_id})
 
     def forget(self, fact_ids: Collection[str]) -> None:
-        """Deletes every contradiction of which a side is gone."""
+        """Deletes every contradiction that lost a side."""
         for status in (UNRESOLVED, ACCEPTED, RESOLVED):
             for node in self._known(status):
                 if _facts(node) & set(fact_ids):
@@ -110,7 +110,7 @@ class Contradictions:
         return [node for node in self._all().values() if node.properties["status"] == status]
 
     def _all(self) -> dict[str, Node]:
-        """Every contradiction of facts by its id, read once: a reply of the archivist touches many facts."""
+        """Every contradiction of facts by its id, read once, since a reply of the archivist touches many facts."""
         if self._nodes is None:
             found = fact_repository.contradictions(self._connection, self._user_id)
             self._nodes = {node.id: node for node in found}

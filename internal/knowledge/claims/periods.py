@@ -16,8 +16,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(slots=True, eq=False)
 class Period:
-    """A span in the making. `said_end`: its end is that of a claim with both dates, which no word without a beginning
-    changes. `undated` are claims that support it without a date of their own."""
+    """A span under construction. `said_end`: a claim with both dates stated its end, so an end without a beginning
+    does not change it. `undated` are claims that support it without a date."""
 
     track: int
     start: datetime | None
@@ -45,13 +45,13 @@ class Period:
 
 
 def starts(interval: Period | Claim) -> datetime:
-    """The beginning, an unknown one being long ago."""
+    """The beginning; an unknown one is long ago."""
     at = interval.start if isinstance(interval, Period) else interval.valid_at
     return _LONG_AGO if at is None else at
 
 
 def stops(interval: Period | Claim) -> datetime:
-    """The end, an open one being never."""
+    """The end; an open one is never."""
     at = interval.end if isinstance(interval, Period) else interval.invalid_at
     return _NEVER if at is None else at
 
@@ -65,7 +65,7 @@ def owned(claim: Claim) -> bool:
 
 
 def also(claim: Claim) -> bool:
-    """Whether it was told as one among several."""
+    """Whether it was stated as one among several."""
     return claim.attributes.get(ALSO) is True
 
 
@@ -75,7 +75,7 @@ def outright(claim: Claim) -> bool:
 
 
 def order(claim: Claim) -> tuple[Any, ...]:
-    """A total order of claims that knows nothing of when they arrived, but for those that are alike in everything."""
+    """A total order of claims that does not depend on when they arrived, unless they are equal in everything else."""
     return (starts(claim), stops(claim), not owned(claim), claim.said_at, claim.target, claim.fact, claim.id)
 
 
@@ -116,7 +116,7 @@ class Track:
             self.contested += [(period, ended) for period in {id(period): period for period in against}.values()]
 
     def _vague_home(self, claim: Claim, ended: Period | None) -> Period:
-        """What was said after the end was told speaks of another time; the owner's word is not ended by another's."""
+        """A claim said after the end was stated is about another time; nobody else's claim ends the owner's word."""
         if ended is None or (owned(claim) and not ended.owned):
             return self._standing()
         return ended if claim.said_at <= max(end.said_at for end in ended.ends) else self._standing()
@@ -135,7 +135,7 @@ class Track:
         self.contested += [(period, fresh) for period in running if stops(period) > moment]
 
     def _end(self, claim: Claim, moment: datetime) -> _LooseEnd | None:
-        """Ends the period that runs; what is returned ends nothing here and stands by itself."""
+        """Ends the running period. Returns an end that ends no period here."""
         running = [period for period in self.dated if period.runs_until(moment)]
         if running:
             period = max(running, key=lambda one: (one.owned == owned(claim), starts(one)))

@@ -1,4 +1,4 @@
-"""Facts are brought in step with their claims: what the time rules say is compared with what is stored."""
+"""The projection of claims to facts: compares what the time rules derive with what is stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EVENTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _WantedSpan:
-    """A span with its claims (ends included), and the one in whose words it is told."""
+    """A derived span with its claims (ends included) and the claim whose words it takes."""
 
     span: Span
     claims: Sequence[Claim]
@@ -58,11 +58,11 @@ class _WantedSpan:
         return "owner" if self.span.by_owner else self.text.set_by
 
 
-class Reconciler:
-    """Projects groups of claims within one transaction and collects what changed.
+class FactProjector:
+    """Projects groups of claims within one transaction and collects the changes.
 
-    `forgetting`: claims were deleted, so no version may keep their words and no edge without claims stays; otherwise
-    what is not held any more expires and can still be looked up.
+    With `forgetting` claims were deleted: no version keeps their words and no edge stays without claims. Otherwise
+    facts that are not supported any more expire and can still be looked up.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Reconciler:
             self._project(group)
 
     def delete(self, versions: Collection[Version]) -> None:
-        """Deletes versions that nothing supports; those that followed them follow what was before."""
+        """Deletes versions; their successors are linked to their predecessors."""
         for version in versions:
             for after in fact_repository.successors(self._connection, self._user_id, [version.fact.id]).values():
                 fact_repository.relink(self._connection, after, version.fact.supersedes, version.fact.original_fact)
@@ -98,7 +98,7 @@ class Reconciler:
         )
 
     def rewrite(self, version: Version, text: Claim) -> Version:
-        """Tells a version in the words of a claim that is left; nothing of the words before remains."""
+        """Replaces the words of a version by those of a remaining claim, without a trace of the old words."""
         self.changes.rewritten.append(version.fact.id)
         words = {"fact": text.fact, "update_reason": None}
         rewritten = fact_repository.set_words(self._connection, version, self._now, text.id, **words)
@@ -107,7 +107,7 @@ class Reconciler:
         return rewritten
 
     def supersede(self, version: Version, fact: Fact, claim_id: str) -> Version:
-        """Expires a version and stores the one that follows it."""
+        """Expires a version and stores its successor."""
         self.expire(version)
         follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self._now)
         added = fact_repository.add(self._connection, follower, claim_id, now=self._now, run_id=self._run_id)
@@ -117,7 +117,7 @@ class Reconciler:
         return added
 
     def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
-        """Leaves one event for each kind of change, with ids only."""
+        """Appends one event for each kind of change, with ids only."""
         changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
         events.append_changes(
             self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
@@ -128,12 +128,12 @@ class Reconciler:
         projection = project(list(claims.values()), functional=group[2] is None)
         wanted = [_with_claims(span, claims) for span in projection.spans if span.target != group[0]]
         stored = fact_repository.current_of_group(self._connection, self._user_id, group)
-        homes = _homes(wanted, stored)
+        span_of_version = _span_of_versions(wanted, stored)
         edges: dict[Span, str] = {}
         kept: set[str] = set()
         for wanted_span in wanted:
-            version = _chosen(
-                wanted_span, [version for version in stored if homes.get(version.fact.id) == wanted_span.span]
+            version = _continued(
+                wanted_span, [version for version in stored if span_of_version.get(version.fact.id) == wanted_span.span]
             )
             if version is not None:
                 kept.add(version.fact.id)
@@ -141,7 +141,7 @@ class Reconciler:
             claim_repository.set_edge(self._connection, self._user_id, wanted_span.ids, written)
             if written is not None:
                 edges[wanted_span.span] = written
-        self._put_away([version for version in stored if version.fact.id not in kept])
+        self._remove_outdated([version for version in stored if version.fact.id not in kept])
         group_edges = {version.fact.id for version in stored} | set(edges.values())
         self.contradictions.compare(group, projection.conflicts, edges, group_edges)
 
@@ -158,7 +158,7 @@ class Reconciler:
             outdated = version.claim_id not in one.ids
             if self._forgetting and outdated:
                 version = self.rewrite(version, one.text)
-            elif self._restated(one, version):
+            elif self._has_new_words(one, version):
                 fact = replace(version.fact, fact=one.text.fact, update_reason=None, **changed)
                 return self.supersede(version, fact, one.text.id).fact.id
         if changed or (one.text.fact == version.fact.fact and version.claim_id not in one.ids):
@@ -166,8 +166,8 @@ class Reconciler:
             fact_repository.set_words(self._connection, version, self._now, claim_id, **changed)
         return version.fact.id
 
-    def _restated(self, one: _WantedSpan, version: Version) -> bool:
-        """Whether the words of a version are not those that count any more; like words are no reason for a new one."""
+    def _has_new_words(self, one: _WantedSpan, version: Version) -> bool:
+        """Whether the words of a version are outdated; a mere variant of the words is no reason for a new version."""
         by_id = {claim.id: claim for claim in one.claims}
         before = by_id.get(version.claim_id)
         return before is None or one.span.by_owner or one.text.said_at >= before.said_at
@@ -209,10 +209,10 @@ class Reconciler:
             self.changes.moved.append(fact.id)
         return replace(version, fact=replace(fact, valid_at=one.span.valid_at, invalid_at=one.span.invalid_at))
 
-    def _put_away(self, versions: Sequence[Version]) -> None:
-        """Versions that are no span any more: gone with their claims, or part of another fact now.
+    def _remove_outdated(self, versions: Sequence[Version]) -> None:
+        """Deletes or expires versions that are no span any more.
 
-        What was forgotten may have been all that kept two apart: an expired version would still tell when.
+        When forgetting they are deleted: an expired version would still reveal the time of what was forgotten.
         """
         for version in versions:
             if self._forgetting:
@@ -226,9 +226,9 @@ def _with_claims(span: Span, claims: Mapping[str, Claim]) -> _WantedSpan:
     return _WantedSpan(span, [claims[claim_id] for claim_id in (*span.claims, *span.ends)], claims[span.text])
 
 
-def _homes(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str, Span]:
-    """For each version the span that holds the earliest of its claims; a fact stays what it was first told as."""
-    homes: dict[str, Span] = {}
+def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str, Span]:
+    """The span of each version: the one that holds the earliest of the version's claims."""
+    span_of_version: dict[str, Span] = {}
     claims = sorted(
         ((claim, wanted_span.span) for wanted_span in wanted for claim in wanted_span.claims),
         key=lambda pair: (pair[0].created_at, pair[0].id),
@@ -236,12 +236,12 @@ def _homes(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str
     targets = {version.fact.id: version.fact.target for version in stored}
     for claim, span in claims:
         if claim.edge_id is not None and targets.get(claim.edge_id) == span.target:
-            homes.setdefault(claim.edge_id, span)
-    return homes
+            span_of_version.setdefault(claim.edge_id, span)
+    return span_of_version
 
 
-def _chosen(one: _WantedSpan, versions: Sequence[Version]) -> Version | None:
-    """The version that goes on as this span: that of the owner's words, else the one that was there first."""
+def _continued(one: _WantedSpan, versions: Sequence[Version]) -> Version | None:
+    """The version that continues as this span: the one with the owner's words, else the oldest."""
     if not versions:
         return None
     own = [version for version in versions if one.span.by_owner and version.fact.id == one.text.edge_id]

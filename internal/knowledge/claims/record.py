@@ -1,4 +1,4 @@
-"""Recording claims: each is checked alone, all are stored, then the facts they touch are projected anew."""
+"""Records claims: checks each alone, stores them, then projects the facts they touch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from internal.graph.relationships import FACT
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Changes, NewClaim, RecordOutcome, Refusal
-from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.time_rules import refuse_interval
 from internal.knowledge.model import CitationOperation, Claim
 from internal.knowledge.relations import group_of, relation_name, statement_key
@@ -35,7 +35,7 @@ def record_claims(
     run_id: str | None = None,
     source: str = "agent:Archivist",
 ) -> RecordOutcome:
-    """Stores what was asserted and brings the facts in step; a claim that breaks a rule is refused alone.
+    """Stores claims and projects their facts; a claim that breaks a rule is refused alone.
 
     The same claim of the same episode again only adds its lines. Reasons of refusal: relation_name, empty_fact,
     too_long, interval, no_support, unknown_node, wrong_ends, self_loop. `source` is that of the events.
@@ -48,29 +48,29 @@ def record_claims(
         except (Refused, NotFound) as error:
             reason = error.reason if isinstance(error, Refused) else "unknown_node"
             refused.append(Refusal(place, reason, str(error)))
-    reconciler = Reconciler(connection, user_id, now=now, run_id=run_id)
-    reconciler.project(group_of(claim) for claim, _ in stored)
+    projector = FactProjector(connection, user_id, now=now, run_id=run_id)
+    projector.project(group_of(claim) for claim, _ in stored)
     links = {"run": run_id} if run_id else None
-    reconciler.record(source, links)
+    projector.record(source, links)
     ids = [claim.id for claim, _ in stored]
     edges = {claim.id: claim.edge_id for claim in claim_repository.by_ids(connection, user_id, ids)}
     referenced = _note_operations(
-        connection, user_id, [claim for claim, fresh in stored if fresh], edges, reconciler.changes
+        connection, user_id, [claim for claim, fresh in stored if fresh], edges, projector.changes
     )
-    return RecordOutcome(ids, [edges[claim_id] for claim_id in ids], referenced, refused, reconciler.changes)
+    return RecordOutcome(ids, [edges[claim_id] for claim_id in ids], referenced, refused, projector.changes)
 
 
 def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes:
-    """Projects anew everything told about these nodes, after a merge, a split or a renaming of one of them."""
+    """Projects every fact about these nodes again, after a merge, a split or a renaming of one of them."""
     claimed = {group_of(claim) for claim in claim_repository.at_nodes(connection, user_id, node_ids)}
     # A fact whose last claim went away with the other side of a split has no claim here to be found by.
     standing = {group_of(version.fact) for version in fact_repository.at_nodes(connection, user_id, node_ids)}
-    reconciler = Reconciler(connection, user_id, now=now)
-    reconciler.project(claimed | standing)
+    projector = FactProjector(connection, user_id, now=now)
+    projector.project(claimed | standing)
     for version in fact_repository.at_nodes(connection, user_id, node_ids):
         fact_repository.put_item(connection, version.fact)
-    reconciler.record("system:knowledge")
-    return reconciler.changes
+    projector.record("system:knowledge")
+    return projector.changes
 
 
 def cite_node(
@@ -146,7 +146,7 @@ def _same(connection: Connection, claim: Claim) -> Claim | None:
 
 
 _SAME = ("episode_id", "target", "statement", "valid_at", "invalid_at", "set_by")
-"""What two claims of one group have in common when they are one."""
+"""Fields in which two claims of one group agree when they are the same claim."""
 
 
 def _end(connection: Connection, user_id: int, node_id: str) -> Node:
@@ -159,7 +159,7 @@ def _end(connection: Connection, user_id: int, node_id: str) -> Node:
 def _note_operations(
     connection: Connection, user_id: int, claims: Sequence[Claim], edges: Mapping[str, str | None], changes: Changes
 ) -> list[str]:
-    """Notes of each claim whether it created its fact, changed it or told it again; the facts of the last kind."""
+    """Notes for each claim whether it created, changed or repeated its fact. Returns the repeated facts."""
     created = set(changes.created)
     changed = {*changes.closed, *changes.reopened, *changes.moved, *changes.updated}
     referenced: list[str] = []

@@ -1,4 +1,4 @@
-"""Claims and their evidence in the database."""
+"""Claims in the database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from internal.storage.types import new_id
 
 
 class Support(NamedTuple):
-    """What a version is shown with of a claim that supports it."""
+    """The part of a supporting claim that a version is shown with."""
 
     edge_id: str
     episode_id: str | None
@@ -80,7 +80,7 @@ def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) ->
 
 
 def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
-    """The claims from these nodes that were taken back."""
+    """The retracted claims from these nodes."""
     gone = claims.c.retracted_at.is_not(None)
     return [
         claim for part in chunks(sources) for claim in _found(connection, user_id, gone & claims.c.source.in_(part))
@@ -88,13 +88,13 @@ def retracted(connection: Connection, user_id: int, sources: Collection[str]) ->
 
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
-    """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
+    """Every claim that supports one of these versions, retracted ones too, in the order of `said_at`."""
     parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
     return [_claim(row) for part in parts for row in connection.execute(_OF_EDGES, part)]
 
 
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
-    """What supports these versions now, in the order in which it was told."""
+    """What supports these versions now, in the order of `said_at`."""
     parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
     return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part).all()]
 
@@ -118,7 +118,7 @@ def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], e
 
 
 def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
-    """From now on it is not held that this was said; what was known before stays."""
+    """Retracts claims from now on; what was known before stays."""
     for part in chunks(claim_ids):
         one = (claims.c.user_id == user_id) & claims.c.id.in_(part) & claims.c.retracted_at.is_(None)
         connection.execute(update(claims).where(one).values(retracted_at=now))
@@ -137,9 +137,9 @@ def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
 
 
 def is_remembered(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Whether the memory graph tells of this node too: a preference or a topic is a node of both."""
-    told = (observations.c.user_id == user_id) & (observations.c.target == node_id)
-    return connection.execute(select(observations.c.id).where(told).limit(1)).first() is not None
+    """Whether the memory graph has observations of this node: a preference or topic belongs to both graphs."""
+    of_node = (observations.c.user_id == user_id) & (observations.c.target == node_id)
+    return connection.execute(select(observations.c.id).where(of_node).limit(1)).first() is not None
 
 
 _FIELDS: Final = (

@@ -8,13 +8,13 @@ any other. In this order:
    apart: A from 2010 to 2012 and A from 2020 are two.
 3. Said ends. A claim with both dates ends where it says; joined ones at the latest of their said ends. An end without
    a beginning ("quit yesterday") ends the open period that runs at it; where none is open, a period that began before
-   and whose end came from such a word takes it as told again. What else ends without a beginning is a span of its own
+   and whose end came from such a word takes it as a repetition. What else ends without a beginning is a span of its own
    with an unknown beginning.
 4. Functional: a claim of another target that begins later closes what runs then, at its own beginning. What arrives
    late and is older is thereby closed at birth. A target that is claimed again after another one is a new span
    (A 2020, B 2022, A 2024 are three).
 5. Not closed by it are (a) an interval said outright by one that is said outright too (both dates each): they
-   overlap as they were told; (b) anything by a claim that was told as one among several (`also`). Such spans are
+   overlap as they were stated; (b) anything by a claim that was stated as one among several (`also`). Such spans are
    parallel, and nobody is asked.
 6. The owner's own word is closed, ended or shortened by his own word only. A model's claim that would is a conflict:
    both stand.
@@ -25,8 +25,8 @@ any other. In this order:
 8. Functional: two targets from exactly the same moment are a conflict, unless (5) makes them parallel. Not functional:
    two open statements of which one denies the other are a conflict, and so are the statements any of which an end
    without a beginning may mean.
-9. Functional: a beginning that nobody said is only the moment at which something was told ("lives in Berlin"). If it
-   closes what was told after it of an earlier, said date ("moved to Paris last week"), either may hold now: the times
+9. Functional: a beginning that nobody said is only the moment at which something was said ("lives in Berlin"). If it
+   closes what was said after it of an earlier, stated date ("moved to Paris last week"), either may hold now: the times
    stay as rule 4 makes them, and it is a conflict. Not so once the owner has confirmed the later one since.
 
 Conflicts that share a span are one question.
@@ -66,7 +66,7 @@ _CLEARLY: Final = 10.0
 class Span:
     """One interval [valid_at, invalid_at) of one target, with the ids of the claims that support it and of its ends.
 
-    `valid_at` None = unknown. `text` is the claim whose words it is told in, `by_owner` whether he said it himself.
+    `valid_at` None = unknown. `text` is the claim whose words it takes, `by_owner` whether the owner said it.
     """
 
     target: str
@@ -90,7 +90,7 @@ class Conflict:
 class Projection:
     """What follows from a set of claims. Spans are in order of time, unknown beginnings first.
 
-    `parallel` are pairs of spans that overlap because they were told so.
+    `parallel` are pairs of spans that overlap because they were stated so.
     """
 
     spans: tuple[Span, ...] = ()
@@ -121,7 +121,7 @@ def refuse_interval(valid_at: datetime | None, invalid_at: datetime | None) -> N
 
 
 def wording(claims: Sequence[Claim]) -> Claim:
-    """The claim in whose words a span is told: the owner's last, else the last that says it materially differently."""
+    """The claim whose words a span takes: the owner's last, else the last that is materially different."""
     ordered = sorted(claims, key=lambda claim: (claim.said_at, order(claim)))
     owners = [claim for claim in ordered if owned(claim)]
     if owners:
@@ -253,7 +253,7 @@ def _by_target(claims: Sequence[Claim]) -> _Tracks:
 def _by_statement(claims: Sequence[Claim]) -> _Tracks:
     """Tracks of claims that say the same in like words; an end joins the one it means."""
     ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
-    tracks = _alike([claim for claim in claims if claim not in ends])
+    tracks = _same_statements([claim for claim in claims if claim not in ends])
     found = _Tracks(tracks, [])
     homes = [_meant(end, tracks) for end in ends]
     for end, home in zip(ends, homes, strict=True):
@@ -262,11 +262,11 @@ def _by_statement(claims: Sequence[Claim]) -> _Tracks:
     alone = [end for end, home in zip(ends, homes, strict=True) if len(home) != 1]
     for end, home in zip(ends, homes, strict=True):
         found.unclear.extend((end.id, number) for number in home if len(home) > 1)
-    tracks.extend(_alike(alone))
+    tracks.extend(_same_statements(alone))
     return found
 
 
-def _alike(claims: Sequence[Claim]) -> list[list[Claim]]:
+def _same_statements(claims: Sequence[Claim]) -> list[list[Claim]]:
     """Claims joined with all that say the same, directly or through others."""
     groups: list[list[Claim]] = []
     for claim in claims:
@@ -314,12 +314,12 @@ def _meets(vague: Period, other: Period) -> bool:
 
 
 def _only_parallel(period: Period) -> bool:
-    """Whether every claim of a period was told as one among several."""
+    """Whether every claim of a period was stated as one among several."""
     return bool(period.all_claims) and all(map(also, period.all_claims))
 
 
 def _doubted(closed: Period, running: Period) -> bool:
-    """Whether what runs may have ended with what it seems to have closed: rule 9."""
+    """Whether the running period may have ended with the one it seems to have closed: rule 9."""
     begun = running.starts_at(starts(running))
     if running.end is not None or any(claim.valid_stated or also(claim) for claim in begun):
         return False

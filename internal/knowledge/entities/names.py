@@ -1,4 +1,4 @@
-"""What things are called, and by which lines: a name that loses its last line is no name of the thing any more."""
+"""Evidence of the names of entities: a name that loses its last line is removed from the entity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from internal.storage import evidence
 from internal.storage.evidence import Lines
 
 _RENAMED = frozenset({"Entity", "Topic"})
-"""A preference is its words: it is not called anything."""
+"""Labels whose nodes may be renamed; a preference consists of its words."""
 
 
 def note_names(
@@ -30,9 +30,9 @@ def note_names(
     episode_id: str,
     run_id: str | None,
 ) -> None:
-    """Records which lines (segment number -> message id) call a thing so, by (node id, name), as far as it is its name.
+    """Records which lines (segment number -> message id) use a name, by (node id, name); other texts are ignored.
 
-    A person's names know their lines by his profile, and the owner's are his own.
+    People with a profile and the owner are left out: evidence of their names belongs to the profile.
     """
     nodes = store.nodes_by_ids(connection, user_id, {node_id for node_id, _ in said_names})
     people = entity_repository.with_profile(connection, user_id, list(nodes)) | {store.owner_node_id(user_id)}
@@ -79,11 +79,10 @@ def drop_names(
     now: datetime,
     gives_away: Callable[[str], bool] = lambda name: False,
 ) -> bool:
-    """Takes from a thing the names whose keys are `lost` with their last line; whether it had any.
+    """Removes from a node the names whose keys are `lost` with their last line. Returns whether it had any.
 
-    Where others tell a name too, or nobody knows who told it, `gives_away` decides. What the owner set stays. Without
-    its own name the thing is called by another one that is told still; if there is none it keeps it, to be called
-    something.
+    For a name with other lines, or with no recorded line, `gives_away` decides. Names that the owner set stay. A node
+    that loses its main name gets another supported one; without one it keeps its name.
     """
     left = {target.rsplit(":", 1)[1] for target in evidence.part_targets(connection, user_id, "name", node.id)}
 

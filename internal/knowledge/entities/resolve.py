@@ -1,8 +1,8 @@
-"""The names of a reply become nodes, in the transaction that records its facts.
+"""Finds or makes the nodes that the names of a reply mean, in the transaction that records its facts.
 
-People go before things, names that are equal before names that are alike, and alike is only what cannot well be
-something else: another case form, another alphabet, a known place's other name. Where a name fits several it is
-refused, and where nothing fits a node is made.
+People come before things and equal names before similar ones. Names are similar only if they can hardly mean
+something else: another case form, another alphabet, another name of a known place. A name that fits several nodes is
+refused; one that fits none gets a new node.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from internal.language.names.entities import MatchReason
 from internal.language.text.spelling import name_key
 
 MAX_ALIASES: Final = 40
-"""More are misreadings; the earliest stay."""
+"""Most aliases of a node; the earliest stay."""
 
 _PERSON_ID = re.compile(r"Person:(\d+)")
 _DIGITS = re.compile(r"\d+")
 _CLOSEST: Final[Sequence[MatchReason]] = ("declension", "place", "transliteration", "vector")
 _OTHER_NAMES: Final[Collection[MatchReason]] = ("place", "transliteration", "vector")
-"""Likenesses that tell another name of the thing; a declined form is none."""
+"""Reasons of similarity that make a name an alias; a declined form does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolveContext:
-    """What a reply is resolved in: the owner's own names, which lines are his own words, and what he was shown.
+    """What a reply is resolved with: the owner's names and the numbers of the lines in the owner's own words.
 
-    `snapshot_rev` is the owner's counter of changes when the model was asked: what changed later is not overwritten.
+    `snapshot_rev` is the owner's revision when the model was called: later changes are not overwritten.
     """
 
     now: datetime
@@ -71,7 +71,7 @@ def resolve(
     """Finds or makes the nodes that a reply names; call it after its people were applied.
 
     Reasons of refusals: ambiguous, unknown_person, being_forgotten, not_own_words, self_fact, and those of the graph's
-    registry. An entity or fact that is refused costs nothing else.
+    registry. A refused entity or fact affects no other.
     """
     resolver = _Resolver(connection, user_id, lookup, context, types)
     for entity in entities:
@@ -82,7 +82,7 @@ def resolve(
 
 
 def new_claims(facts: Sequence[DatedFact], lines: Mapping[int, ClaimLine], episode_id: str) -> list[NewClaim]:
-    """What is recorded for resolved facts; `lines` are the transcript's, by number, with their verbatim words."""
+    """The claims to record for resolved facts; `lines` are those of the transcript by number, with verbatim words."""
     return [
         NewClaim(
             source=fact.source,
@@ -103,7 +103,7 @@ def new_claims(facts: Sequence[DatedFact], lines: Mapping[int, ClaimLine], episo
 
 @dataclass(slots=True)
 class _ReplyNodes:
-    """Nodes of this reply by folded name: people and things apart, for Washington may be both."""
+    """Nodes of this reply by folded name, people and things apart: Washington may be both."""
 
     people: dict[str, Node] = field(default_factory=dict)
     things: dict[str, Node] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class _Resolver:
     def entity(self, proposed: ProposedEntity) -> None:
         made = len(self._created)
         try:
-            # Kept before it is looked up: facts say nothing of the type of what the entities tell.
+            # Stored before the lookup, because facts do not carry the types that the entities state.
             self._labels.setdefault(name_key(proposed.name), proposed.labels)
             node = self._node(proposed.name, proposed.labels, proposed)
             self._learn(node, proposed)
@@ -161,7 +161,7 @@ class _Resolver:
             raise Refused("not_own_words", "nothing the owner said himself is cited for what it says of him")
 
     def _end(self, name: str, proposed: ProposedFact, implied: str) -> str:
-        """The id of the node an end means."""
+        """The id of the node that an end means."""
         key = name_key(name)
         stated = proposed.entity_types.get(key)
         labels = (stated,) if stated else self._labels.get(key, ())
@@ -198,7 +198,7 @@ class _Resolver:
         return node
 
     def _called(self, name: str, labels: Sequence[str], proposed: ProposedEntity | None, implied: str) -> Node:
-        """`implied` is what the relation says of the end: tried first, but nothing is left out for it."""
+        """The node of a name; `implied` is the type that the relation suggests: tried first, not required."""
         likely = labels or ((implied,) if implied else ())
         node = self._find(name, self._types.of(likely) if likely else None)
         if node is None and likely and not labels:
@@ -208,15 +208,15 @@ class _Resolver:
         return node
 
     def _find(self, name: str, wanted: EntityType | None) -> Node | None:
-        """The node a name means, among people, among things, or, with nothing wanted, among both, people first."""
+        """The node that a name means, among people or things, or among both with people first if `wanted` is None."""
         key = name_key(name)
         person = wanted is not None and wanted.subtype == "person"
         known = self._found.people.get(key) if person or wanted is None else None
         known = known or (None if person else self._found.things.get(key))
-        return known or self._equal(name, wanted) or self._alike(name, wanted)
+        return known or self._equal(name, wanted) or self._similar(name, wanted)
 
     def _equal(self, name: str, wanted: EntityType | None) -> Node | None:
-        """The node that has this very name: people first, unless a thing is meant; then the owner; then things."""
+        """The node with exactly this name: people first unless a thing is wanted, then the owner, then things."""
         called = store.nodes_called(self._connection, self._user_id, self._spellings(name))
         if wanted is None or wanted.subtype == "person":
             someone = self._one_person(name, [node for node in called if node.subtype == "person"])
@@ -233,7 +233,7 @@ class _Resolver:
         return {name, name.strip("«»“”„\"' ")}
 
     def _one_person(self, name: str, called: Sequence[Node]) -> Node | None:
-        """Whoever has a profile goes before those who were only spoken of; of two namesakes nobody is taken."""
+        """The person of this name, those with a profile first. Raises Refused("ambiguous") for several."""
         profiles = repository.with_profile(self._connection, self._user_id, [node.id for node in called])
         likely = [node for node in called if node.id in profiles] or list(called)
         if len(likely) > 1:
@@ -241,20 +241,20 @@ class _Resolver:
         return likely[0] if likely else None
 
     def _one_thing(self, name: str, called: Sequence[Node], wanted: EntityType | None) -> Node | None:
-        """The only thing of that name; of several the only one of the type that is meant."""
+        """The only thing of that name, or of several the only one of the wanted type."""
         if len(called) > 1 and wanted is not None:
             called = [node for node in called if _same_type(node, wanted)]
         if len(called) > 1:
             raise Refused("ambiguous", f"{len(called)} things are called {name!r}")
         return called[0] if called else None
 
-    def _alike(self, name: str, wanted: EntityType | None) -> Node | None:
-        """The one node whose name is like this one, by the closest likeness at which there is any."""
+    def _similar(self, name: str, wanted: EntityType | None) -> Node | None:
+        """The one node with a similar name, by the closest kind of similarity that has a match."""
         found: dict[MatchReason, dict[str, Node]] = {}
-        for alike in self._lookup.alike.get(name, ()):
-            for node in self._still_called(alike):
-                if _compatible(alike, name, node, wanted):
-                    found.setdefault(alike.reason, {})[node.id] = node
+        for match in self._lookup.matches.get(name, ()):
+            for node in self._still_called(match):
+                if _compatible(match, name, node, wanted):
+                    found.setdefault(match.reason, {})[node.id] = node
         for reason in _CLOSEST:
             nodes = list(found.get(reason, {}).values())
             if len(nodes) > 1 and any(node.subtype == "person" for node in nodes):
@@ -264,12 +264,12 @@ class _Resolver:
                 return self._fresh(nodes[0])
         return None
 
-    def _still_called(self, alike: NameMatch) -> list[Node]:
-        """What was known when the names were compared may have been renamed, merged or forgotten since."""
-        if alike.node_id is None:
-            return store.nodes_called(self._connection, self._user_id, {alike.name})
-        node = store.resolve_node(self._connection, self._user_id, alike.node_id)
-        return [node] if node is not None and name_key(alike.name) in map(name_key, _names(node)) else []
+    def _still_called(self, match: NameMatch) -> list[Node]:
+        """The matched nodes that still have the name: they may have been renamed, merged or forgotten since."""
+        if match.node_id is None:
+            return store.nodes_called(self._connection, self._user_id, {match.name})
+        node = store.resolve_node(self._connection, self._user_id, match.node_id)
+        return [node] if node is not None and name_key(match.name) in map(name_key, _names(node)) else []
 
     def _fresh(self, node: Node) -> Node:
         return store.get_node(self._connection, self._user_id, node.id) or node
@@ -296,7 +296,7 @@ class _Resolver:
         return node
 
     def _learn(self, node: Node, proposed: ProposedEntity) -> None:
-        """What the entity tells about a node that was there: a person with a profile learns from his profile only."""
+        """Adds what the entity states to a node that existed; people with a profile change by their profile only."""
         if node.id in self._created or repository.with_profile(self._connection, self._user_id, [node.id]):
             return
         if node.id == store.owner_node_id(self._user_id):
@@ -312,7 +312,7 @@ class _Resolver:
         self._update(node, changes)
 
     def _type_changes(self, node: Node, proposed: ProposedEntity) -> dict[str, Any]:
-        """A thing of which nothing was known gets its type; another type than the known one changes nothing."""
+        """The type for a node without one; a known type is not changed."""
         known = tuple(node.properties.get("labels", ()))
         kind = self._types.of(proposed.labels)
         if known or not proposed.labels or kind.label != "Entity" or node.subtype not in ("concept", kind.subtype):
@@ -334,7 +334,7 @@ class _Resolver:
         return known[:MAX_ALIASES]
 
     def _update(self, node: Node, changes: Mapping[str, Any]) -> None:
-        """Writes what is new and neither the owner's own nor changed since the model was asked."""
+        """Writes new values, except over what the owner set or what changed since the model was called."""
         fresh = {
             name: value
             for name, value in changes.items()
@@ -368,13 +368,13 @@ def _same_type(node: Node, wanted: EntityType) -> bool:
     return wanted.name in labels if labels else node.subtype == wanted.subtype
 
 
-def _compatible(alike: NameMatch, name: str, node: Node, wanted: EntityType | None) -> bool:
-    """Whether a likeness is enough: of people only another case form, of places only places, never other numbers."""
+def _compatible(match: NameMatch, name: str, node: Node, wanted: EntityType | None) -> bool:
+    """Whether a match is enough: people need another case form, places a place, and numbers must be equal."""
     if node.subtype == "person" or (wanted is not None and wanted.subtype == "person"):
-        return alike.reason == "declension" and node.subtype == "person" and (wanted is None or wanted.name == PERSON)
-    if _DIGITS.findall(name) != _DIGITS.findall(alike.name):
+        return match.reason == "declension" and node.subtype == "person" and (wanted is None or wanted.name == PERSON)
+    if _DIGITS.findall(name) != _DIGITS.findall(match.name):
         return False
-    if alike.reason == "place":
+    if match.reason == "place":
         kinds = {node.subtype} | ({wanted.subtype} if wanted is not None else set())
         return kinds <= {"place", "concept"} and "place" in kinds
     untyped = node.label == "Entity" and node.subtype == "concept" and not node.properties.get("labels")

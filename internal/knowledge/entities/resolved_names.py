@@ -1,4 +1,4 @@
-"""What is found out about a reply's names and dates before a transaction begins: plain values, no database."""
+"""The results of looking up a reply's names and dates before its transaction: plain values, no database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A node as its names tell it: what a name of a reply may mean. `subtype` is an entity's type."""
+    """A known node with its names, which a name of a reply may mean; `subtype` is an entity's type."""
 
     node_id: str
     label: str
@@ -29,7 +29,7 @@ class KnownName:
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """A node that a name may mean because its `name` is like it; `node_id` None = another name of the same reply."""
+    """A node whose `name` is similar to a name of a reply; `node_id` None means another name of the same reply."""
 
     node_id: str | None
     name: str
@@ -40,7 +40,7 @@ class NameMatch:
 class FactDates:
     """When a fact held, resolved against the time of the lines that say so, and when it was said.
 
-    `valid_at` None = since an unknown moment. `valid_stated` tells a date that was said from the time of the message.
+    `valid_at` None = since an unknown moment. `valid_stated` is False where it is only the time of the message.
     """
 
     said_at: datetime
@@ -51,14 +51,14 @@ class FactDates:
 
 @dataclass(frozen=True, slots=True)
 class FactLookup:
-    """What the names of a reply may mean, by the name as it was written, and the dates of its facts in their order.
+    """The nodes that each name of a reply may mean, and the dates of its facts in their order.
 
     `vectors` are those of the texts by which the things would be found, of length 1, by the embedding model `model`;
     empty if it could not be asked. Two texts whose cosine reaches `threshold` mean one thing.
     """
 
     dates: Sequence[FactDates] = ()
-    alike: Mapping[str, Sequence[NameMatch]] = field(default_factory=dict)
+    matches: Mapping[str, Sequence[NameMatch]] = field(default_factory=dict)
     model: str = ""
     threshold: float = 1.0
     vectors: Mapping[str, Vector] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class FactLookup:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What was not written, with a stable word for why, and a sentence."""
+    """Something that was not written, with a stable reason and a sentence."""
 
     reason: str
     detail: str
@@ -93,9 +93,9 @@ class DatedFact:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of the names of a reply: `nodes` are ids by the name as it was written.
+    """The resolved names of a reply: `nodes` are ids by the name as it was written.
 
-    `created` are the ids of nodes that were made, `changed` of those that learnt a name, type or summary.
+    `created` are the ids of new nodes, `changed` of those that got a name, type or summary.
     """
 
     nodes: Mapping[str, str]

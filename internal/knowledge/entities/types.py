@@ -1,4 +1,4 @@
-"""The types a thing can have in a reply, and what each becomes in the graph.
+"""The types of entities in a reply and the labels and types of their nodes.
 
 Source of the nine: graph-metadata specification, "Entity Types"; of their nodes: architecture, "Meanings, Entity".
 """
@@ -107,7 +107,7 @@ _IMPLIED: Mapping[str, tuple[str, str]] = {
     "MARRIED_TO": (PERSON, PERSON),
     "LOCATED_IN": ("", "Location"),
 }
-"""What a relation says of its ends where nothing else does. Likes are left out: one likes people and things."""
+"""The types that relations imply for their ends. Likes are left out: people like people and things."""
 
 
 class EntityTypes:
@@ -153,7 +153,7 @@ class EntityTypes:
 
 
 def implied_types(relation: str) -> tuple[str, str]:
-    """The types of source and target that a relation's name alone tells; empty where it tells nothing."""
+    """The types of source and target that a relation's name implies; empty for none."""
     return _IMPLIED.get(relation, ("", ""))
 
 

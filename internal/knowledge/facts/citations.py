@@ -1,4 +1,4 @@
-"""Where facts and entities come from: episodes, and the very lines with their words, speakers and links."""
+"""Citations of facts and entities: episodes, and lines with their words, speakers and links."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from internal.storage.evidence import Place
 
 _LAST_SEGMENT = 2**31 - 1
 _OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
-"""What the operations on a person's profile did to his entity."""
+"""Citation operations of the operations on a person's profile."""
 
 _STRENGTH: dict[str, int] = {"created": 0, "updated": 1, "referenced": 2}
 
 
 def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Citation]]:
-    """The citations of each of these versions by its id, in the order in which they were told."""
+    """The citations of each of these versions by its id, in the order of their claims."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
     claims_of_facts = claims_of(connection, user_id, versions)
     support = evidence.rows(
@@ -55,7 +55,7 @@ def citations_of_episodes(connection: Connection, user_id: int, episode_ids: Col
 
 
 def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
-    """The history of an entity: each episode once, with the strongest it did to it, in the order of their times."""
+    """The history of an entity: each episode once with its strongest operation, in the order of their times."""
     targets = [evidence.target("entity", node_id)]
     person_id = fact_repository.person_of(connection, user_id, node_id)
     if person_id is not None:
@@ -94,16 +94,16 @@ def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection
 
 
 def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
-    """Rows of evidence with what is known of their lines."""
+    """The lines of these evidence rows."""
     rows = list(support)
     places = {(row.episode_id, row.segment) for row in rows}
     return _lines(rows, line_repository.stored_lines(connection, user_id, places))
 
 
 def episode_content(connection: Connection, user_id: int, episode: Episode, *, without: Collection[str] = ()) -> str:
-    """What an episode says: its own content, or that of its messages, a line each with who said it.
+    """The content of an episode: its own, or its messages, one line each with the speaker.
 
-    `without` are the ids of messages that are left out.
+    `without` are the ids of messages to leave out.
     """
     if episode.source != "message" or episode.content:
         return episode.content
@@ -115,14 +115,14 @@ def episode_content(connection: Connection, user_id: int, episode: Episode, *, w
 
 
 def spoken(text: str, speaker: str | None, forwarded_from: str | None) -> str:
-    """A line with who said it. Of a forward its author is named too: it is not the word of whoever passed it on."""
+    """A line with its speaker; a forwarded one also names its author."""
     if forwarded_from is not None:
         speaker = f"{speaker or ''} (forwarded from {forwarded_from or 'somebody else'})".lstrip()
     return f"{speaker}: {text}" if speaker else text
 
 
 def wire_description(episode: Episode) -> str:
-    """The description with the URL embedded, once."""
+    """The description with the URL embedded once."""
     if episode.source_url and f"source_url: {episode.source_url}" in episode.source_description:
         return episode.source_description
     return episodes.embed_source_url(episode.source_description, episode.source_url)

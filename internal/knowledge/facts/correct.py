@@ -1,7 +1,7 @@
-"""What the owner says about facts: a soft update, and the answer to a contradiction.
+"""The owner's corrections of facts: new versions, retractions and answers to contradictions.
 
-He speaks through copies of the claims beneath a fact, which carry his words and keep their evidence: so the fact
-inherits its episodes, falls with them when they are forgotten, and what was known before stays as it was.
+A correction copies the claims of a fact with the owner's words and the same evidence: the fact keeps its episodes, is
+removed with them when they are forgotten, and what was known before stays as it was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import ALSO, BOTH, NEITHER, Changes
 from internal.knowledge.claims.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
-from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.record import MAX_FACT
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.facts.read import filled
@@ -44,10 +44,10 @@ def update_fact(
     set_by: SetBy = "owner",
     now: datetime,
 ) -> tuple[Fact, Fact]:
-    """Replaces a fact by a new version with other words, ends, dates or attributes; (the expired one, the new one).
+    """Replaces a fact by a new version with other words, ends, dates or attributes. Returns (expired, new).
 
-    `attributes` are merged into those there are, None takes one away. `begins` and `over` are dates that were said; a
-    beginning that is not before its end is unknown then. Raises NotFound for an unknown fact or node,
+    `attributes` are merged into the existing ones, None removes one. `begins` and `over` are stated dates; a beginning
+    that is not before its end becomes unknown. Raises NotFound for an unknown fact or node,
     Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
     """
     before = fact_repository.version(connection, user_id, fact_id)
@@ -69,22 +69,22 @@ def update_fact(
         "set_by": set_by,
     }
     dates = _dates(before.fact, begins, over)
-    reconciler = Reconciler(connection, user_id, now=now)
+    projector = FactProjector(connection, user_id, now=now)
     held = _held(connection, user_id, [fact_id])
     copies = _retell(connection, held, now, **changes, **dates)
     fact = replace(before.fact, fact=words, source=source.id, target=target.id, attributes=kept, set_by=set_by)
     fact = replace(fact, **{name: value for name, value in dates.items() if name != "valid_stated"})
-    after = reconciler.supersede(before, replace(fact, update_reason=reason), copies[-1].id)
+    after = projector.supersede(before, replace(fact, update_reason=reason), copies[-1].id)
     claim_repository.set_edge(connection, user_id, [claim.id for claim in copies], after.fact.id)
-    reconciler.project({group_of(claim) for claim in (*held, *copies)})
-    reconciler.record(f"user:{user_id}" if set_by == "owner" else "system:knowledge")
+    projector.project({group_of(claim) for claim in (*held, *copies)})
+    projector.record(f"user:{user_id}" if set_by == "owner" else "system:knowledge")
     stored = fact_repository.versions(connection, user_id, [fact_id, after.fact.id])
     old, new = filled(connection, user_id, [stored[fact_id], stored[after.fact.id]])
     return old, new
 
 
 def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
-    """The owner says that a fact was never so: it is held no more, and stays findable as expired.
+    """Retracts a fact that the owner says was never true; it expires and can still be looked up.
 
     Raises NotFound for an unknown fact, Conflict for an expired one.
     """
@@ -93,20 +93,20 @@ def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: dat
         raise NotFound(f"there is no fact {fact_id}")
     if version.fact.expired_at is not None:
         raise Conflict(f"the fact {fact_id} has expired")
-    reconciler = Reconciler(connection, user_id, now=now)
-    answer = _Answer(connection, user_id, now, reconciler)
+    projector = FactProjector(connection, user_id, now=now)
+    answer = _Answer(connection, user_id, now, projector)
     answer.give_up([version])
-    reconciler.project(answer.groups)
-    reconciler.record(f"user:{user_id}")
+    projector.project(answer.groups)
+    projector.record(f"user:{user_id}")
 
 
 def resolve_contradiction(
     connection: Connection, user_id: int, contradiction_id: str, choice: str, *, now: datetime
 ) -> Changes:
-    """The owner's answer: the id of the fact that holds, BOTH or NEITHER.
+    """Applies the owner's answer: the id of the fact that holds, BOTH or NEITHER.
 
-    The chosen fact becomes his own word. Others that began earlier end where it begins; those from the same moment, or
-    that he gave up for an older one, are not held any more (expired). With BOTH all of them stand beside one another.
+    The chosen fact becomes the owner's word. Sides that began earlier end where it begins; those from the same moment
+    and newer ones expire. With BOTH all of them hold in parallel.
     Raises NotFound for an unknown contradiction or one that is settled, Refused("choice") for a fact that is no side.
     """
     node = store.get_node(connection, user_id, contradiction_id)
@@ -115,8 +115,8 @@ def resolve_contradiction(
     sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
     if choice not in {BOTH, NEITHER, *sides}:
         raise Refused("choice", f"choice: one of {BOTH}, {NEITHER}, {', '.join(sides)} is expected")
-    reconciler = Reconciler(connection, user_id, now=now)
-    answer = _Answer(connection, user_id, now, reconciler)
+    projector = FactProjector(connection, user_id, now=now)
+    answer = _Answer(connection, user_id, now, projector)
     if choice == BOTH:
         answer.keep_all(sides.values())
     elif choice == NEITHER:
@@ -124,29 +124,29 @@ def resolve_contradiction(
     else:
         answer.choose(sides[choice], [side for fact_id, side in sides.items() if fact_id != choice])
     status = ACCEPTED if choice == BOTH else RESOLVED
-    reconciler.contradictions.settle(contradiction_id, status, "accepted", choice)
-    reconciler.project(answer.groups)
-    reconciler.record(f"user:{user_id}")
-    return reconciler.changes
+    projector.contradictions.settle(contradiction_id, status, "accepted", choice)
+    projector.project(answer.groups)
+    projector.record(f"user:{user_id}")
+    return projector.changes
 
 
 class _Answer:
-    """One answer being carried out; the facts of `groups` are to be projected afterwards, all at once."""
+    """Applies one answer; the caller projects the facts of `groups` afterwards, all at once."""
 
-    def __init__(self, connection: Connection, user_id: int, now: datetime, reconciler: Reconciler) -> None:
+    def __init__(self, connection: Connection, user_id: int, now: datetime, projector: FactProjector) -> None:
         self.groups: set[Group] = set()
-        self._connection, self._user_id, self._now, self._reconciler = connection, user_id, now, reconciler
+        self._connection, self._user_id, self._now, self._projector = connection, user_id, now, projector
 
     def keep_all(self, sides: Collection[Version]) -> None:
         for side in sides:
             self._confirm(side, also=True)
 
     def give_up(self, sides: Collection[Version]) -> None:
-        """These were never so."""
+        """Retracts and expires these facts."""
         held = _held(self._connection, self._user_id, [side.fact.id for side in sides])
         claim_repository.retract(self._connection, self._user_id, [claim.id for claim in held], self._now)
         for side in sides:
-            self._reconciler.expire(side)
+            self._projector.expire(side)
         self.groups |= {group_of(claim) for claim in held}
 
     def choose(self, chosen: Version, others: Sequence[Version]) -> None:
@@ -158,7 +158,7 @@ class _Answer:
         self.give_up(given_up)
 
     def _ended(self, other: Version, chosen: Version, begins: datetime) -> bool:
-        """Ends a side where the chosen one begins, if it can have been before it."""
+        """Ends a side where the chosen one begins, if it can have held before. Returns whether it is ended."""
         begun = other.fact.valid_at
         if other.fact.invalid_at is not None and other.fact.invalid_at <= begins:
             return True
@@ -188,7 +188,7 @@ class _Answer:
 
 
 def _dates(fact: Fact, begins: datetime | None, over: datetime | None) -> dict[str, Any]:
-    """The dates that change: an end before the known beginning leaves the beginning unknown."""
+    """The dates that change; an end before the known beginning makes the beginning unknown."""
     dates: dict[str, Any] = {}
     if begins is not None:
         dates |= {"valid_at": begins, "valid_stated": True}
@@ -205,7 +205,7 @@ def _held(connection: Connection, user_id: int, fact_ids: Collection[str]) -> li
 
 
 def _retell(connection: Connection, held: Sequence[Claim], now: datetime, **changes: Any) -> list[Claim]:
-    """Takes claims back and tells them again, changed, with the same evidence and for the same fact."""
+    """Retracts claims and stores changed copies with the same evidence for the same fact."""
     copies = [claim_repository.copy_to(connection, claim, created_at=now, **changes) for claim in held]
     if held:
         claim_repository.retract(connection, held[0].user_id, [claim.id for claim in held], now)

@@ -1,4 +1,4 @@
-"""Reading facts: by their ends, by id, as they held at a moment and as they were known at one."""
+"""Reads facts by their ends and ids, as they held or were known at a moment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def facts_about(
 def latest_facts(
     connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int, offset: int = 0
 ) -> list[Fact]:
-    """Facts that fit, those that were learned last first; without `known_at`."""
+    """Facts that fit, the last learned first; `known_at` is ignored."""
     found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset, newest_first=True)
     return filled(connection, user_id, found)
 
@@ -54,9 +54,9 @@ def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now
 def facts(
     connection: Connection, user_id: int, fact_ids: Collection[str], *, wanted: FactFilter | None = None, now: datetime
 ) -> dict[str, Fact]:
-    """The visible ones among these versions that fit, by the id that was asked; None = whatever their times.
+    """The visible versions among these ids that fit, by the given id; `wanted` None means any times.
 
-    With `known_at` it is the version that was known then, with the times that were known then.
+    With `known_at` each is the version that was known then, with the times known then.
     """
     found = fact_repository.versions(connection, user_id, fact_ids, hidden=False)
     if wanted is None or wanted == _ANYTHING:
@@ -90,7 +90,7 @@ def history(connection: Connection, user_id: int, fact_id: str) -> list[Fact]:
 
 
 def open_contradictions(connection: Connection, user_id: int) -> list[OpenContradiction]:
-    """What only the owner can settle, oldest first; not those of which a side is being forgotten."""
+    """Unresolved contradictions, oldest first, without those that have a side being forgotten."""
     found: list[OpenContradiction] = []
     for node in fact_repository.contradictions(connection, user_id, UNRESOLVED):
         sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
@@ -101,9 +101,9 @@ def open_contradictions(connection: Connection, user_id: int) -> list[OpenContra
 
 
 def answer_given(connection: Connection, user_id: int, contradiction_id: str) -> str | None:
-    """How a contradiction was settled: by the id of the fact that holds, BOTH, NEITHER, or "" = without the owner.
+    """How a contradiction was settled: the id of the fact that holds, BOTH, NEITHER, or "" if without the owner.
 
-    None for one that is open or unknown.
+    None for an open or unknown one.
     """
     node = store.get_node(connection, user_id, contradiction_id)
     if node is None or node.properties.get("status") in (None, UNRESOLVED):
@@ -133,7 +133,7 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
 def _support_of(
     connection: Connection, user_id: int, versions: Sequence[Version]
 ) -> Mapping[str, Sequence[Claim | Support]]:
-    """What supports each version, as `claims_of`, with no more of it than `filled` shows."""
+    """The support of each version as in `claims_of`, with only the fields that `filled` needs."""
     found: dict[str, list[Claim | Support]] = {version.fact.id: [] for version in versions}
     current = [version.fact.id for version in versions if version.fact.expired_at is None]
     for support in claim_repository.supporting(connection, user_id, current):
@@ -149,9 +149,9 @@ def _stated(valid_at: datetime | None, support: Iterable[Claim | Support]) -> bo
 
 
 def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
-    """The claims that support each version, by its id, in the order in which they were told.
+    """The claims that support each version, by its id, in the order of `said_at`.
 
-    Those of an expired version are what supported it until then, wherever they were taken since.
+    For an expired version they are the claims that supported it until then, wherever they moved since.
     """
     current = {version.fact.id for version in versions if version.fact.expired_at is None}
     found: dict[str, list[Claim]] = {version.fact.id: [] for version in versions}
@@ -181,10 +181,10 @@ def _supported_then(connection: Connection, user_id: int, version: Version) -> l
 def _known_facts(
     connection: Connection, user_id: int, wanted: FactFilter, known_at: datetime, nodes: Collection[str] | None = None
 ) -> list[Fact]:
-    """The timeline over the claims that were known then, each span as the version in which it was told."""
+    """The timeline over the claims that were known then, each span as its stored version."""
     ends = nodes if wanted.node_id is None else [wanted.node_id]
     claims = claim_repository.known_at_nodes(connection, user_id, ends, known_at)
-    if ends is not None:  # what closed a fact may be told of another target
+    if ends is not None:  # a claim about another target may have closed a fact
         sources = {claim.source for claim in claims}
         claims = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
     found = _as_known(connection, user_id, _spans(known(claims, known_at)), known_at)
@@ -200,7 +200,7 @@ def _known_facts(
 
 
 def _spans(claims: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
-    """What these claims come to, each span with the claims of its group by id."""
+    """The spans that follow from these claims, each with the claims of its group by id."""
     groups: dict[Group, dict[str, Claim]] = {}
     for claim in claims:
         groups.setdefault(group_of(claim), {})[claim.id] = claim
@@ -215,7 +215,7 @@ def _spans(claims: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
 def _as_known(
     connection: Connection, user_id: int, spans: Sequence[tuple[Span, Mapping[str, Claim]]], known_at: datetime
 ) -> list[Fact]:
-    """Spans of the past, each as the stored version that stood for it; without what is hidden or forgotten."""
+    """Past spans as the stored versions of that time, without hidden or forgotten ones."""
     edges = {claim.edge_id for _, claims in spans for claim in claims.values() if claim.edge_id}
     chains = fact_repository.chains(connection, user_id, edges)
     stood: list[tuple[Span, Mapping[str, Claim], Version]] = []
@@ -230,7 +230,7 @@ def _as_known(
 def _standing(
     span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
 ) -> Version | None:
-    """The version that was told at that moment for a span, best in the same words."""
+    """The stored version of a span at that moment, preferably with the same words."""
     edges = {claims[claim_id].edge_id for claim_id in (*span.claims, *span.ends)}
     then = [
         version

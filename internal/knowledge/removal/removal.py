@@ -1,6 +1,6 @@
-"""Removing what was said: the claims, the facts and words that came from them, the entities that nothing supports.
+"""Removes claims with the facts and words that came from them and the entities that nothing else supports.
 
-What a removed claim had closed reopens, since facts follow from the claims that are left.
+A fact that a removed claim had closed reopens, since facts follow from the remaining claims.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from internal.graph.model import EdgeFilter, Node
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Removal
-from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.time_rules import wording
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
@@ -29,15 +29,15 @@ from internal.storage.evidence import Lines
 
 _SOURCE = "system:forgetting"
 _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
-"""Labels that knowledge brings in, and that go with their last support."""
+"""Labels of nodes that are deleted with their last support."""
 
 
 def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
-    """Removes everything that was claimed in an episode, and its support of entities. The episode's row stays."""
+    """Removes the claims of an episode and all its evidence. The episode's row stays."""
     claims = claim_repository.of_episode(connection, user_id, episode_id)
     dropped = evidence.remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=None))
     cited = evidence.ids_of_kind(dropped, "entity")
-    return _Removing(connection, user_id, now).remove(claims, cited)
+    return _ClaimRemover(connection, user_id, now).remove(claims, cited)
 
 
 def remove_claims_of_messages(
@@ -45,7 +45,7 @@ def remove_claims_of_messages(
 ) -> Removal:
     """Removes what only these messages support.
 
-    A claim that other lines support too stays, unless its words hold one that only the removed lines said.
+    A claim that other lines support too stays, unless it holds a word that only the removed lines said.
     """
     return _remove_lines(connection, user_id, Lines(message_ids=message_ids), now)
 
@@ -66,18 +66,18 @@ def remove_claims(
     *,
     now: datetime,
 ) -> Removal:
-    """Removes these claims, the entities among `cited` that nothing supports, and the words about those `described`."""
-    return _Removing(connection, user_id, now, described=described).remove(claims, cited)
+    """Removes these claims, the entities among `cited` that nothing supports, and the descriptions of `described`."""
+    return _ClaimRemover(connection, user_id, now, described=described).remove(claims, cited)
 
 
 def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
-    """Removes a fact with all its versions and the claims beneath them. Raises NotFound."""
+    """Removes a fact with all its versions and their claims. Raises NotFound."""
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         raise NotFound(f"there is no fact {fact_id}")
     claims = claim_repository.of_edges(connection, user_id, [version.fact.id for version in chain])
-    _drop_namings(connection, user_id, claims)
-    return _Removing(connection, user_id, now).remove(claims, (), chain)
+    _drop_citations_of_ends(connection, user_id, claims)
+    return _ClaimRemover(connection, user_id, now).remove(claims, (), chain)
 
 
 def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
@@ -86,13 +86,13 @@ def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datet
         raise NotFound(f"there is no node {node_id}")
     claims = claim_repository.at_nodes(connection, user_id, [node_id])
     versions = fact_repository.at_nodes(connection, user_id, [node_id])
-    removal = _Removing(connection, user_id, now, erased=node_id).remove(claims, (), versions)
+    removal = _ClaimRemover(connection, user_id, now, erased=node_id).remove(claims, (), versions)
     store.delete_node(connection, user_id, node_id)
     return Removal(removal.claims, (node_id, *removal.nodes), removal.episodes, removal.changes)
 
 
 def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """The facts, in any version, that would fall with an episode: what is hidden while that can be undone."""
+    """The versions that only this episode supports: they are hidden while its forgetting is pending."""
     claims = claim_repository.of_episode(connection, user_id, episode_id)
     edges = {claim.edge_id for claim in claims if claim.edge_id}
     beneath: dict[str, set[str | None]] = defaultdict(set)
@@ -107,14 +107,14 @@ def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> li
 def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datetime) -> Removal:
     claims = claim_repository.supported_by(connection, user_id, lines)
     support = evidence.rows(connection, user_id, "claim", [claim.id for claim in claims])
-    falling = [claim for claim in claims if _falls(claim, support.get(claim.id, ()), lines)]
+    unsupported = [claim for claim in claims if _loses_support(claim, support.get(claim.id, ()), lines)]
     cited = evidence.cited_ids(connection, user_id, "entity", lines)
     evidence.remove_lines(connection, user_id, lines)
-    return _Removing(connection, user_id, now).remove(falling, cited)
+    return _ClaimRemover(connection, user_id, now).remove(unsupported, cited)
 
 
-def _drop_namings(connection: Connection, user_id: int, claims: Sequence[Claim]) -> None:
-    """A thing that only these claims are about is not kept by the lines that tell them."""
+def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequence[Claim]) -> None:
+    """Removes the evidence of nodes that only these claims are about, so that their lines do not keep them."""
     ids = {claim.id for claim in claims}
     segments: dict[str, set[int]] = defaultdict(set)
     for episode_id, number in evidence.places(connection, user_id, "claim", ids):
@@ -128,7 +128,7 @@ def _drop_namings(connection: Connection, user_id: int, claims: Sequence[Claim])
         evidence.remove_support(connection, user_id, targets, Lines(episode_id=episode_id, segments=numbers))
 
 
-def _falls(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
+def _loses_support(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
     left = [row for row in support if not removed.includes(row)]
     if not left:
         return True
@@ -136,10 +136,10 @@ def _falls(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
     return reveals(claim.fact, gone, [row.quote for row in left])
 
 
-class _Removing:
-    """One removal. `erased` is a node that goes anyway; `described` are those that stay and lose their description.
+class _ClaimRemover:
+    """One removal. `erased` is a node that is deleted anyway; `described` are nodes that lose their description.
 
-    None of `described`: all whose lines are removed.
+    `described` None means all nodes whose lines are removed.
     """
 
     def __init__(
@@ -153,39 +153,39 @@ class _Removing:
     ) -> None:
         self._connection, self._user_id, self._erased = connection, user_id, erased
         self._described = described
-        self._reconciler = Reconciler(connection, user_id, now=now, forgetting=True)
+        self._projector = FactProjector(connection, user_id, now=now, forgetting=True)
         self._now = now
 
     def remove(self, claims: Sequence[Claim], cited: Collection[str], versions: Sequence[Version] = ()) -> Removal:
-        """Removes claims, these versions, every other wording of the claims, and what nothing supports any more."""
+        """Removes claims, these versions, every version with their words, and what nothing supports any more."""
         ids = [claim.id for claim in claims]
-        worded = [
+        versions_worded = [
             version
             for version in fact_repository.worded_by(self._connection, self._user_id, ids)
             if version not in versions
         ]
         claim_repository.remove(self._connection, self._user_id, ids)
-        self._reconciler.delete(versions)
-        self._reword([version for version in worded if version.fact.expired_at is not None])
-        self._reconciler.project(group_of(claim) for claim in claims)
+        self._projector.delete(versions)
+        self._reword([version for version in versions_worded if version.fact.expired_at is not None])
+        self._projector.project(group_of(claim) for claim in claims)
         ends = {end for claim in claims for end in (claim.source, claim.target)}
         ends |= {end for version in versions for end in (version.fact.source, version.fact.target)}
         nodes = self._drop_unsupported(ends | set(cited), set(cited))
-        self._reconciler.record(_SOURCE)
+        self._projector.record(_SOURCE)
         episodes = dict.fromkeys(claim.episode_id for claim in claims if claim.episode_id)
-        return Removal(len(ids), nodes, tuple(episodes), self._reconciler.changes)
+        return Removal(len(ids), nodes, tuple(episodes), self._projector.changes)
 
     def _reword(self, versions: Sequence[Version]) -> None:
-        """Old versions whose words were a removed claim's are told in those of one that is left, or go."""
+        """Rewrites old versions versions_worded by a removed claim with a remaining claim, or deletes them."""
         for version in versions:
             left = claim_repository.of_edges(self._connection, self._user_id, [version.fact.id])
             stored = fact_repository.versions(self._connection, self._user_id, [version.fact.id]).get(version.fact.id)
             if stored is None:
                 continue
             if left:
-                self._reconciler.rewrite(stored, wording(left))
+                self._projector.rewrite(stored, wording(left))
             else:
-                self._reconciler.delete([stored])
+                self._projector.delete([stored])
 
     def _drop_unsupported(self, node_ids: Collection[str], cited: Collection[str]) -> list[str]:
         dropped: list[str] = []
@@ -201,7 +201,7 @@ class _Removing:
         return dropped
 
     def _supported(self, node: Node) -> bool:
-        """Whether anything else keeps a node: a profile, the owner's word, a line, a claim, a memory or an edge."""
+        """Whether a profile, the owner's word, a line, a claim, a memory or an edge keeps a node."""
         if node.label not in _ORPHANS or any(mark.get("by") == "owner" for mark in node.field_meta.values()):
             return True
         if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
@@ -216,9 +216,9 @@ class _Removing:
         return bool(store.edges_of(self._connection, self._user_id, node.id, everything, now=self._now, limit=1))
 
     def _drop_words(self, node: Node) -> None:
-        """A description that is not the owner's may hold the removed words: it goes from a node that stays.
+        """Removes the description of a node that stays, unless the owner wrote it: it may hold removed words.
 
-        A person's is his profile's bio, which knows its own lines.
+        A person's description is the bio of the profile, which has evidence of its own.
         """
         if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
             return

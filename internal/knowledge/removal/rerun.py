@@ -1,4 +1,4 @@
-"""A slice that is read once more: what it told the last time goes, unless it is told again."""
+"""Reruns of a slice: what only the earlier reading supports is removed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from internal.storage.evidence import Lines
 
 @dataclass(frozen=True, slots=True)
 class SliceClaims:
-    """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities.
+    """What a slice supported: current claims that are not the owner's own word, and the ids of entities.
 
-    `names` are the keys of what it called things, by their ids.
+    `names` are the keys of the names it gave to nodes, by node id.
     """
 
     episode_id: str
@@ -36,9 +36,9 @@ class SliceClaims:
 
 
 def withdraw_slice(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> SliceClaims:
-    """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`.
+    """Removes the support of these segments; `remove_unsupported` then removes what has none left.
 
-    What the owner said of a claim, and what he took back, stays as it is with its lines.
+    Claims that the owner made or retracted keep their lines.
     """
     lines = Lines(episode_id=episode_id, segments=segments)
     claims = [
@@ -57,16 +57,16 @@ def withdraw_slice(connection: Connection, user_id: int, episode_id: str, segmen
 def remove_unsupported(
     connection: Connection, user_id: int, before: SliceClaims, new_claims: Sequence[NewClaim], *, now: datetime
 ) -> Removal:
-    """Removes what was taken back and is not about to be told again in the same words with the same dates.
+    """Removes withdrawn claims that the new reply does not repeat in the same words with the same dates.
 
-    What the new reply is about is cited already: it keeps its description.
+    Entities that the new reply cites keep their description.
     """
     supported = evidence.rows(connection, user_id, "claim", [claim.id for claim in before.claims])
     again = {_identity(new_claim) for new_claim in new_claims}
-    falling = [claim for claim in before.claims if claim.id not in supported and _identity(claim) not in again]
+    unsupported = [claim for claim in before.claims if claim.id not in supported and _identity(claim) not in again]
     lines = Lines(episode_id=before.episode_id, segments=before.segments)
     cited = evidence.cited_ids(connection, user_id, "entity", lines)
-    removal = remove_claims(connection, user_id, falling, before.nodes, set(before.nodes) - cited, now=now)
+    removal = remove_claims(connection, user_id, unsupported, before.nodes, set(before.nodes) - cited, now=now)
     for node in store.nodes_by_ids(connection, user_id, before.names).values():
         drop_names(connection, user_id, node, before.names[node.id], now=now)
     return removal
@@ -75,7 +75,7 @@ def remove_unsupported(
 def without_corrected(
     connection: Connection, user_id: int, episode_id: str, new_claims: Sequence[NewClaim]
 ) -> list[NewClaim]:
-    """Without what the owner has corrected or taken back of this very episode: he is not asked again."""
+    """The claims without those of this episode that the owner has corrected or retracted."""
     retracted = [
         claim
         for claim in claim_repository.of_episode(connection, user_id, episode_id)
@@ -87,9 +87,9 @@ def without_corrected(
 def without_denied(
     connection: Connection, user_id: int, new_claims: Sequence[NewClaim]
 ) -> tuple[list[NewClaim], list[NewClaim]]:
-    """Without what the owner denied after it was said, whichever episode tells it; and what that is.
+    """Splits claims into those to keep and those that the owner denied after they were said, in any episode.
 
-    What a later line tells is told anew, and so is another time of the same that ended before, or began after it.
+    A claim from a later line is kept, and so is one about a period that ended before or began after the denied one.
     """
     denied = _denied(connection, user_id, {new_claim.source for new_claim in new_claims})
     kept, refused = list[NewClaim](), list[NewClaim]()
@@ -99,7 +99,7 @@ def without_denied(
 
 
 def _denied(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
-    """The claims that were taken back with their facts, nothing put in their place."""
+    """The claims that were retracted together with their facts, without a replacement."""
     gone = {
         claim.edge_id for claim in claim_repository.retracted(connection, user_id, sources) if claim.edge_id is not None
     }
@@ -121,7 +121,7 @@ def _denied_since(new_claim: NewClaim, claim: Claim) -> bool:
 
 
 def _apart(new_claim: NewClaim, claim: Claim) -> bool:
-    """Whether both are known to have held at different times."""
+    """Whether both are known to hold at different times."""
     return any(
         first.invalid_at is not None and then.valid_at is not None and first.invalid_at <= then.valid_at
         for first, then in ((new_claim, claim), (claim, new_claim))

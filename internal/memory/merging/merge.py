@@ -1,7 +1,7 @@
-"""Two nodes that are one thing become one, and one that is two becomes two again. People are merged as profiles.
+"""Merges two nodes that are the same thing, and splits them again. People are merged as profiles.
 
-The source's id leads to the target, its links move and keep their origins, and what was told of it counts as told of
-the target, which keeps its name. Facts are the caller's to project anew.
+The source's id redirects to the target, its links move and keep their origins, and its observations count for the
+target, which keeps its name. The caller projects facts again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from internal.memory.observations.rebuild import project_nodes, reproject
 from internal.storage import evidence, search_items
 
 MERGEABLE: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Preference", "Goal", "Question", "Decision")
-"""Labels of what may be known twice. A memory is what was said at one time; a source is its reference."""
+"""Labels of nodes that may be merged; a memory was said at one time and a source is its reference."""
 
 By = Literal["owner", "audit"]
 
@@ -34,7 +34,7 @@ _NOTHING: Final = Moved()
 def merge(
     connection: Connection, user_id: int, source_id: str, target_id: str, *, now: datetime, by: By = "owner"
 ) -> Node:
-    """Puts the source into the target and returns the target; people with a profile are the caller's to refuse.
+    """Merges the source into the target and returns the target; the caller refuses people with a profile.
 
     Raises NotFound, and Refused("self_merge" | "already_merged" | "different_labels" | "different_types" |
     "not_merged" | "owner").
@@ -48,9 +48,9 @@ def merge(
 
 
 def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> tuple[str, str]:
-    """Undoes the merge that made this node a redirect, else the last one into it: the ids of source and target.
+    """Undoes the merge that made this node a redirect, else the last one into it. Returns the ids of source and target.
 
-    What the target learned since stays with it. Raises NotFound where there is nothing to undo, and
+    What was added to the target since stays with it. Raises NotFound where there is nothing to undo, and
     Refused("merged_further") while the target is itself merged into another.
     """
     last = merge_repository.latest(connection, user_id, node_id)
@@ -65,16 +65,16 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
 
 
 def undo_merges(connection: Connection, user_id: int, *, now: datetime) -> list[NodeMerge]:
-    """Undoes every merge, newest first, so that each side has what is its own; `redo_merges` does them again."""
-    stands = merge_repository.standing(connection, user_id)
-    for merged in stands:
+    """Undoes every merge, newest first, so that each node has only its own; `redo_merges` repeats them."""
+    merges = merge_repository.standing(connection, user_id)
+    for merged in merges:
         _undo(connection, user_id, merged, now)
         merge_repository.drop(connection, user_id, merged.id)
-    return stands
+    return merges
 
 
 def redo_merges(connection: Connection, user_id: int, apart: Sequence[NodeMerge], *, now: datetime) -> None:
-    """Does merges again, those of which both sides are still there."""
+    """Repeats the merges that still have both sides."""
     for one in reversed(apart):
         source, target = (
             store.get_node(connection, user_id, end, hidden=True) for end in (one.source_id, one.target_id)
@@ -84,12 +84,12 @@ def redo_merges(connection: Connection, user_id: int, apart: Sequence[NodeMerge]
 
 
 def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    """The nodes that lead to this one, also by way of others."""
+    """The nodes that redirect to this one, also through others."""
     return merge_repository.merged_into(connection, user_id, node_id)
 
 
 def was_split(connection: Connection, user_id: int, one: str, other: str) -> bool:
-    """Whether a merge of these two was undone: then only their owner merges them again."""
+    """Whether a merge of these two was undone; then only their owner may merge them again."""
     return merge_repository.split_between(connection, user_id, one, other)
 
 
@@ -100,10 +100,10 @@ def _merge(connection: Connection, source: Node, target: Node, wanted: NodeMerge
     search_items.remove(connection, user_id, store.item_kind(source.label), [source.id])
     observations = merge_repository.move_observations(connection, user_id, source.id, target.id)
     support = merge_repository.copy_support(connection, user_id, source.id, target.id)
-    added = _added(source, target)
+    added = _added_properties(source, target)
     if added:
-        _keep_setters(connection, target, added, now)
-    # The owner's own word goes on being his.
+        _write_added(connection, target, added, now)
+    # A name that the owner set stays the owner's.
     merged = {"by": MERGE, "rev": target.rev, "at": now.isoformat()}
     chosen = target.field_meta[naming] if target.owner_set(naming) else merged
     mark = merge_repository.set_mark(connection, user_id, target.id, naming, chosen)
@@ -112,7 +112,7 @@ def _merge(connection: Connection, source: Node, target: Node, wanted: NodeMerge
         user_id,
         replace(wanted, moved=moved, observations=observations, evidence=support, added=added, mark=mark),
     )
-    _in_step(connection, user_id, [target.id], now)
+    _project(connection, user_id, [target.id], now)
 
 
 def _undo(connection: Connection, user_id: int, join: NodeMerge, now: datetime) -> None:
@@ -127,16 +127,16 @@ def _undo(connection: Connection, user_id: int, join: NodeMerge, now: datetime) 
     _take_back_added(connection, target, join.added, now)
     merge_repository.set_mark(connection, user_id, target.id, NAMING[target.label], join.mark)
     store.make_findable(connection, user_id, source.id)
-    _in_step(connection, user_id, [source.id, target.id], now)
+    _project(connection, user_id, [source.id, target.id], now)
 
 
-def _in_step(connection: Connection, user_id: int, node_ids: Sequence[str], now: datetime) -> None:
+def _project(connection: Connection, user_id: int, node_ids: Sequence[str], now: datetime) -> None:
     project_nodes(connection, user_id, node_ids, now=now)
     reproject(connection, user_id, node_ids, now=now)
 
 
-def _added(source: Node, target: Node) -> dict[str, Any]:
-    """What the target gets of the source where no observation tells it: its names, and a description if it has none."""
+def _added_properties(source: Node, target: Node) -> dict[str, Any]:
+    """What the target gets from the source besides observations: names, and a description if it has none."""
     if not registry.schema_of(target.label).by_name:
         return {}
     known = {name_key(name) for name in (target.name, *target.properties.get("aliases", ()))}
@@ -147,8 +147,8 @@ def _added(source: Node, target: Node) -> dict[str, Any]:
     return {name: value for name, value in added.items() if value}
 
 
-def _keep_setters(connection: Connection, target: Node, added: Mapping[str, Any], now: datetime) -> None:
-    """Writes what came; whoever had set a property counts as having set it still."""
+def _write_added(connection: Connection, target: Node, added: Mapping[str, Any], now: datetime) -> None:
+    """Writes the added values without changing who set each property."""
     for name, value in added.items():
         by = target.field_meta.get(name, {}).get("by", "archivist")
         changes = {name: [*target.properties.get("aliases", ()), *value] if name == "aliases" else value}

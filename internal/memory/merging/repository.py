@@ -20,10 +20,10 @@ from internal.storage.types import new_id
 
 @dataclass(frozen=True, slots=True)
 class NodeMerge:
-    """One merge of a node into another. `observations` and `evidence` are what the target got of the source's.
+    """One merge of a node into another. `observations` and `evidence` are those that the target got from the source.
 
-    `added` are properties of the target that came from the source: aliases by themselves, any other with its value.
-    `mark` is who had named the target before, None where nobody had set it.
+    `added` are properties of the target that came from the source: the new aliases, and any other with its value.
+    `mark` is who had set the target's name before, None for nobody.
     """
 
     id: str
@@ -40,7 +40,7 @@ class NodeMerge:
 
 
 def record(connection: Connection, user_id: int, join: NodeMerge) -> NodeMerge:
-    """Stores a merge, under an id of its own if it has none; as it is stored."""
+    """Stores a merge and returns it with its id, a new one if it had none."""
     stored = replace(join, id=join.id or new_id())
     before = {
         "removed": list(join.moved.removed),
@@ -64,9 +64,9 @@ def standing(connection: Connection, user_id: int) -> list[NodeMerge]:
 
 def latest(connection: Connection, user_id: int, node_id: str) -> NodeMerge | None:
     """The merge a split of this node undoes: the one that made it a redirect, else the last one into it."""
-    stands = standing(connection, user_id)
-    away = (merge for merge in stands if merge.source_id == node_id)
-    into = (merge for merge in stands if merge.target_id == node_id)
+    merges = standing(connection, user_id)
+    away = (merge for merge in merges if merge.source_id == node_id)
+    into = (merge for merge in merges if merge.target_id == node_id)
     return next(away, None) or next(into, None)
 
 
@@ -81,7 +81,7 @@ def split_between(connection: Connection, user_id: int, one: str, other: str) ->
 
 
 def mark_undone(connection: Connection, user_id: int, join_id: str, now: datetime) -> None:
-    """It was undone: the pair is kept, so that only their owner merges them again; what it held of words goes."""
+    """Marks a merge as undone and deletes its words; the pair stays, so that only their owner merges them again."""
     one = (node_merges.c.user_id == user_id) & (node_merges.c.id == join_id)
     connection.execute(update(node_merges).where(one).values(undone_at=now, before={}))
 
@@ -91,7 +91,7 @@ def drop(connection: Connection, user_id: int, join_id: str) -> None:
 
 
 def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    """The nodes that lead to this one, also by way of others."""
+    """The nodes that redirect to this one, also through others."""
     found: list[str] = []
     looking = [node_id]
     while looking:
@@ -103,14 +103,14 @@ def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]
 
 
 def move_observations(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[str]:
-    """What was told of one node was told of another; the ids of those observations."""
+    """Moves the observations of one node to another and returns their ids."""
     ours = (observations.c.user_id == user_id) & (observations.c.target == from_id)
     moved = update(observations).where(ours).values(target=to_id).returning(observations.c.id)
     return sorted(connection.execute(moved).scalars())
 
 
 def return_observations(connection: Connection, user_id: int, ids: Collection[str], from_id: str, to_id: str) -> None:
-    """Moves back those of these observations that are still told of `from_id`."""
+    """Moves back those of these observations that are still on `from_id`."""
     for chunk in chunks(sorted(ids)):
         one = (observations.c.target == from_id) & observations.c.id.in_(chunk)
         connection.execute(update(observations).where(observations.c.user_id == user_id, one).values(target=to_id))
@@ -127,7 +127,7 @@ def copy_support(connection: Connection, user_id: int, from_id: str, to_id: str)
 def set_mark(
     connection: Connection, user_id: int, node_id: str, name: str, mark: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Notes who set a property of a node, None = nobody; what was noted before."""
+    """Stores who set a property of a node, None = nobody. Returns the previous mark."""
     one = (graph_nodes.c.user_id == user_id) & (graph_nodes.c.id == node_id)
     marks = dict(connection.execute(select(graph_nodes.c.field_meta).where(one)).scalar_one())
     before: Mapping[str, Any] | None = marks.pop(name, None)

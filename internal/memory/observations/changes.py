@@ -1,4 +1,4 @@
-"""What goes into the service of memories and what comes out of it."""
+"""Inputs and results of the service of memories."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from internal.memory.model import NodeRef
 
 @dataclass(frozen=True, slots=True)
 class ObservedLine:
-    """A line that supports an observation: where it stands, when it was said, and its words as they were said.
+    """A line that supports an observation: its place, its time and its verbatim words.
 
-    `reliability` in [0, 1] is how far its speaker may be believed, `own` whether the owner himself said it.
+    `reliability` of its speaker is in [0, 1], `own` is whether the owner said it.
     """
 
     episode_id: str
@@ -28,7 +28,7 @@ class ObservedLine:
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """The session in which something was said: its id, when it opened (in the owner's zone), whether it is closed."""
+    """A session: its id, when it opened (in the owner's zone), and whether it is closed."""
 
     session_id: str
     opened_at: datetime
@@ -36,11 +36,11 @@ class SessionPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What a reply's memories are written in: its lines by their numbers, and where they come from.
+class ReplyContext:
+    """The context in which a reply's memories are written: its lines by number and their episode.
 
-    `entities` are ids of nodes by the names that the memories use; `source` the Source of the episode; `session` the
-    chronicle's session of its messages, None for what was not said in one.
+    `entities` are node ids by the names that the memories use, `source` the Source of the episode, `session` the
+    session of its messages, if any.
     """
 
     episode_id: str
@@ -54,7 +54,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What was not written, with a short stable word for why, and a sentence."""
+    """Something that was not written, with a stable reason and a sentence."""
 
     reason: str
     detail: str
@@ -62,14 +62,14 @@ class Refusal:
 
 @dataclass(slots=True)
 class MemoryChanges:
-    """What became of nodes and edges of the memory graph, by their ids, each once, in the order in which it happened.
+    """Ids of nodes and edges of the memory graph that changed, each once, in the order of the changes.
 
-    `told` are nodes that were only told again; `contradictions` new ones that the owner is to be asked about.
+    `referenced`: nodes that were only observed again. `contradictions`: new ones that the owner is asked about.
     """
 
     created: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    referenced: list[str] = field(default_factory=list)
     linked: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
@@ -82,14 +82,14 @@ class MemoryChanges:
             listed.append(id)
 
     def counts(self) -> dict[str, int]:
-        """How many of each, those that are none left out."""
+        """The number of changes of each kind that has any."""
         named = {name: len(getattr(self, name)) for name in self.__slots__}
         return {name: count for name, count in named.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What became of a reply's memories; `nodes` are the ids of those it is about, in their order."""
+class WriteOutcome:
+    """The result of writing a reply's memories; `nodes` are the ids of their nodes, in their order."""
 
     nodes: Sequence[str]
     refused: Sequence[Refusal]
@@ -103,10 +103,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What fell: the nodes by id with what they were called, how many edges, and every text they held.
+    """The result of a removal: names of deleted nodes by id, the number of edges, and every text they held.
 
-    `known_as` are the labels and words by which anybody told of these nodes: what has to be buried if they are not to
-    come back.
+    `known_as` are the labels and words by which the nodes were known; tombstones of them keep them from coming back.
     """
 
     nodes: Mapping[str, str] = field(default_factory=dict)
@@ -117,7 +116,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class MemorySuggestion:
-    """Something that was told of a property which the owner had set himself: only he may change it."""
+    """Another value for a property that the owner had set; only the owner may change it."""
 
     id: str
     node_id: str

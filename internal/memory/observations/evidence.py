@@ -1,4 +1,4 @@
-"""What supports a node or edge of the memory graph, and what is not held any more."""
+"""Observations and citations of nodes and edges of the memory graph."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from internal.storage import evidence
 
 
 def observations_of(connection: Connection, user_id: int, target_id: str) -> list[Observation]:
-    """What was told of a node or edge, from the earliest to the latest."""
+    """The observations of a node or edge, from the earliest to the latest."""
     return in_order(observation_repository.of_target(connection, user_id, target_id))
 
 
 def citations(connection: Connection, user_id: int, target_id: str) -> list[ObservedLine]:
-    """The lines that tell of a node or edge, each once, in the order in which they were said.
+    """The lines that support a node or edge, each once, in the order of `said_at`.
 
-    `said_at` is when the observation they support was said; the quote is empty where only the link was told.
+    `said_at` is that of the observation; the quote is empty where the line supports only a link.
     """
     observations = {one.id: one for one in observations_of(connection, user_id, target_id)}
     found: dict[tuple[str, int], ObservedLine] = {}
@@ -39,10 +39,10 @@ def citations(connection: Connection, user_id: int, target_id: str) -> list[Obse
 
 
 def is_found_by_words(node: Node) -> bool:
-    """Whether a search may find a node itself, and not only through what belongs to it."""
+    """Whether a search finds a node itself, not only through what belongs to it."""
     return node.label not in UNSEARCHED and node.subtype != "session"
 
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
-    """Those of these memories that lost a contradiction by the owner's word: they are not held any more."""
+    """The memories among these that lost a contradiction by the owner's decision."""
     return targets_repository.superseded(connection, user_id, node_ids)

@@ -1,7 +1,7 @@
-"""What a node or edge of the memory graph is, by all that was told of it: pure rules, no database.
+"""Derives nodes and edges of the memory graph from their observations: pure rules, no database.
 
-What is told later goes before what was told earlier, whenever it arrived; of two told at one moment their content
-decides, so that no order of arrival makes a difference.
+Later observations override earlier ones whenever they arrived. For two of the same moment their content decides, so
+that the order of arrival makes no difference.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from internal.memory.model import NAMING, Observation
 from internal.memory.observations.preference_words import is_dislike
 
 ORDINARY_STRENGTH: Final = 0.5
-"""How strong a preference is of which nobody says how strong it is, towards like or dislike."""
+"""The strength of a preference without a stated strength, as like or dislike."""
 
 PART: Final = 0.5
-"""How much of a question a memory answers that partially answers it, where nobody says how much."""
+"""The share of a question that a partial answer covers if none is stated."""
 
 _WHOLE: Final = 1 - 1e-9
-"""From here on partial answers make up a whole; sums of shares miss 1 by their last digits."""
+"""Partial answers of this sum are a whole answer; sums of shares miss 1 by their last digits."""
 
 COUNTED: Final = frozenset({"accessCount", "lastAccessed"})
-"""Properties that live: they count what is done with a memory, and no observation tells them."""
+"""Properties that count the use of a memory; no observation sets them."""
 
 UNSEARCHED: Final = frozenset({"Source", "Contradiction"})
-"""Labels that nobody looks for by words, nor a session's Context: they are found through what they belong to."""
+"""Labels that are not searched by words (nor is a session's Context), only found through what they belong to."""
 
 SHARED: Final = frozenset({"Entity", "Topic", "Preference"})
-"""Labels that the knowledge graph writes too: what nobody told here is left as it is."""
+"""Labels that the knowledge graph writes too: properties without an observation stay as they are."""
 
 _LOST_TRUST: Final = 0.5
-"""What a source loses of its reliability when everything it told was superseded."""
+"""The share of its reliability that a source loses when everything from it was superseded."""
 
 _FIRST: Final = frozenset({("Context", "type"), ("Source", "type"), ("TemporalMarker", "type"), ("Entity", "type")})
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A memory that answers a question by so much (0..1), told at that moment."""
+    """A memory that answers a question to this degree (0..1), said at that moment."""
 
     completeness: float
     said_at: datetime
@@ -51,8 +51,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FoldContext:
-    """What else decides about a node: answers to a question, how large a share of what a source told was superseded
-    (0..1), and the episodes that cite a preference as a thing, with its `words`.
+    """What else a fold depends on: answers to a question, the superseded share of a source (0..1), and the episodes
+    that cite a preference as a thing, with its `words`.
     """
 
     answers: Sequence[Answer] = ()
@@ -70,7 +70,7 @@ def in_order(observations: Iterable[Observation]) -> list[Observation]:
 
 
 def folded(label: str, observations: Iterable[Observation], context: FoldContext = NO_CONTEXT) -> dict[str, Any]:
-    """The properties of a node that follow from its observations; those that nobody tells are left out."""
+    """The properties of a node that follow from its observations; others are left out."""
     ordered = in_order(observations)
     found: dict[str, Any] = {}
     for name in NODES[label].model.model_fields:
@@ -85,7 +85,7 @@ def folded(label: str, observations: Iterable[Observation], context: FoldContext
 
 
 def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
-    """The properties about which the observations decide, so that what none of them tells is taken away."""
+    """The properties that observations decide: without an observation they are removed."""
     if label in SHARED:
         own = {"observations", "strength"} if label == "Preference" else set()
         return frozenset({name for observation in observations for name in observation.properties} | own) - COUNTED
@@ -94,7 +94,7 @@ def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
 
 
 def folded_edge(type: str, observations: Iterable[Observation]) -> dict[str, Any]:
-    """The attributes of an edge: the latest that is told of each. The strength of RELATES_TO lives and is left out."""
+    """The attributes of an edge, the latest value of each, without the strength of RELATES_TO, which changes by use."""
     found: dict[str, Any] = {}
     for observation in in_order(observations):
         found |= {name: value for name, value in observation.properties["attributes"].items() if value is not None}
@@ -106,15 +106,15 @@ def folded_edge(type: str, observations: Iterable[Observation]) -> dict[str, Any
 
 
 def _decision(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """Nobody said when: it was decided by the time it was first told of."""
+    """The date of a decision without a stated one: the time of its first observation."""
     stated = any(observation.properties.get("date") is not None for observation in ordered)
     return {} if stated or not ordered else {"date": ordered[0].said_at.isoformat()}
 
 
 def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """It is answered when somebody says so or its partial answers make up a whole, until it is said to be open.
+    """A question is answered when stated or when its partial answers sum up to a whole, until it is stated to be open.
 
-    Less than a half leaves it open: these are the memories of which the specification says that they might answer.
+    Less than a half leaves it open: the specification says that such memories might answer it.
     """
     moments: list[tuple[datetime, int, Any]] = [(observation.said_at, 0, observation) for observation in ordered]
     moments += [(answer.said_at, 1, answer) for answer in context.answers]
@@ -137,7 +137,7 @@ def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str,
 
 
 def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """How often it was observed, once an episode, and the mean of how strong it was each time."""
+    """The number of episodes that observed it and the mean of its strengths."""
     strengths: dict[str, float] = {}
     for observation in ordered:
         place = observation.episode_id or observation.id
@@ -152,7 +152,7 @@ def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[st
 
 
 def _strength(ordered: Sequence[Observation]) -> float:
-    """What a preference is worth by its wording alone."""
+    """The strength of a preference by its wording alone."""
     words = next(
         (observation.properties["preference"] for observation in ordered if observation.properties.get("preference")),
         "",
@@ -165,7 +165,7 @@ def _by_wording(words: str) -> float:
 
 
 def _source(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """How far it may be believed: as its speakers on the average, less what it told and has to take back."""
+    """The reliability: the mean of its speakers, reduced by the superseded share."""
     stated = sorted(
         float(observation.properties["reliability"])
         for observation in ordered
@@ -178,7 +178,7 @@ def _source(ordered: Sequence[Observation], context: FoldContext) -> dict[str, A
 
 
 def _marker(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """Both ends as they were told together last: the end of one time and the beginning of another make none."""
+    """Both ends from the last observation with dates; ends of different observations are not combined."""
     stated = [
         observation.properties
         for observation in ordered

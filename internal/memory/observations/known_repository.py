@@ -1,4 +1,4 @@
-"""What is already kept, read for an archivist: what it is shown under handles, and what a proposed node may mean."""
+"""Known nodes for an archivist: those shown under handles, and those that a proposed node may mean."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VISIBLE: Final = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_unt
 
 @dataclass(frozen=True, slots=True)
 class KnownNode:
-    """A stored node by what names it (`words`); `at` is the date it is of, else when it was stored."""
+    """A stored node with its identifying `words`; `at` is its date, else when it was stored."""
 
     node_id: str
     label: str
@@ -68,7 +68,7 @@ def known_nodes(
 
 
 def told_only_by(connection: Connection, user_id: int, episode_id: str) -> set[str]:
-    """The ids of the nodes of which nobody told but this episode."""
+    """The ids of the nodes that only this episode observed."""
     one = observations.c
     ours = (one.user_id == user_id) & (one.kind == "node")
     supported_here = select(one.target).where(ours, one.episode_id == episode_id)
@@ -77,7 +77,7 @@ def told_only_by(connection: Connection, user_id: int, episode_id: str) -> set[s
 
 
 def conflicting(connection: Connection, user_id: int, contradictions: Collection[str]) -> set[str]:
-    """The ids of the memories that these contradictions are between."""
+    """The ids of the memories in these contradictions."""
     edge = graph_edges.c
     wanted = edge.source.in_(sorted(contradictions)[:CHUNK])
     query = select(edge.target).where(edge.user_id == user_id, edge.type == "CONFLICTS_WITH", wanted)

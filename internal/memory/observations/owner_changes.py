@@ -1,4 +1,4 @@
-"""What the owner himself writes, corrects and decides: it is marked as his, so that no reply overrules it."""
+"""The owner's own changes and decisions, marked as such, so that no reply overrides them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemorySuggestion
 from internal.memory.observations.fold import UNSEARCHED, in_order
-from internal.memory.observations.projection import Projector
+from internal.memory.observations.projection import MemoryProjector
 from internal.storage.types import new_id
 
 Choice = Literal["newer", "older", "both"]
@@ -29,7 +29,7 @@ _RESOLUTIONS: Final[Mapping[Choice, str]] = {
     "older": "the older memory holds",
     "both": "both memories hold",
 }
-"""The words of the property `resolution`: no word of what was said stands in it."""
+"""The values of the property `resolution`, which hold no words of messages."""
 
 _STATES: Final = ("Goal", "Question", "Context")
 
@@ -59,7 +59,7 @@ def put_node(
     stated = {name: value for name, value in node.properties.items() if name in properties}
     if label != "Entity":
         _observe(connection, node.user_id, node.id, "node", stated, now)
-    return _in_step(connection, user_id, node.id, now)
+    return _project(connection, user_id, node.id, now)
 
 
 def change_node(
@@ -71,10 +71,10 @@ def change_node(
     now: datetime,
     zone: tzinfo = UTC,
 ) -> Node:
-    """Changes properties of a node for good; None takes an optional one away. Raises NotFound, Refused."""
+    """Changes properties of a node as the owner's; None removes an optional one. Raises NotFound, Refused."""
     node = _node(connection, user_id, node_id)
     store.update_node(connection, user_id, node.id, changes, now=now, by="owner", zone=zone)
-    return _in_step(connection, user_id, node.id, now)
+    return _project(connection, user_id, node.id, now)
 
 
 def put_edge(
@@ -88,13 +88,13 @@ def put_edge(
     now: datetime,
     zone: tzinfo = UTC,
 ) -> Edge:
-    """Stores an edge as the owner's own; between the same ends it is the same edge with these attributes.
+    """Stores an edge as the owner's own; an edge between the same ends gets these attributes.
 
     Raises NotFound for an end that is not there, Refused as `store.add_edge`, and "fact" for facts, which have a
     service of their own.
     """
     if type == FACT:
-        raise Refused("fact", "FACT: facts are told in words, they are not written as edges")
+        raise Refused("fact", "FACT: facts are stated in words, they are not written as edges")
     ends = [_node(connection, user_id, one) for one in (source_id, target_id)]
     checked = registry.check_edge(type, ends[0].label, ends[1].label, properties, zone=zone)
     edge = targets_repository.edge_between(connection, user_id, type, ends[0].id, ends[1].id)
@@ -105,7 +105,7 @@ def put_edge(
     stated = {name: value for name, value in checked.items() if name in properties}
     attributes = {"type": type, "source": edge.source, "target": edge.target, "attributes": stated}
     _observe(connection, user_id, edge.id, "edge", attributes, now)
-    return _edge_in_step(connection, user_id, edge.id, now)
+    return _project_edge(connection, user_id, edge.id, now)
 
 
 def change_edge(
@@ -121,12 +121,12 @@ def change_edge(
 
 
 def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: datetime) -> None:
-    """Removes an edge with everything told of it. Raises NotFound."""
+    """Removes an edge with its observations. Raises NotFound."""
     edge = store.get_edge(connection, user_id, edge_id)
     if edge is None or edge.type == FACT:
         raise NotFound(f"there is no edge {edge_id}")
     observation_repository.remove_of_targets(connection, user_id, [edge_id])
-    projector = Projector(connection, user_id, now=now)
+    projector = MemoryProjector(connection, user_id, now=now)
     projector.edge(edge_id)
     projector.record(_SOURCE)
 
@@ -147,7 +147,7 @@ def set_status(connection: Connection, user_id: int, node_id: str, status: str, 
 
 
 def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> list[Node]:
-    """The memories between which a contradiction is, the one that was told first before the others. Raises NotFound."""
+    """The memories of a contradiction, the one observed first before the others. Raises NotFound."""
     node = _node(connection, user_id, node_id)
     if node.label != "Contradiction" or node.properties.get("facts"):
         raise NotFound(f"there is no contradiction of memories {node_id}")
@@ -162,10 +162,10 @@ def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> l
 
 
 def resolve_contradiction(connection: Connection, user_id: int, node_id: str, choice: Choice, *, now: datetime) -> Node:
-    """Settles a contradiction by the owner's word; the same again changes nothing, another choice replaces it.
+    """Settles a contradiction by the owner's choice; the same choice again changes nothing, another one replaces it.
 
-    `newer` and `older` say which memory holds: SUPERSEDES leads to each that does not. `both` is accepted. Raises
-    NotFound, and Refused("one_sided") where fewer than two memories are left.
+    `newer` and `older` say which memory holds: SUPERSEDES leads to the others. `both` sets the status to accepted.
+    Raises NotFound, and Refused("one_sided") where fewer than two memories are left.
     """
     sides = contradiction_sides(connection, user_id, node_id)
     if len(sides) < 2:
@@ -181,20 +181,20 @@ def resolve_contradiction(connection: Connection, user_id: int, node_id: str, ch
 
 
 def suggestions(connection: Connection, user_id: int, *, limit: int = 100) -> list[MemorySuggestion]:
-    """What was told of properties that the owner had set himself and waits for his decision, oldest first."""
+    """Pending suggestions about properties that the owner had set, oldest first."""
     pending = targets_repository.pending_suggestions(connection, user_id, limit=limit)
     there = store.nodes_by_ids(connection, user_id, [suggestion.node_id for suggestion in pending])
     return [suggestion for suggestion in pending if suggestion.node_id in there]
 
 
 def accept_suggestion(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Node:
-    """Does what was suggested, as the owner's own word, once however often it is asked. Raises NotFound, Conflict."""
+    """Applies a suggestion as the owner's own change; idempotent. Raises NotFound, Conflict."""
     suggestion = _open(connection, user_id, suggestion_id, "accepted", now)
     return change_node(connection, user_id, suggestion.node_id, {suggestion.field: suggestion.value}, now=now)
 
 
 def decline_suggestion(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> MemorySuggestion:
-    """Leaves everything as it is; the same is not suggested again. Raises NotFound, Conflict."""
+    """Declines a suggestion; the same one is not made again. Raises NotFound, Conflict."""
     return _open(connection, user_id, suggestion_id, "declined", now)
 
 
@@ -220,7 +220,7 @@ def _node(connection: Connection, user_id: int, node_id: str) -> Node:
 def _observe(
     connection: Connection, user_id: int, target: str, kind: TargetKind, stated: Mapping[str, Any], now: datetime
 ) -> None:
-    """The owner's own observation. One a node or edge: what he says now takes the place of what he said before."""
+    """Stores the owner's own observation, one for each node or edge: it replaces the previous one."""
     before = [
         observation
         for observation in observation_repository.of_target(connection, user_id, target)
@@ -235,8 +235,8 @@ def _observe(
     observation_repository.add(connection, one)
 
 
-def _in_step(connection: Connection, user_id: int, node_id: str, now: datetime) -> Node:
-    projector = Projector(connection, user_id, now=now)
+def _project(connection: Connection, user_id: int, node_id: str, now: datetime) -> Node:
+    projector = MemoryProjector(connection, user_id, now=now)
     projector.node(node_id)
     projector.record(_SOURCE)
     node = store.get_node(connection, user_id, node_id)
@@ -244,8 +244,8 @@ def _in_step(connection: Connection, user_id: int, node_id: str, now: datetime) 
     return node
 
 
-def _edge_in_step(connection: Connection, user_id: int, edge_id: str, now: datetime) -> Edge:
-    projector = Projector(connection, user_id, now=now)
+def _project_edge(connection: Connection, user_id: int, edge_id: str, now: datetime) -> Edge:
+    projector = MemoryProjector(connection, user_id, now=now)
     projector.edge(edge_id)
     projector.record(_SOURCE)
     edge = store.get_edge(connection, user_id, edge_id)

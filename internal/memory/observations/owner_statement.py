@@ -1,4 +1,4 @@
-"""What an owner tells of a node and its links, before it is looked up or checked."""
+"""A node and its links as the owner wrote them, before they are resolved or checked."""
 
 from __future__ import annotations
 

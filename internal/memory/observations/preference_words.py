@@ -1,4 +1,4 @@
-"""Whether the words of a preference tell a dislike, in Russian, Ukrainian and English."""
+"""Whether the words of a preference express a dislike, in Russian, Ukrainian and English."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ _DISLIKES: Final = re.compile(
 
 
 def is_dislike(words: str) -> bool:
-    """Whether somebody who prefers this rather does without something: "ненавидит спам", "no meetings before ten"."""
+    """Whether a preference is for not having something: "ненавидит спам", "no meetings before ten"."""
     return _DISLIKES.search(words) is not None

@@ -1,4 +1,4 @@
-"""Nodes and edges are brought in step with their observations: what follows is compared with what is stored."""
+"""The projection of observations to nodes and edges: compares what follows with what is stored."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _WORDED: Final = words(
 )
 
 
-_THINGS: Final = ("Topic", "Preference")
-"""Labels of the knowledge graph too: it may tell what no observation tells."""
+_SHARED_LABELS: Final = ("Topic", "Preference")
+"""Labels that the knowledge graph shares; it may set what no observation sets."""
 
 
-class Projector:
-    """Projects nodes and edges within one transaction and collects what changed.
+class MemoryProjector:
+    """Projects nodes and edges within one transaction and collects the changes.
 
-    `forgetting`: observations were taken away, so nothing may keep their words, in its vectors neither.
+    With `forgetting` observations were deleted: nothing keeps their words, not even in vectors.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class Projector:
     # --- Nodes
 
     def node(self, node_id: str, gone: Collection[Observation] = ()) -> None:
-        """Brings a node in step; `gone` is what is not told of it any more. It goes if nobody tells its name."""
+        """Projects a node; `gone` are its removed observations. A node whose name nothing supports is deleted."""
         node = store.get_node(self._connection, self._user_id, node_id, hidden=True)
         if node is None or node.label == "Entity" or node.label not in NAMING:
             return
         observations = observation_repository.of_target(self._connection, self._user_id, node_id)
-        if not self._stands(node, observations):
+        if not self._is_supported(node, observations):
             self.delete(node)
             return
         if gone:
@@ -89,7 +89,7 @@ class Projector:
             self.changes.note("changed", node_id)
 
     def delete(self, node: Node) -> None:
-        """Deletes a node with its edges and all that was told of them, and brings in step what hung on it."""
+        """Deletes a node with its edges and observations, and projects what depended on them."""
         edges = [
             edge
             for end in ("source", "target")
@@ -112,12 +112,12 @@ class Projector:
             self.changes.note("unlinked", edge.id)
             self._follow(edge)
 
-    def _stands(self, node: Node, observations: Sequence[Observation]) -> bool:
-        """Whether anybody tells what it is: an observation, the owner, or the knowledge graph, of its things."""
+    def _is_supported(self, node: Node, observations: Sequence[Observation]) -> bool:
+        """Whether an observation, the owner or, for shared labels, the knowledge graph supports the name."""
         naming = NAMING[node.label]
         if node.owner_set(naming) or any(observation.properties.get(naming) for observation in observations):
             return True
-        if node.label not in _THINGS:
+        if node.label not in _SHARED_LABELS:
             return False
         cited = targets_repository.citing_episodes(self._connection, self._user_id, node.id)
         return bool(cited) or targets_repository.is_end_of_claim(self._connection, self._user_id, node.id)
@@ -125,10 +125,10 @@ class Projector:
     def _changes_of(
         self, node: Node, observations: Sequence[Observation], gone: Collection[Observation]
     ) -> dict[str, Any]:
-        """What is to be written so that the node says what follows, the owner's own words spared; None takes away."""
+        """The changes that bring the node in step with its observations, except what the owner set; None removes."""
         wanted = folded(node.label, observations, self._context_of(node))
-        if node.label in _THINGS:
-            wanted |= _as_a_thing(node, wanted, observations, gone)
+        if node.label in _SHARED_LABELS:
+            wanted |= _shared_names(node, wanted, observations, gone)
         deciding = managed(node.label, (*observations, *gone)) - {
             name for name in node.field_meta if node.owner_set(name)
         }
@@ -139,17 +139,17 @@ class Projector:
         if node.label == "Question" and node.owner_set("status"):
             deciding -= {"answeredDate"}
         kept = {name: value for name, value in node.properties.items() if name not in deciding}
-        # What is shared with the knowledge graph may have been told there: taken away is only what fell here.
+        # The knowledge graph may have set a shared property: only values of removed observations are removed.
         kept |= {
             name: value
             for name, value in node.properties.items()
-            if name in deciding and name not in wanted and not _fell(node, name, value, gone)
+            if name in deciding and name not in wanted and not _is_outdated(node, name, value, gone)
         }
         after = kept | {name: value for name, value in wanted.items() if name in deciding and value is not None}
         try:
             checked = registry.check_node(node.label, after)
         except Refused:
-            return {}  # beside what the owner set himself it would make no sense
+            return {}  # it would contradict what the owner set
         changes = {name: checked.get(name) for name in node.properties.keys() - checked.keys()}
         return changes | {name: value for name, value in checked.items() if node.properties.get(name) != value}
 
@@ -181,7 +181,7 @@ class Projector:
         return len(targets_repository.superseded(self._connection, self._user_id, memories)) / max(len(memories), 1)
 
     def _drop_suggestions(self, node: Node, observations: Sequence[Observation]) -> None:
-        """What was suggested because of something that is not told any more is suggested no longer."""
+        """Deletes suggestions whose observation is gone."""
         held = [(name, value) for observation in observations for name, value in observation.properties.items()]
         for suggestion in targets_repository.suggestions_about(self._connection, self._user_id, node.id):
             if (suggestion.field, suggestion.value) not in held:
@@ -190,7 +190,7 @@ class Projector:
     # --- Edges
 
     def edge(self, edge_id: str) -> None:
-        """Brings an edge in step; it goes if nobody tells it any more."""
+        """Projects an edge; without observations it is deleted."""
         edge = store.get_edge(self._connection, self._user_id, edge_id, hidden=True)
         if edge is None:
             return
@@ -203,20 +203,20 @@ class Projector:
         self._follow(edge)
 
     def _follow(self, edge: Edge) -> None:
-        """What follows from this edge elsewhere."""
+        """Projects the nodes that depend on this edge."""
         match edge.type:
             case "PARTIALLY_ANSWERS":
                 self.node(edge.target)
             case "CONFLICTS_WITH":
-                self._settle(edge.source)
+                self._drop_one_sided(edge.source)
             case "SUPERSEDES":
                 for one in targets_repository.edges_at(
                     self._connection, self._user_id, edge.target, "source", "FROM_SOURCE"
                 ):
                     self.node(one.target)
 
-    def _settle(self, contradiction_id: str) -> None:
-        """A contradiction of which a side is gone is none, unless it is one of facts."""
+    def _drop_one_sided(self, contradiction_id: str) -> None:
+        """Deletes a contradiction that lost a side, unless it is one of facts."""
         if not self._forgetting:
             return
         node = store.get_node(self._connection, self._user_id, contradiction_id, hidden=True)
@@ -228,7 +228,7 @@ class Projector:
     # --- Telling
 
     def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
-        """Leaves one event for each kind of change, with ids only."""
+        """Appends one event for each kind of change, with ids only."""
         changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
         events.append_changes(
             self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
@@ -236,16 +236,16 @@ class Projector:
 
 
 def texts_of(properties: Mapping[str, Any]) -> list[str]:
-    """What people may have said, among the properties of a node, edge or observation: no states, times or ids."""
+    """The texts among the properties of a node, edge or observation: no states, times or ids."""
     values = [*properties.items(), *properties.get("attributes", {}).items()]
     texts = [value for name, value in values if name in _WORDED and isinstance(value, str)]
     return texts + [str(one) for one in properties.get("aliases", ())]
 
 
-def _as_a_thing(
+def _shared_names(
     node: Node, wanted: Mapping[str, Any], observations: Sequence[Observation], gone: Collection[Observation]
 ) -> dict[str, Any]:
-    """Its name and aliases where the knowledge graph may have told them too: its words stay beside those told here."""
+    """The name and aliases of a node that the knowledge graph shares: aliases from there are kept."""
     naming = NAMING[node.label]
     here = {observation.properties.get(naming) for observation in (*observations, *gone)}
     name = wanted.get(naming) if node.properties[naming] in here else None
@@ -257,9 +257,9 @@ def _as_a_thing(
     }
 
 
-def _fell(node: Node, name: str, value: Any, gone: Collection[Observation]) -> bool:
-    """Whether a property that nobody tells any more has to go: always, but where the knowledge graph may tell it."""
-    if node.label not in _THINGS:
+def _is_outdated(node: Node, name: str, value: Any, gone: Collection[Observation]) -> bool:
+    """Whether a property without observations is removed: always, unless the knowledge graph may have set it."""
+    if node.label not in _SHARED_LABELS:
         return True
     return any(observation.properties.get(name) == value for observation in gone)
 

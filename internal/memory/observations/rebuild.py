@@ -1,4 +1,4 @@
-"""Nodes and edges brought in step after something else changed them: a merge, a split, what knowledge lost."""
+"""Projects nodes and edges again after a merge, a split or a removal in the knowledge graph."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from internal.memory.model import Observation
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemoryChanges
-from internal.memory.observations.projection import Projector
+from internal.memory.observations.projection import MemoryProjector
 
 
 def project_nodes(connection: Connection, user_id: int, node_ids: Iterable[str], *, now: datetime) -> MemoryChanges:
-    """Brings these nodes in step with what is told of them; entities are passed over."""
-    projector = Projector(connection, user_id, now=now)
+    """Projects these nodes; entities are skipped."""
+    projector = MemoryProjector(connection, user_id, now=now)
     for node_id in sorted(set(node_ids)):
         projector.node(node_id)
     projector.record("system:memory")
@@ -26,12 +26,12 @@ def project_nodes(connection: Connection, user_id: int, node_ids: Iterable[str],
 
 
 def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> MemoryChanges:
-    """Brings the edges at these nodes in step after a merge or a split of them.
+    """Projects the edges at these nodes after a merge or a split of them.
 
-    An edge tells as it was written, of two nodes by their ids: what a merge took for a double of another supports that
-    one from now on, and after a split each supports its own again.
+    Observations of an edge hold the ids of its nodes: after a merge those of a duplicate edge support the remaining
+    one, and after a split each supports its own again.
     """
-    projector = Projector(connection, user_id, now=now)
+    projector = MemoryProjector(connection, user_id, now=now)
     observations = observation_repository.without_edge(connection, user_id)
     edges = [
         edge.id
@@ -46,22 +46,22 @@ def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *
     ]
     touched = {observation.target for observation in observations}
     for observation in observations:
-        home = _home(connection, user_id, observation, now)
-        if home is None:
+        edge_id = _current_edge(connection, user_id, observation, now)
+        if edge_id is None:
             observation_repository.remove(connection, user_id, [observation.id])
-        elif home != observation.target:
-            observation_repository.move(connection, user_id, [observation.id], home)
-            touched.add(home)
+        elif edge_id != observation.target:
+            observation_repository.move(connection, user_id, [observation.id], edge_id)
+            touched.add(edge_id)
     for edge_id in sorted(touched):
         projector.edge(edge_id)
     projector.record("system:memory")
     return projector.changes
 
 
-def _home(connection: Connection, user_id: int, observation: Observation, now: datetime) -> str | None:
-    """The edge that an observation tells of now; None if an end of it is gone or both are one."""
+def _current_edge(connection: Connection, user_id: int, observation: Observation, now: datetime) -> str | None:
+    """The edge that an observation supports now; None if an end is gone or both are the same node."""
     properties: dict[str, Any] = dict(observation.properties)
-    ends = [_followed(connection, user_id, properties[end]) for end in ("source", "target")]
+    ends = [_resolve(connection, user_id, properties[end]) for end in ("source", "target")]
     source, target = ends
     if source is None or target is None or source == target:
         return None
@@ -80,7 +80,7 @@ def _home(connection: Connection, user_id: int, observation: Observation, now: d
     return edge.id
 
 
-def _followed(connection: Connection, user_id: int, node_id: str) -> str | None:
+def _resolve(connection: Connection, user_id: int, node_id: str) -> str | None:
     """The node that an id means now, hidden or not."""
     seen: set[str] = set()
     while node_id not in seen:

@@ -1,4 +1,4 @@
-"""A reply's memories become observations of nodes and edges; then what they are about is brought in step."""
+"""Writes a reply's memories as observations of nodes and edges, then projects those."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from internal.graph.model import Edge, Node
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
-from internal.memory.observations.changes import ObservedLine, Refusal, Setting, Written
+from internal.memory.observations.changes import ObservedLine, Refusal, ReplyContext, WriteOutcome
 from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
-from internal.memory.observations.projection import Projector, texts_of
+from internal.memory.observations.projection import MemoryProjector, texts_of
 from internal.memory.observations.resolve import Resolver, stated_properties
 from internal.memory.observations.sessions import session_context
 from internal.storage import evidence
@@ -29,38 +29,43 @@ Operation = Literal["created", "updated", "referenced"]
 
 
 def write(
-    connection: Connection, user_id: int, lookup: MemoryLookup, setting: Setting, *, source: str = "agent:Archivist"
-) -> Written:
-    """Records what a reply tells, finds or makes the nodes it means, and projects them anew.
+    connection: Connection,
+    user_id: int,
+    lookup: MemoryLookup,
+    setting: ReplyContext,
+    *,
+    source: str = "agent:Archivist",
+) -> WriteOutcome:
+    """Records the memories of a reply, finds or makes their nodes and projects them.
 
     An item or link that breaks a rule is refused alone, with the reason of the graph's registry, or unknown_entity,
     unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
     """
     writer = Writer(connection, user_id, lookup, setting)
-    # What contradicts comes last: then the memories it is between are known by all that is told of them.
+    # Contradictions come last, when the memories they are between are complete.
     ordered = sorted(lookup.memories, key=lambda memory: memory.node.label == "Contradiction")
     kept = [(memory, node) for memory in ordered if (node := writer.item(memory)) is not None]
     for memory, node in kept:
         writer.links(memory, node)
     writer.finish(kept)
     writer.projector.record(source, {"run": setting.run_id} if setting.run_id else None)
-    return Written([node.id for _, node in kept], writer.refused, writer.projector.changes)
+    return WriteOutcome([node.id for _, node in kept], writer.refused, writer.projector.changes)
 
 
 class Writer:
     """Writes one reply's memories."""
 
-    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, setting: Setting) -> None:
+    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, setting: ReplyContext) -> None:
         self._connection, self._user_id, self._lookup, self._setting = connection, user_id, lookup, setting
         self._resolver = Resolver(connection, user_id, lookup, setting.entities)
-        self.projector = Projector(connection, user_id, now=setting.now, run_id=setting.run_id)
+        self.projector = MemoryProjector(connection, user_id, now=setting.now, run_id=setting.run_id)
         self.refused: list[Refusal] = []
         self._touched: dict[str, TargetKind] = {}
         self._fresh: set[str] = set()
         self._conflicts: set[str] = set()
 
     def item(self, memory: ProposedMemory) -> Node | None:
-        """The node that an item tells of; None if it is refused."""
+        """The node of an item; None if it is refused."""
         try:
             if memory.node.label == "Contradiction":
                 return self._contradiction(memory)
@@ -81,7 +86,7 @@ class Writer:
                 self._refuse(error)
 
     def finish(self, kept: Sequence[tuple[ProposedMemory, Node]]) -> None:
-        """Where each memory comes from and what it goes with; then everything touched is projected."""
+        """Links memories to their sources and related memories, then projects everything touched."""
         memories = [(memory, node) for memory, node in kept if node.label == "Memory"]
         for memory, node in memories:
             try:
@@ -99,12 +104,12 @@ class Writer:
         changed = {*self.projector.changes.created, *self.projector.changes.changed}
         for target, kind in self._touched.items():
             if kind == "node" and target not in changed:
-                self.projector.changes.note("told", target)
+                self.projector.changes.note("referenced", target)
 
     # --- Nodes
 
     def _node(self, ref: NodeRef, lines: Sequence[ObservedLine]) -> Node:
-        """Finds or makes a node and records what is told of it. Entities are the knowledge graph's to record."""
+        """Finds or makes a node and records an observation of it. Entities are recorded by the knowledge graph."""
         known = self._resolver.find(ref)
         if ref.label == "Entity" and known is not None:
             return known
@@ -143,7 +148,7 @@ class Writer:
         return node
 
     def _suggest(self, node: Node, stated: Mapping[str, Any]) -> None:
-        """What the owner set himself may only be suggested to be otherwise; another form of a name is no news."""
+        """Suggests other values for what the owner set; another form of a name is ignored."""
         for name, value in stated.items():
             if name != NAMING[node.label] and node.owner_set(name) and node.properties.get(name) != value:
                 current = node.properties.get(name)
@@ -179,7 +184,7 @@ class Writer:
         attributes: Mapping[str, Any],
         lines: Sequence[ObservedLine],
     ) -> Edge:
-        """Finds or makes an edge and records what is told of it. Raises Refused as the graph's store."""
+        """Finds or makes an edge and records an observation of it. Raises Refused as the graph's store."""
         properties = {"type": type, "source": source.id, "target": target.id, "attributes": dict(attributes)}
         known = targets_repository.edge_between(self._connection, self._user_id, type, source.id, target.id)
         checked = registry.check_edge(type, source.label, target.label, attributes)
@@ -259,7 +264,7 @@ class Writer:
     # --- Contradictions
 
     def _contradiction(self, memory: ProposedMemory) -> Node:
-        """A contradiction is known by what it is between: told again in other words it is not asked again."""
+        """Finds or makes a contradiction, identified by its memories: in other words it is the same one."""
         lines = self._lines(memory)
         if memory.node.node_id is not None:
             return self._node(memory.node, lines)
@@ -377,7 +382,7 @@ def _identity(ref: NodeRef) -> str:
 
 
 def _as_stored(label: str, stated: Mapping[str, Any], known: Node | None) -> dict[str, Any]:
-    """What was told, checked beside what is known, in the form in which it is stored. Raises Refused."""
+    """Stated properties in stored form, checked together with the known ones. Raises Refused."""
     before = {} if known is None else known.properties
     renamed = {"description": "summary"} if label in SHARED else {}
     checked = registry.check_node(label, {**before, **stated})

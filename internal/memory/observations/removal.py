@@ -1,6 +1,6 @@
-"""Removing what was said: observations without a line left, and the nodes and edges that nobody tells any more.
+"""Removes observations that lost all lines, and the nodes and edges that nothing supports any more.
 
-What they had changed is as before, since nodes follow from the observations that are left.
+Their changes are undone, since nodes follow from the remaining observations.
 """
 
 from __future__ import annotations
@@ -22,43 +22,45 @@ from internal.memory.model import MEMORY_LABELS, NAMING, Observation
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemoryChanges, Removal
-from internal.memory.observations.projection import Projector, texts_of
+from internal.memory.observations.projection import MemoryProjector, texts_of
 from internal.storage import evidence
 from internal.storage.evidence import Lines
 
 _SOURCE: Final = "system:forgetting"
 
 _SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sentence and label != "TemporalMarker")
-"""Labels of nodes that say something: a name alone retells nothing."""
+"""Labels of nodes that are sentences; a name alone repeats nothing."""
 
 
 def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
-    """Removes everything that an episode told. Call it before the evidence of the episode is dropped."""
+    """Removes the observations of an episode. Call it before the evidence of the episode is deleted."""
     observations = observation_repository.of_episode(connection, user_id, episode_id)
-    return Removing(connection, user_id, now).remove(observations)
+    return ObservationRemover(connection, user_id, now).remove(observations)
 
 
 def remove_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal:
-    """Removes what only these messages tell. Call it before their evidence is dropped.
+    """Removes what only these messages support. Call it before their evidence is deleted.
 
-    What other lines tell too stays, unless its words hold one that only the removed lines said.
+    What other lines support too stays, unless it holds a word that only the removed lines said.
     """
     lines = Lines(message_ids=set(message_ids))
     observations = observation_repository.supported_by(connection, user_id, lines)
     support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
-    falling = [observation for observation in observations if _falls(observation, support[observation.id], lines)]
+    unsupported = [
+        observation for observation in observations if _loses_support(observation, support[observation.id], lines)
+    ]
     evidence.remove_support(
         connection, user_id, [evidence.target("observation", observation.id) for observation in observations], lines
     )
-    return Removing(connection, user_id, now).remove(falling)
+    return ObservationRemover(connection, user_id, now).remove(unsupported)
 
 
 def remove_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
-    """Removes a node with its edges and everything told of it. Raises NotFound for what is no node of memory."""
+    """Removes a node with its edges and observations. Raises NotFound for what is no node of memory."""
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None or node.label not in NAMING or node.label == "Entity":
         raise NotFound(f"there is no memory {node_id}")
-    return Removing(connection, user_id, now).delete([node])
+    return ObservationRemover(connection, user_id, now).delete([node])
 
 
 def remove_mentioning(
@@ -71,14 +73,14 @@ def remove_mentioning(
 ) -> Removal:
     """Removes the memories that mention one of these entities, and every node of memory whose words `holds` finds.
 
-    What is told of links in such words, a quote for one, is taken out of them.
+    Such words are also removed from attributes of links, for example quotes.
     """
     found = mentioning(connection, user_id, entity_ids)
-    removing = Removing(connection, user_id, now)
+    remover = ObservationRemover(connection, user_id, now)
     if holds is not None:
-        removing.clear_links(holds)
+        remover.clear_links(holds)
         found += _naming(connection, user_id, holds, {node.id for node in found})
-    return removing.delete(found)
+    return remover.delete(found)
 
 
 def remove_repeating(
@@ -90,8 +92,8 @@ def remove_repeating(
     *,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that say once more what is forgotten: told by one of these lines (episode, segment), or
-    mentioning one of these entities, and in words of which `tells` is true.
+    """Removes the memories that repeat what is forgotten: supported by one of these lines (episode, segment) or
+    mentioning one of these entities, with a text for which `tells` is true.
     """
     by_episode: dict[str, list[int]] = defaultdict(list)
     for episode_id, segment in lines:
@@ -109,12 +111,12 @@ def remove_repeating(
     retelling = [
         node for node in likely.values() if node.label in _SENTENCES and any(map(tells, texts_of(node.properties)))
     ]
-    return Removing(connection, user_id, now).delete(retelling)
+    return ObservationRemover(connection, user_id, now).delete(retelling)
 
 
-def let_go(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
-    """Removes everything told of a node and its edges, facts apart, before the node itself is erased as a thing."""
-    return Removing(connection, user_id, now).let_go(node_id)
+def remove_node_observations(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
+    """Removes the observations of a node and of its edges except facts, before the node itself is erased."""
+    return ObservationRemover(connection, user_id, now).remove_node_observations(node_id)
 
 
 def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> list[Node]:
@@ -129,11 +131,11 @@ def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]
 
 
 def only_in_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[str]:
-    """The nodes that would fall with these messages: what is hidden while that can be undone."""
+    """The nodes that only these messages support; they are hidden while the forgetting is pending."""
     observations = observation_repository.supported_by(connection, user_id, Lines(message_ids=message_ids))
     support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
     going = set(message_ids)
-    return _standing_on(
+    return _named_only_by(
         connection,
         user_id,
         [observation for observation in observations if {row.message_id for row in support[observation.id]} <= going],
@@ -141,13 +143,13 @@ def only_in_messages(connection: Connection, user_id: int, message_ids: Collecti
 
 
 def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """The nodes that would fall with an episode; as `only_in_messages`."""
-    return _standing_on(connection, user_id, observation_repository.of_episode(connection, user_id, episode_id))
+    """The nodes that only this episode supports; as `only_in_messages`."""
+    return _named_only_by(connection, user_id, observation_repository.of_episode(connection, user_id, episode_id))
 
 
-def _standing_on(connection: Connection, user_id: int, falling: Iterable[Observation]) -> list[str]:
-    """The nodes whose name only these observations tell."""
-    listed = list(falling)
+def _named_only_by(connection: Connection, user_id: int, unsupported: Iterable[Observation]) -> list[str]:
+    """The nodes whose name only these observations support."""
+    listed = list(unsupported)
     ids = {observation.id for observation in listed}
     found = []
     for target, observations in observation_repository.of_targets(
@@ -167,20 +169,20 @@ def _standing_on(connection: Connection, user_id: int, falling: Iterable[Observa
     return sorted(found)
 
 
-class Removing:
+class ObservationRemover:
     """One removal."""
 
     def __init__(self, connection: Connection, user_id: int, now: datetime) -> None:
         self._connection, self._user_id = connection, user_id
-        self._projector = Projector(connection, user_id, now=now, forgetting=True)
+        self._projector = MemoryProjector(connection, user_id, now=now, forgetting=True)
 
-    def remove(self, falling: Sequence[Observation]) -> Removal:
-        """Removes observations; what they told of follows from those that are left."""
-        observation_repository.remove(self._connection, self._user_id, [observation.id for observation in falling])
+    def remove(self, unsupported: Sequence[Observation]) -> Removal:
+        """Removes observations and projects their nodes and edges from the others."""
+        observation_repository.remove(self._connection, self._user_id, [observation.id for observation in unsupported])
         by_target: dict[str, list[Observation]] = defaultdict(list)
-        for observation in falling:
+        for observation in unsupported:
             by_target[observation.target].append(observation)
-        self._projector.said += [text for observation in falling for text in texts_of(observation.properties)]
+        self._projector.said += [text for observation in unsupported for text in texts_of(observation.properties)]
         for target, gone in by_target.items():
             if gone[0].kind == "edge":
                 self._projector.edge(target)
@@ -190,14 +192,14 @@ class Removing:
         return self._removal()
 
     def delete(self, nodes: Iterable[Node]) -> Removal:
-        """Removes nodes whatever is told of them."""
+        """Removes nodes regardless of their observations."""
         for node in nodes:
             if store.get_node(self._connection, self._user_id, node.id, hidden=True) is not None:
                 self._projector.delete(node)
         return self._removal()
 
     def clear_links(self, holds: Callable[[str], bool]) -> None:
-        """Takes the attributes in which `holds` finds something out of what is told of edges."""
+        """Removes attributes for which `holds` is true from the observations of edges."""
         for observation in observation_repository.of_edges(self._connection, self._user_id):
             attributes = observation.properties["attributes"]
             kept = {name: value for name, value in attributes.items() if not (isinstance(value, str) and holds(value))}
@@ -206,8 +208,8 @@ class Removing:
                 observation_repository.retell(self._connection, self._user_id, observation.id, properties)
                 self._projector.edge(observation.target)
 
-    def let_go(self, node_id: str) -> Removal:
-        """Removes what was told of a node and its edges, and those edges; the node is the caller's to delete."""
+    def remove_node_observations(self, node_id: str) -> Removal:
+        """Removes the observations of a node and of its edges, and those edges; the caller deletes the node."""
         edges = [
             edge
             for end in ("source", "target")
@@ -230,7 +232,7 @@ class Removing:
         return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
 
 
-def _falls(observation: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
+def _loses_support(observation: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
     left = [row for row in support if not removed.includes(row)]
     if not left:
         return True

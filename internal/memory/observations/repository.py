@@ -17,13 +17,13 @@ from internal.storage.evidence import Lines
 from internal.storage.tables import graph_edges, observations
 
 _OBSERVATIONS: Final = UUID("6c61706c-6163-5564-b0b5-6f6273657276")
-"""The namespace of observations' ids; if it changed, a second reading would know nothing again."""
+"""The namespace of observations' ids; if it changed, a rerun would not recognise observations."""
 
 
 def observation_id(
     user_id: int, episode_id: str, segments: Collection[int], identity: Sequence[str], properties: Mapping[str, Any]
 ) -> str:
-    """The same again for the same told by the same lines: told twice it is stored once, and read again it stays."""
+    """The id of an observation; equal for the same content from the same lines, so that it is stored once."""
     content = json.dumps(properties, sort_keys=True, ensure_ascii=False, default=str)
     parts = (str(user_id), episode_id, str(min(segments, default=0)), *identity, content)
     return str(uuid5(_OBSERVATIONS, "\x1f".join(parts)))
@@ -36,12 +36,12 @@ def add(connection: Connection, observation: Observation) -> bool:
 
 
 def of_target(connection: Connection, user_id: int, target: str) -> list[Observation]:
-    """What was told of a node or edge, from the earliest to the latest."""
+    """The observations of a node or edge, from the earliest to the latest."""
     return [_observation(row) for row in connection.execute(_OF_TARGET, {"owner": user_id, "target": target})]
 
 
 def of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> dict[str, list[Observation]]:
-    """As `of_target`, of several at once; those of which nothing was told are left out."""
+    """As `of_target` for several targets; those without observations are left out."""
     found: dict[str, list[Observation]] = {}
     for part in chunks(targets):
         for observation in _found(connection, user_id, observations.c.target.in_(part)):
@@ -72,32 +72,32 @@ def remove(connection: Connection, user_id: int, ids: Collection[str]) -> None:
 
 
 def remove_of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> list[Observation]:
-    """Deletes everything told of these nodes and edges; what that was."""
+    """Deletes the observations of these nodes and edges and returns them."""
     gone = [observation for listed in of_targets(connection, user_id, targets).values() for observation in listed]
     remove(connection, user_id, [observation.id for observation in gone])
     return gone
 
 
 def move(connection: Connection, user_id: int, ids: Collection[str], target: str) -> None:
-    """These were told of another node or edge, as it turns out."""
+    """Moves observations to another node or edge."""
     for part in chunks(ids):
         one = (observations.c.user_id == user_id) & observations.c.id.in_(part)
         connection.execute(update(observations).where(one).values(target=target))
 
 
 def of_edges(connection: Connection, user_id: int) -> list[Observation]:
-    """Everything that was told of edges."""
+    """All observations of edges."""
     return _found(connection, user_id, observations.c.kind == "edge")
 
 
 def retell(connection: Connection, user_id: int, observation_id: str, properties: Mapping[str, Any]) -> None:
-    """What was told is less from now on."""
+    """Replaces the properties of an observation."""
     one = (observations.c.user_id == user_id) & (observations.c.id == observation_id)
     connection.execute(update(observations).where(one).values(props=dict(properties)))
 
 
 def without_edge(connection: Connection, user_id: int) -> list[Observation]:
-    """What was told of edges that are no more: a merge took them for doubles of others."""
+    """Observations of edges that do not exist any more, because a merge removed them as duplicates."""
     there = select(graph_edges.c.id).where(
         graph_edges.c.user_id == observations.c.user_id, graph_edges.c.id == observations.c.target
     )

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row
 from internal.memory.model import Observation
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations.changes import Removal
-from internal.memory.observations.removal import Removing
+from internal.memory.observations.removal import ObservationRemover
 from internal.storage import evidence
 from internal.storage.evidence import Lines
 
@@ -47,8 +47,8 @@ def remove_unsupported(connection: Connection, user_id: int, before: SliceObserv
     supported = evidence.rows(
         connection, user_id, "observation", [observation.id for observation in before.observations]
     )
-    falling = [observation for observation in before.observations if observation.id not in supported]
-    return Removing(connection, user_id, now).remove(falling)
+    unsupported = [observation for observation in before.observations if observation.id not in supported]
+    return ObservationRemover(connection, user_id, now).remove(unsupported)
 
 
 def _keep_likenesses(connection: Connection, user_id: int, before: SliceObservations) -> None:

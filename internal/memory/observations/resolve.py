@@ -1,6 +1,6 @@
-"""What the nodes of a reply mean: known ones, or new ones that are made.
+"""Resolves the nodes of a reply to known ones.
 
-The very words go before another form of them, and that before what only means the same by its vector.
+The same words come before another form of them, and that before a match by vector.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 class Resolver:
-    """Finds what a reply's references mean, within one transaction, and remembers what it found."""
+    """Resolves a reply's references within one transaction and remembers the results."""
 
     def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, entities: Mapping[str, str]) -> None:
         self._connection, self._user_id, self._lookup = connection, user_id, lookup
@@ -33,7 +33,7 @@ class Resolver:
         self._found: dict[Key, list[tuple[NodeRef, str]]] = {}
 
     def find(self, ref: NodeRef) -> Node | None:
-        """The node that a reference means; None for what is new.
+        """The node that a reference means; None for a new one.
 
         Raises Refused("unknown_entity" | "unknown_node" | "no_name" | "being_forgotten").
         """
@@ -46,17 +46,23 @@ class Resolver:
         if targets_repository.being_forgotten(self._connection, self._user_id, ref.label, ref.key.words):
             raise Refused("being_forgotten", f"{ref.label}: this is being forgotten")
         other = self.canonical(ref)
-        return self._earlier(ref) or self._exact(ref) or self._earlier(other) or self._exact(other) or self._same(ref)
+        return (
+            self._from_this_reply(ref)
+            or self._exact(ref)
+            or self._from_this_reply(other)
+            or self._exact(other)
+            or self._same(ref)
+        )
 
     def canonical(self, ref: NodeRef) -> NodeRef:
         """The reference in the form that this reply has for it elsewhere, unless its own words are known."""
         form = None if ref.node_id is not None else self._lookup.forms.get(ref.key)
-        if form is None or form.label != ref.label or self._earlier(ref) or self._exact(ref):
+        if form is None or form.label != ref.label or self._from_this_reply(ref) or self._exact(ref):
             return ref
         return NodeRef(form.label, {**ref.properties, NAMING[form.label]: form.words})
 
     def remember(self, ref: NodeRef, node: Node) -> None:
-        """From now on the words of this reference mean this node in this reply."""
+        """Records that the words of this reference mean this node in this reply."""
         if ref.label != "Entity" and ref.node_id is None:
             self._found.setdefault(_key(ref), []).append((ref, node.id))
 
@@ -73,8 +79,8 @@ class Resolver:
             raise Refused("unknown_node", f"there is no {ref.label} {node_id}")
         return node
 
-    def _earlier(self, ref: NodeRef) -> Node | None:
-        """What was told earlier in this reply: of the same time, or, where none is given, of any."""
+    def _from_this_reply(self, ref: NodeRef) -> Node | None:
+        """A node from earlier in this reply with the same dates, or with any if none are given."""
         for other, node_id in self._found.get(_key(ref), ()):
             if _dates(ref) in ((None, None), _dates(other)):
                 return store.get_node(self._connection, self._user_id, node_id)
@@ -82,10 +88,10 @@ class Resolver:
 
     def _exact(self, ref: NodeRef) -> Node | None:
         named = store.nodes_named(self._connection, self._user_id, ref.label, [ref.key.words])
-        return _of_the_same_time(ref, named)
+        return _with_same_dates(ref, named)
 
     def _same(self, ref: NodeRef) -> Node | None:
-        """The likeliest of what means the same and is still there."""
+        """The likeliest node with the same meaning that still exists."""
         for likeness in self._lookup.same.get(ref.key, ()):
             node = store.resolve_node(self._connection, self._user_id, likeness.node_id)
             if node is not None and node.label == ref.label:
@@ -94,7 +100,7 @@ class Resolver:
 
 
 def stated_properties(ref: NodeRef) -> dict[str, Any]:
-    """What a reference tells of its node: without counts of use and without what is None."""
+    """The stated properties of a reference, without counts of use and None values."""
     return {name: value for name, value in ref.properties.items() if name not in COUNTED and value is not None}
 
 
@@ -113,8 +119,8 @@ def _moment(value: Any) -> datetime | None:
     return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
-def _of_the_same_time(ref: NodeRef, named: Iterable[Node]) -> Node | None:
-    """Last summer is another one every year: a time marker is the same only with the same dates."""
+def _with_same_dates(ref: NodeRef, named: Iterable[Node]) -> Node | None:
+    """The first of these nodes with the same dates, if the reference is a time marker."""
     for node in named:
         if ref.label != "TemporalMarker" or _dates(ref) == _dates(NodeRef(node.label, node.properties)):
             return node

@@ -23,7 +23,7 @@ def session_context_id(user_id: int, session_id: str) -> str:
 
 
 def session_context(user_id: int, place: SessionPlace) -> tuple[NodeRef, str]:
-    """What is told of a session's Context, and its id. Its name holds no word of what was said."""
+    """The Context of a session as a reference, and its id. Its name holds no words of messages."""
     properties = {"name": f"session {place.opened_at:%Y-%m-%d %H:%M}", "type": "session"}
     return NodeRef("Context", properties), session_context_id(user_id, place.session_id)
 

@@ -1,4 +1,4 @@
-"""Nodes and edges of the memory graph as their observations need them: found by what they say, or by their ends."""
+"""Queries for nodes, edges and suggestions of the memory graph."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from internal.storage.tables import claims, graph_edges, graph_nodes, suggestion
 from internal.storage.types import new_id
 
 SUGGESTION: Final = "memory"
-"""The kind of suggestion by which the owner is asked about what he set himself."""
+"""The kind of suggestion about properties that the owner set."""
 
 COMMON: Final = 30
-"""Memories that may share a concept or an entity for that to make them alike."""
+"""Most memories that may share a concept or entity for it to count as something in common."""
 
 
 def being_forgotten(connection: Connection, user_id: int, label: str, words: str) -> bool:
-    """Whether a node of these words is out of sight until it is erased."""
+    """Whether a node of these words is hidden."""
     asked = {"owner": user_id, "label": label, "key": registry.key_of(label, words)}
     return connection.execute(_HIDDEN, asked).first() is not None
 
@@ -58,7 +58,7 @@ def sharing(
 ) -> list[tuple[str, int]]:
     """Visible memories that share most of what this one is linked to by these types, with how much they share.
 
-    What more than COMMON memories have in common tells nothing of any two of them, and is passed over.
+    What more than COMMON memories share is ignored.
     """
     shared: Counter[str] = Counter()
     for edge in edges_at(connection, user_id, memory_id, "source"):
@@ -127,7 +127,7 @@ def suggest(
 
 
 def pending_suggestions(connection: Connection, user_id: int, *, limit: int = 100) -> list[MemorySuggestion]:
-    """What was told of what the owner had set himself and waits for his decision, oldest first."""
+    """Pending suggestions about what the owner had set, oldest first."""
     one = (suggestions.c.kind == SUGGESTION) & (suggestions.c.state == "pending")
     query = select(suggestions).where(suggestions.c.user_id == user_id, one)
     rows = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id).limit(limit))
@@ -147,7 +147,7 @@ def decide(connection: Connection, user_id: int, suggestion_id: str, state: str,
 
 
 def suggestions_about(connection: Connection, user_id: int, node_id: str) -> list[MemorySuggestion]:
-    """What was ever suggested about a node."""
+    """All suggestions about a node."""
     return [_suggestion(row) for row in connection.execute(select(suggestions).where(*_about(user_id, node_id)))]
 
 
@@ -157,7 +157,7 @@ def drop_suggestion(connection: Connection, user_id: int, suggestion_id: str) ->
 
 
 def drop_suggestions(connection: Connection, user_id: int, node_id: str) -> None:
-    """Deletes what was suggested about a node, decided or not: it holds words told of it."""
+    """Deletes all suggestions about a node, decided or not, because they hold words about it."""
     connection.execute(delete(suggestions).where(*_about(user_id, node_id)))
 
 

@@ -1,4 +1,4 @@
-"""What goes together with several memories: what their links lead to, whichever way, and what contradicts them."""
+"""Memories linked to several others in any direction, and contradictions of them."""
 
 from __future__ import annotations
 

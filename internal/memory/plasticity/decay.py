@@ -36,7 +36,7 @@ by `aggressive` after 10 weeks. `off` holds everything as it is; what is set bes
 
 
 def plasticity_of(config: MemoryConfig) -> Plasticity:
-    """The preset's rates, each replaced by the one that is set beside it."""
+    """The preset's rates with the overrides applied."""
     preset = PRESETS[config.plasticity]
     days = config.half_life_days
     return Plasticity(
@@ -48,7 +48,7 @@ def plasticity_of(config: MemoryConfig) -> Plasticity:
 
 
 def settled(strength: float, since: datetime, now: datetime, half_life: timedelta | None) -> float:
-    """What is left of a strength after the time from `since` to `now`: half of it after each half-life, in [0, 1].
+    """The strength left after the time from `since` to `now`: half after each half-life, in [0, 1].
 
     The same whether it is asked once or in many steps. A negative time, from a clock that was set back, undoes the
     decay of the time that never passed.
@@ -56,7 +56,7 @@ def settled(strength: float, since: datetime, now: datetime, half_life: timedelt
     if half_life is None:
         return strength
     lives = (now - since) / half_life
-    # Beyond this many half-lives nothing can be told from 0 or 1, and the power would overflow.
+    # Beyond this many half-lives the result equals 0 or 1, and the power would overflow.
     return min(max(strength * math.exp2(-min(max(lives, -1000.0), 1000.0)), 0.0), 1.0)
 
 

@@ -15,13 +15,12 @@ from internal.storage.chunks import chunks
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 THINGS: Final = ("Decision", "Goal", "Question", "Preference", "Entity", "TemporalMarker")
-"""What an owner told, and would miss if nothing spoke of it any more. Concepts, keywords, topics, contexts and sources
-only sort memories."""
+"""Labels of which a last record is kept. Concepts, keywords, topics, contexts and sources only sort memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A memory that nobody used since a moment, with what its retention is counted from."""
+    """An unused memory with the values from which its retention is computed."""
 
     id: str
     summary: str
@@ -52,11 +51,10 @@ def unused_since(connection: Connection, user_id: int, before: datetime) -> Iter
 
 
 def only_records(connection: Connection, user_id: int, memory_ids: Collection[str]) -> set[str]:
-    """Those of these memories without which something would be told nowhere any more.
+    """The memories among these that are the only record of something.
 
-    A memory is the only record if it alone speaks of a thing (no other memory is linked to the thing, and no fact is
-    about it), if it stands in a contradiction that is not settled, or if no line that said it is stored and no other
-    memory is about anything of the same.
+    That is: no other memory is linked to a thing of it and no fact is about that thing, or it is part of an open
+    contradiction, or none of its lines is stored and no other memory shares a link with it.
     """
     found: set[str] = set()
     for ids in chunks(sorted(set(memory_ids))):
@@ -74,7 +72,7 @@ _IS_MEMORY: Final = and_(graph_nodes.c.label == "Memory", VISIBLE)
 
 
 def _alone(user_id: int, ids: Sequence[str]) -> Select[Any]:
-    """Memories linked to a thing of which nothing else tells."""
+    """Memories linked to a thing that has no other link or fact."""
     edge, thing = graph_edges.alias("edge"), graph_nodes.alias("thing")
     fact = graph_edges.alias("fact")
     facts = [
@@ -104,7 +102,7 @@ def _in_conflict(user_id: int, ids: Sequence[str]) -> Select[Any]:
 
 
 def _unsupported(user_id: int, ids: Sequence[str]) -> Select[Any]:
-    """Memories that no stored line says, and that share nothing with another memory."""
+    """Memories without a stored line that share nothing with another memory."""
     memory = graph_nodes.alias("memory")
     line = (
         exists()

@@ -1,7 +1,7 @@
-"""What is done to an owner's memory at night: links decay and are pruned, faded memories are offered for forgetting.
+"""Nightly maintenance of memory: links decay and are pruned, faded memories are offered for forgetting.
 
-In steps, each one short piece of a transaction: an owner with hundreds of thousands of links must not hold up anybody's
-message. Every step may be done twice: how much a link decays follows from the time since it was set.
+It runs in short transactions, so that an owner with hundreds of thousands of links delays nobody's message. Every step
+is idempotent: decay follows from the time since the strength was set.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PAGE: Final = 250
 """Links of one step. Two thousand kept a message waiting for 1.4 s on a busy machine, these for 0.3 s."""
 
 OFFERED: Final = 100
-"""Most faded memories that a report lists: nobody goes through more at a time."""
+"""Most faded memories that a report lists."""
 
 NIGHT_MISSED: Final = timedelta(hours=36)
 
@@ -43,7 +43,7 @@ class FadedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a page of links came to."""
+    """The result of one page of links."""
 
     decayed: int = 0
     pruned: int = 0
@@ -68,7 +68,7 @@ class MaintenanceReport:
     offered: Sequence[FadedMemory] = ()
 
     def counts(self) -> dict[str, Any]:
-        """What an event tells: no words of anybody's memory."""
+        """The payload of the event: no words of memories."""
         values = asdict(self)
         return {name: values[name] for name in ("links", "decayed", "pruned", "memories", "faded", "kept")}
 
@@ -91,14 +91,14 @@ def may_prune(last: datetime, now: datetime) -> bool:
 
 
 def page_of_links(connection: Connection, user_id: int, after: Link | None = None) -> list[Link]:
-    """The links that come next, PAGE of them or fewer."""
+    """The next page of links, at most PAGE."""
     return plasticity_repository.links_after(connection, user_id, after, PAGE)
 
 
 def step(
     connection: Connection, user_id: int, links: Sequence[Link], plasticity: Plasticity, now: datetime, *, prune: bool
 ) -> Step:
-    """Lets a page of links decay to now, and prunes those that are too weak then."""
+    """Decays a page of links to now and prunes those that are too weak."""
     left = _left(links, plasticity, now)
     due = [(one, rest) for one, rest in left if rest != one.strength]
     decayed = plasticity_repository.settle(connection, user_id, due, now)
@@ -134,7 +134,7 @@ def faded_memories(
 
 
 def finish(connection: Connection, report: MaintenanceReport) -> None:
-    """Notes that the night's maintenance is done, and tells it as an event if there was anything to look at."""
+    """Records that maintenance is done, with an event unless the memory is empty."""
     night_repository.note_night(connection, report.user_id, report.at)
     if report.links or report.memories:
         events.append(

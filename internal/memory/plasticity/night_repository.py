@@ -14,7 +14,7 @@ _AGENT: Final = "memory_maintenance"
 
 
 def last_nights(connection: Connection) -> dict[int, datetime]:
-    """By owner; those of whom nothing was ever done are left out."""
+    """The last maintenance by owner; owners without one are left out."""
     nights = agent_state.of_everybody(connection, _AGENT, _KEY)
     return {owner: datetime.fromisoformat(value.decode()) for owner, value in nights.items()}
 

@@ -31,19 +31,19 @@ def strengthen(
 def weaken(
     connection: Connection, user_id: int, source_id: str, target_id: str, amount: float, *, now: datetime
 ) -> float:
-    """Synaptic depression: takes an amount in [0, 1] away; not below 0. As `strengthen`."""
+    """Synaptic depression: subtracts an amount in [0, 1], not below 0. As `strengthen`."""
     return _changed(connection, user_id, source_id, target_id, -_share("amount", amount), now)
 
 
 def decay(connection: Connection, user_id: int, threshold: float, amount: float, *, now: datetime) -> int:
-    """Takes an amount from every link weaker than the threshold and above 0; how many. Raises Refused."""
+    """Weakens every link below the threshold and above 0 by an amount. Returns their number. Raises Refused."""
     return plasticity_repository.weaken_below(
         connection, user_id, _share("threshold", threshold), _share("decay", amount), now
     )
 
 
 def prune(connection: Connection, user_id: int, min_strength: float) -> int:
-    """Deletes every link weaker than this; how many. Raises Refused("min_strength")."""
+    """Deletes every link weaker than this. Returns their number. Raises Refused("min_strength")."""
     return plasticity_repository.delete_below(connection, user_id, _share("min_strength", min_strength))
 
 

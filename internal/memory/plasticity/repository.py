@@ -1,4 +1,4 @@
-"""Strengths of RELATES_TO in the database: whole sets of edges in one statement, each change told to the change log."""
+"""Strengths of RELATES_TO in the database, changed in sets and recorded in the change log."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def change_strength(
 
 
 def weaken_below(connection: Connection, user_id: int, threshold: float, amount: float, now: datetime) -> int:
-    """Takes an amount from every link that is weaker than the threshold and not at 0; how many there were."""
+    """Weakens every link below the threshold and not at 0 by an amount. Returns their number."""
     weak = and_(*_visible_links(user_id), _EDGE.strength < threshold, _EDGE.strength > 0)
     return _set_strength(connection, user_id, weak, _bounded(_EDGE.strength - amount), now)
 
 
 def delete_below(connection: Connection, user_id: int, min_strength: float) -> int:
-    """Deletes every link that is weaker, with what was observed of it; how many there were."""
+    """Deletes every weaker link with its observations. Returns their number."""
     return _delete(connection, user_id, and_(*_visible_links(user_id), _EDGE.strength < min_strength))
 
 
@@ -89,7 +89,7 @@ def strongest(
 
 
 def touch(connection: Connection, user_id: int, node_ids: Collection[str], now: datetime) -> None:
-    """Counts one access of each of these nodes that there are."""
+    """Counts one access of each of these nodes that exist."""
     wanted = sorted(set(node_ids))[:CHUNK]
     there = connection.execute(_THERE, {"owner": user_id, "ids": wanted}).scalars().all()
     if there:
@@ -121,7 +121,7 @@ def links_after(connection: Connection, user_id: int, after: Link | None, limit:
 
 
 def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, float]], now: datetime) -> int:
-    """Sets the strengths of these links as of `now`, unless one was changed since it was read; how many were set."""
+    """Sets the strengths of these links as of `now`, except those changed since they were read. Returns the number."""
     if not links:
         return 0
     # One number for all: they change at one moment, and later changes still have larger ones.
@@ -134,7 +134,7 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
 
 
 def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_strength: float) -> int:
-    """Deletes those of these links that are weaker now, hidden ones too; how many there were."""
+    """Deletes those of these links that are weaker now, hidden ones too. Returns their number."""
     removed = 0
     for chunk in chunks(ids):
         chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(chunk))
@@ -199,7 +199,7 @@ def _set_strength(
 
 
 def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -> int:
-    """What was observed of an edge goes with it, and the lines that said so."""
+    """Deletes the observations and evidence of edges."""
     of_edges = observations.c.target.in_(_ids(chosen))
     of_links = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
     lines = select(literal("observation:") + observations.c.id).where(of_links)
@@ -210,7 +210,7 @@ def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -
 
 
 def _log(connection: Connection, user_id: int, chosen: ColumnElement[bool], op: str) -> None:
-    """Before the change itself: afterwards nothing tells any more which edges it was."""
+    """Records deletions in the change log; call it before the deletion, while the edges can still be found."""
     rows = select(literal(user_id), literal(EDGE_CHANGE), _EDGE.id, literal(op)).where(chosen)
     connection.execute(insert(changes).from_select(["user_id", "kind", "id", "op"], rows))
 

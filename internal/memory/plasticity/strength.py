@@ -1,4 +1,4 @@
-"""How much is left of every memory of an owner, and how it goes on from here if nobody uses it."""
+"""The retention of every memory of an owner, now and in the future if it is not used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from internal.memory.plasticity import decay_repository
 from internal.memory.plasticity.decay import Plasticity, own_half_life, retention
 
 _FAR: Final = timedelta(days=365_000)
-"""A time beyond which nobody asks, and dates end."""
+"""The latest date that is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def strengths(connection: Connection, user_id: int, rates: Plasticity, now: date
 
 
 def spread(found: list[Strength], parts: int = 10) -> list[int]:
-    """How many memories are retained by so much: of equal parts of [0, 1], the lowest first."""
+    """A histogram of retention over equal parts of [0, 1], the lowest first."""
     counts = [0] * parts
     for strength in found:
         counts[min(int(strength.retention * parts), parts - 1)] += 1
@@ -58,5 +58,7 @@ def spread(found: list[Strength], parts: int = 10) -> list[int]:
 def _faded_at(confidence: float, used: datetime, half_life: timedelta | None, below: float) -> datetime | None:
     if half_life is None or below <= 0 or confidence <= 0:
         return None
-    lives = max(math.log2(confidence / below), 1.0)  # what was uncertain from the beginning has a half-life, too
+    lives = max(
+        math.log2(confidence / below), 1.0
+    )  # a memory that was uncertain from the beginning has a half-life, too
     return used + min(half_life * lives, _FAR)

@@ -12,10 +12,10 @@ from internal.graph.model import Node
 from internal.memory.queries import repository as query_repository
 
 SPECIFIED: Final = 20
-"""How many the specification's own statements list."""
+"""The limit of the specification's own statements."""
 
 ALL: Final = 1_000
-"""Where they list everything: as many as any list of this product gives at once."""
+"""The limit where they have none: that of any list of this product."""
 
 
 class Answering(NamedTuple):

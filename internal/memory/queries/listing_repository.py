@@ -1,4 +1,4 @@
-"""Pages of memories of one kind, as their owner looks through them."""
+"""Pages of memories of one kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listing(
     limit: int,
     offset: int = 0,
 ) -> list[Node]:
-    """Visible nodes of a label in these states (none = any), what is due first before all others, then the newest.
+    """Visible nodes of a label with these statuses (() = any), by due date, then the newest.
 
     Memories that lost a contradiction are left out.
     """

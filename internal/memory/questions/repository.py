@@ -1,4 +1,4 @@
-"""What an owner was asked about his memories: rows of `suggestions` that hold ids and no words."""
+"""Questions to the owner about memories: rows of `suggestions` with ids and no words."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from internal.storage.tables import suggestions
 from internal.storage.types import new_id
 
 KIND: Final = "asked"
-"""The kind of such a row, beside the suggestions themselves."""
+"""The kind of these rows."""
 
 About = Literal["contradiction", "suggestion", "question", "fading"]
 State = Literal["pending", "answered", "declined", "passed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """One question to the owner: what it is about and of which nodes (of a suggestion, its id).
 
-    `passed`: another one came before it was answered. `declined`: it is never asked again. `answer` is what he tapped.
+    `passed`: another question came before it was answered. `declined`: never asked again. `answer` is the tap.
     """
 
     id: str
@@ -34,39 +34,39 @@ class Asked:
     answer: str | None = None
 
 
-def note(connection: Connection, user_id: int, about: About, refs: Sequence[str], now: datetime) -> Asked:
-    """Notes a question that is being asked; the one before it is passed over."""
+def note(connection: Connection, user_id: int, about: About, refs: Sequence[str], now: datetime) -> AskedQuestion:
+    """Stores a question that is being asked; a pending one before it becomes `passed`."""
     before = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
     connection.execute(update(suggestions).where(before).values(state="passed", decided_at=now))
-    asked = Asked(new_id(), about, list(refs), "pending", now)
+    asked = AskedQuestion(new_id(), about, list(refs), "pending", now)
     payload = {"about": about, "refs": list(refs)}
     row = {"user_id": user_id, "id": asked.id, "kind": KIND, "payload": payload, "state": "pending", "created_at": now}
     connection.execute(insert(suggestions).values(row))
     return asked
 
 
-def get(connection: Connection, user_id: int, asked_id: str) -> Asked | None:
+def get(connection: Connection, user_id: int, asked_id: str) -> AskedQuestion | None:
     one = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.id == asked_id)
     row = connection.execute(select(suggestions).where(one)).one_or_none()
     return None if row is None else _asked(row)
 
 
-def close(connection: Connection, user_id: int, asked: Asked, state: State, answer: str, now: datetime) -> None:
-    """Notes what the owner tapped; a later tap on the same question takes its place."""
+def close(connection: Connection, user_id: int, asked: AskedQuestion, state: State, answer: str, now: datetime) -> None:
+    """Stores the owner's answer; a later answer to the same question replaces it."""
     payload = {"about": asked.about, "refs": list(asked.refs), "answer": answer}
     one = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.id == asked.id)
     connection.execute(update(suggestions).where(one).values(state=state, payload=payload, decided_at=now))
 
 
-def ever_asked(connection: Connection, user_id: int, about: About) -> list[Asked]:
-    """Everything that was asked about such a thing, oldest first."""
+def ever_asked(connection: Connection, user_id: int, about: About) -> list[AskedQuestion]:
+    """All questions of this kind, oldest first."""
     ours = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.payload["about"].as_string() == about)
     query = select(suggestions).where(ours).order_by(suggestions.c.created_at, suggestions.c.id)
     return [_asked(row) for row in connection.execute(query)]
 
 
 def asked_since(connection: Connection, user_id: int, moment: datetime) -> int:
-    """How many questions were asked from a moment on."""
+    """The number of questions asked since a moment."""
     ours = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.created_at >= moment)
     return connection.execute(select(func.count()).select_from(suggestions).where(ours)).scalar_one()
 
@@ -81,6 +81,6 @@ def waits_for_answer(connection: Connection, user_id: int, since: datetime) -> b
 _OURS: Final = suggestions.c.kind == KIND
 
 
-def _asked(row: Row[Any]) -> Asked:
+def _asked(row: Row[Any]) -> AskedQuestion:
     payload = row.payload
-    return Asked(row.id, payload["about"], payload["refs"], row.state, row.created_at, payload.get("answer"))
+    return AskedQuestion(row.id, payload["about"], payload["refs"], row.state, row.created_at, payload.get("answer"))

@@ -1,4 +1,4 @@
-"""What the owner is asked about next: contradictions, changes of what he set himself, open questions, what fades."""
+"""The next question to the owner: about contradictions, suggestions, open questions or fading memories."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ AGAIN_AFTER: Final[dict[About, timedelta]] = {
     "question": timedelta(days=30),
     "fading": timedelta(days=30),
 }
-"""How long nothing is asked again that was asked and got no final answer; what fades is asked about monthly at most."""
+"""The time before a question without a final answer is repeated; about fading memories at most monthly."""
 
 SETTLING: Final = timedelta(days=1)
-"""The age from which an open question is asked about: who has just said it knows that it is open."""
+"""The age from which the owner is asked about an open question."""
 
 OFFERED: Final = 5
 """Most fading memories of one question."""
@@ -39,9 +39,9 @@ Next = tuple[About, Sequence[str]]
 def next_question(
     connection: Connection, user_id: int, plasticity: Plasticity, now: datetime, *, fading: bool = True
 ) -> Next | None:
-    """What to ask about, and of which nodes (of a suggestion, its id); None if there is nothing.
+    """What to ask about and the ids of the nodes or the suggestion; None if there is nothing.
 
-    Not `fading`: what fades is not looked for, which reads every memory that was not used for long.
+    Without `fading` fading memories are not looked for, which would read every memory unused for long.
     """
     for about in AGAIN_AFTER:
         if about == "fading" and not fading:

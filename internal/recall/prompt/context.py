@@ -31,7 +31,7 @@ from internal.language.search.terms import Word, plain_query_terms
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
-from internal.people.circle_words import circles_asked
+from internal.people.circle_words import circles_in_question
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.index.hits import FactHit, MemoryHit
 from internal.recall.prompt.assemble import PromptContents, RecallCandidates, select_contents
@@ -252,7 +252,7 @@ class TurnRecall:
         If the question asks for a whole circle ("кто мои друзья?"), everybody in it comes first: neither names nor
         meaning find them, and an answer from some of them would be wrong.
         """
-        inside = await self._search.of_circles(user_id, {*circles_asked(query)} - INNER_CIRCLE)
+        inside = await self._search.of_circles(user_id, {*circles_in_question(query)} - INNER_CIRCLE)
         if embedding is None:
             known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
             named = await self._named(query, [person for person in known if person.circle not in INNER_CIRCLE])

@@ -254,7 +254,7 @@ async def test_what_was_renamed_meanwhile_is_not_what_was_compared(stage: Stage)
     (made,) = (await stage.hears(entity("Акме", "Organization"))).created
     reply = stage.read([entity("ACME", "Organization")], [])
     store.update_node(stage.connection, OWNER, made, {"name": "Заря"}, now=NOON, by="owner")
-    stale = FactLookup(alike={"ACME": [NameMatch(made, "Акме", "transliteration")]})
+    stale = FactLookup(matches={"ACME": [NameMatch(made, "Акме", "transliteration")]})
     assert stage.resolve(reply, stale).created != []
 
 
@@ -285,7 +285,7 @@ async def test_a_near_vector_is_not_enough_by_itself(
     """The types must agree and the numbers be the same, and of people no likeness counts."""
     (made,) = (await stage.hears(entity(known, labels[0]))).created
     found = stage.resolve(
-        stage.read([entity(said, labels[1])], []), FactLookup(alike={said: [NameMatch(made, known, "vector")]})
+        stage.read([entity(said, labels[1])], []), FactLookup(matches={said: [NameMatch(made, known, "vector")]})
     )
     assert (found.entities[0].node_id == made) is one
 
@@ -294,7 +294,7 @@ async def test_a_likeness_to_several_things_is_none(stage: Stage) -> None:
     """A third is made rather than one of two chosen."""
     made = (await stage.hears(entity("Акме", "Organization"), entity("Акмэ", "Organization"))).created
     likely = [NameMatch(made[0], "Акме", "transliteration"), NameMatch(made[1], "Акмэ", "transliteration")]
-    found = stage.resolve(stage.read([entity("Acme", "Organization")], []), FactLookup(alike={"Acme": likely}))
+    found = stage.resolve(stage.read([entity("Acme", "Organization")], []), FactLookup(matches={"Acme": likely}))
     assert found.entities[0].created
 
 

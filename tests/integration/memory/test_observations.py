@@ -281,7 +281,7 @@ def test_the_same_words_are_one_node_whatever_their_case(memories: Memories, fir
     written = memories.tell(told(again))
     assert memories.node(first.label).properties[next(iter(first.properties))] == first.key.words
     assert written.nodes == [memories.node(first.label).id]
-    assert written.changes.told == written.nodes or first.label == "Preference"
+    assert written.changes.referenced == written.nodes or first.label == "Preference"
 
 
 def test_another_form_of_a_concept_is_the_same_node(memories: Memories) -> None:

@@ -16,7 +16,7 @@ from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory
-from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting, Written
+from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace, WriteOutcome
 from internal.storage.tables import users
 
 OWNER, STRANGER = 1, 2
@@ -72,7 +72,7 @@ class Memories:
         reliability: float = 0.9,
         run: str | None = None,
         **digested: Any,
-    ) -> Written:
+    ) -> WriteOutcome:
         """Writes what one reply tells of an episode of these lines, which are messages `<episode>/<line>`."""
         self.number += 1
         self.now += timedelta(hours=1)
@@ -81,7 +81,7 @@ class Memories:
             n: ObservedLine(name, n, at or self.now, words, f"{name}/{n}", reliability)
             for n, words in enumerate(said, start=1)
         }
-        setting = Setting(name, lines, self.now, run or f"run-{name}", self.entities, source, session)
+        setting = ReplyContext(name, lines, self.now, run or f"run-{name}", self.entities, source, session)
         return service.write(self.connection, self.user_id, MemoryLookup(memories, **digested), setting)
 
     def forget(self, *episodes: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.people.circle_words import circles_asked
+from internal.people.circle_words import circles_in_question
 from internal.people.model import Circle
 
 
@@ -25,4 +25,4 @@ from internal.people.model import Circle
 )
 def test_a_circle_is_asked_for_by_its_owner_alone(question: str, circle: Circle | None) -> None:
     """Somebody's employer, and the friends of somebody who is named, are none of the owner's circles."""
-    assert circles_asked(question)[:1] == ((circle,) if circle else ())
+    assert circles_in_question(question)[:1] == ((circle,) if circle else ())

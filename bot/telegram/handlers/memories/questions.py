@@ -26,13 +26,13 @@ from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.observations.owner_changes import Choice
 from internal.memory.questions import repository as asking
-from internal.memory.questions.repository import About, Asked
+from internal.memory.questions.repository import About, AskedQuestion
 
 _ON_BUTTON = 40
 _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
-def question(connection: Connection, user: User, asked: Asked) -> Question:
+def question(connection: Connection, user: User, asked: AskedQuestion) -> Question:
     """What is asked, with its buttons. Raises NotFound if what it is about is gone."""
     match asked.about:
         case "contradiction":
@@ -46,7 +46,7 @@ def question(connection: Connection, user: User, asked: Asked) -> Question:
     return Question(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", QuestionAnswer.NEVER)]])
 
 
-def _contradiction(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+def _contradiction(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
     lines = numbered([told_memory(user, side) for side in sides])
     ends = ((1, sides[0], QuestionAnswer.OLDER), (len(sides), sides[-1], QuestionAnswer.NEWER))
@@ -58,7 +58,7 @@ def _contradiction(connection: Connection, user: User, asked: Asked) -> tuple[st
     ]
 
 
-def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+def _suggestion(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     waiting = memory.suggestions(connection, user.user_id)
     one = next((one for one in waiting if one.id == asked.refs[0]), None)
     if one is None:
@@ -71,7 +71,7 @@ def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, 
     return text, [[apply, _tap(user, asked, "suggestion-button-keep", QuestionAnswer.KEEP)]]
 
 
-def _open_question(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+def _open_question(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     node = _node(connection, user, asked.refs[0])
     since = local(user, node.created_at)
     text = phrase(user.lang, "ask-question", text=quotable(naming_text(node)), at=since)
@@ -79,7 +79,7 @@ def _open_question(connection: Connection, user: User, asked: Asked) -> tuple[st
     return text, [[answered, _tap(user, asked, "ask-button-open", QuestionAnswer.OPEN)]]
 
 
-def _fading(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+def _fading(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     nodes = [_node(connection, user, one) for one in asked.refs]
     text = f"{phrase(user.lang, 'ask-fading')}\n\n{numbered([told_memory(user, node) for node in nodes])}"
     numbers = range(1, len(nodes) + 1)
@@ -108,7 +108,7 @@ async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, s
         await chat.say(text, rows)
 
 
-def _decide(connection: Connection, user: User, asked: Asked, tap: QuestionAnswer, now: datetime) -> str:
+def _decide(connection: Connection, user: User, asked: AskedQuestion, tap: QuestionAnswer, now: datetime) -> str:
     """Does what was tapped and notes it; the key of what to say. Tapped again, it is done and said again."""
     if asked.state in ("answered", "declined") and asked.answer != tap:
         return "ask-gone"
@@ -120,7 +120,7 @@ def _decide(connection: Connection, user: User, asked: Asked, tap: QuestionAnswe
     return key
 
 
-def _carry_out(connection: Connection, user_id: int, asked: Asked, tap: QuestionAnswer, now: datetime) -> str:
+def _carry_out(connection: Connection, user_id: int, asked: AskedQuestion, tap: QuestionAnswer, now: datetime) -> str:
     ref = asked.refs[0]
     match asked.about, tap:
         case "question", QuestionAnswer.ANSWERED:
@@ -158,7 +158,7 @@ def _still_there(connection: Connection, user_id: int, refs: Sequence[str]) -> l
     return list(store.nodes_by_ids(connection, user_id, refs))
 
 
-def _forget(connection: Connection, user: User, asked: Asked, n: int, now: datetime) -> tuple[str, Rows]:
+def _forget(connection: Connection, user: User, asked: AskedQuestion, n: int, now: datetime) -> tuple[str, Rows]:
     if asked.about != "fading" or not 1 <= n <= len(asked.refs):
         return phrase(user.lang, "ask-gone"), []
     try:
@@ -176,11 +176,11 @@ def _node(connection: Connection, user: User, node_id: str) -> Node:
     return node
 
 
-def _tap(user: User, asked: Asked, key: str, tap: QuestionAnswer) -> Button:
+def _tap(user: User, asked: AskedQuestion, key: str, tap: QuestionAnswer) -> Button:
     return _answer(user, asked, label(user.lang, key), tap)
 
 
-def _answer(user: User, asked: Asked, text: str, tap: QuestionAnswer, n: int = 0) -> Button:
+def _answer(user: User, asked: AskedQuestion, text: str, tap: QuestionAnswer, n: int = 0) -> Button:
     return button(text, AskedButton(owner=user.user_id, asked=asked.id, tap=tap, n=n))
 
 

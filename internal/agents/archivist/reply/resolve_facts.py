@@ -67,11 +67,11 @@ class NameResolver:
         names = [name for name in _names(reply) if name_key(name)]
         keys = {name_key(name) for thing in known for name in thing.names}
         unknown = [name for name in names if name_key(name) not in keys]
-        alike = await self._alike(unknown, known, _new_names(reply))
-        texts = {name: _item_text(name, reply) for name in unknown if name not in alike}
+        matches = await self._matches(unknown, known, _new_names(reply))
+        texts = {name: _item_text(name, reply) for name in unknown if name not in matches}
         return FactLookup(
             dates=await self._dates(reply.facts, transcript, language),
-            alike=alike,
+            matches=matches,
             model=self._embedder.name,
             vectors=await self._vectors(texts, user_id),
         )
@@ -93,11 +93,11 @@ class NameResolver:
         except (ModelError, LanguageCallFailed) as error:
             log.warning("names_not_embedded", extra={"error": type(error).__name__})
             return resolved
-        alike = {name: list(things) for name, things in resolved.alike.items()}
+        matches = {name: list(things) for name, things in resolved.matches.items()}
         for (name, thing), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
             if cosine >= threshold:
-                alike.setdefault(name, []).append(NameMatch(thing.node_id, thing.names[0], "vector"))
-        return replace(resolved, alike=alike, threshold=threshold)
+                matches.setdefault(name, []).append(NameMatch(thing.node_id, thing.names[0], "vector"))
+        return replace(resolved, matches=matches, threshold=threshold)
 
     async def _calibrated(self, user_id: int | None) -> float:
         """The least cosine at which two names mean one thing with this model, computed once."""
@@ -108,7 +108,7 @@ class NameResolver:
             self._threshold = float(cosines.max()) + MARGIN
         return self._threshold
 
-    async def _alike(
+    async def _matches(
         self, names: Sequence[str], known: Sequence[KnownName], new: Sequence[str]
     ) -> dict[str, list[NameMatch]]:
         if not names:

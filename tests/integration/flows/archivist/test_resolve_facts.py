@@ -137,7 +137,7 @@ async def test_an_embedder_that_is_down_costs_the_likeness_only(database: Databa
     embedder.down = True
     said = reply(entity("Торговый Дом Северный", "Organization"))
     resolved = await ReplyResolver(database, NameResolver(worker, embedder)).names(OWNER, said, LINES, "ru")
-    assert resolved.alike == {}
+    assert resolved.matches == {}
     assert resolved.dates == []
 
 

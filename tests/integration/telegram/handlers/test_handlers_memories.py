@@ -23,7 +23,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.memory import service
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, ProposedMemory
-from internal.memory.observations.changes import ObservedLine, Setting
+from internal.memory.observations.changes import ObservedLine, ReplyContext
 from internal.storage.types import new_id
 
 
@@ -50,7 +50,7 @@ class Life:
             lines = {n: ObservedLine(episode_id, n, now, quote) for n, quote in enumerate(quotes, start=1)}
             node = NodeRef(label, {NAMING[label]: words} | properties)
             digest = MemoryLookup([ProposedMemory(node, (), tuple(lines))])
-            written = service.write(connection, self.user_id, digest, Setting(episode_id, lines, now))
+            written = service.write(connection, self.user_id, digest, ReplyContext(episode_id, lines, now))
             assert not written.refused
             return written.nodes[0]
 

@@ -22,7 +22,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.memory import service
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, ProposedMemory
-from internal.memory.observations.changes import ObservedLine, Setting
+from internal.memory.observations.changes import ObservedLine, ReplyContext
 from internal.memory.questions import repository as question_repository
 from internal.storage.tables import dialogue_state, outbox, suggestions
 from internal.storage.tables import users as users_table
@@ -67,7 +67,7 @@ class Quiet:
             lines = {1: ObservedLine(episode, 1, at, words)}
             node = NodeRef(label, {NAMING[label]: words} | properties)
             digest = MemoryLookup([ProposedMemory(node, (), (1,))])
-            return service.write(connection, OWNER, digest, Setting(episode, lines, at)).nodes[0]
+            return service.write(connection, OWNER, digest, ReplyContext(episode, lines, at)).nodes[0]
 
         return await self.world.write(work)
 
