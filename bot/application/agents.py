@@ -110,8 +110,8 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
     return below(user, task)
 
 
-def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
-    from bot.telegram.handlers.tasks.task_text import buttons_together as below
+def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.tasks.task_text import grouped_reminder_buttons as below
 
     return below(user, task)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from bot.application.agents import (
     ask_about_memory,
     background_agents,
-    buttons_together,
+    grouped_reminder_buttons,
     notify_user,
     reminder_buttons,
 )
@@ -166,7 +166,7 @@ def _assemble(
         nights=NightlyMaintenance(database, clock, config.memory, metrics),
         wondering=QuestionScheduler(database, clock, config.memory, ask_about_memory),
         reminding=ReminderScheduler(
-            database, clock, config.notifications.whole_day_at, reminder_buttons, buttons_together
+            database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         ),
         worker=worker,
         mirrors=mirrors,

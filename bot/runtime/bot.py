@@ -27,7 +27,7 @@ from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.tasks.task_text import opened_in_turn
+from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from bot.telegram.i18n import phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
@@ -242,7 +242,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
 def _requests(app: App) -> ReminderRequests:
     whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
     return ReminderRequests(
-        app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, render=opened_in_turn
+        app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, render=confirmation_in_turn
     )
 
 

@@ -1,4 +1,4 @@
-"""Telegram: intake, lanes, commands, delivery. Whatever is imported of it, aiogram is loaded first, and lightly."""
+"""Telegram: intake, lanes, commands, delivery. Importing it loads aiogram first, without its slow parts."""
 
 from bot.telegram.aiogram_import import load_aiogram
 

@@ -18,7 +18,7 @@ _REBUILD: Final = "model_rebuild"
 
 
 def load_aiogram() -> None:
-    """Call it before anything imports aiogram; afterwards it does nothing."""
+    """Loads aiogram the fast way. Must run before anything imports aiogram; later calls do nothing."""
     if "aiogram" in sys.modules:
         return
     with _without_rebuilding():

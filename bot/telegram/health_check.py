@@ -1,6 +1,6 @@
-"""What Telegram says about the bot: token, privacy mode, webhook, and whether the clocks agree. Asks, changes nothing.
+"""What Telegram says about the bot: token, privacy mode, webhook, and whether the clocks agree. Changes nothing.
 
-Without aiogram, whose import takes seconds. The token stands in the addresses, so no error of the client is shown.
+Without aiogram, whose import takes seconds. The addresses contain the token, so no error of the client is shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def check_telegram(
     """`known_bot` is the id of the bot whose chats are stored."""
     address = f"{api_base.rstrip('/')}/bot{token}"
     try:
-        # As the poller: without the proxies of the environment.
+        # Like the poller: without the proxies of the environment.
         async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=believed(address)) as client:
             me, told_at = await _ask(client, address, "getMe")
             hook, _ = await _ask(client, address, "getWebhookInfo")
@@ -42,8 +42,8 @@ async def check_telegram(
     except (httpx.HTTPError, ValueError) as error:
         fix = "check the network, DNS and telegram.api_base"
         kind = type(error).__name__
-        told = f"{api_base} does not answer as Telegram does ({kind})"
-        return [finding("telegram", told, fix, "telegram-unreachable", address=api_base, error=kind)]
+        result = f"{api_base} does not answer as Telegram does ({kind})"
+        return [finding("telegram", result, fix, "telegram-unreachable", address=api_base, error=kind)]
     checks = [_token(me, known_bot), _privacy(me), _webhook(config, hook)]
     if told_at is not None:
         checks.append(_clock(told_at, now()))
@@ -70,19 +70,19 @@ def _refused(refusal: _Refused) -> Check:
 
 def _token(me: dict[str, Any], known_bot: int | None) -> Check:
     bot = str(me.get("username"))
-    told = f"the token is of @{bot}"
+    result = f"the token is of @{bot}"
     if known_bot is not None and known_bot != me.get("id"):
-        told += f", another bot than the stored chats are with ({known_bot})"
-        return note("telegram", told, "telegram-other-bot", bot=bot, known=str(known_bot))
-    return fine("telegram", told, "telegram-of", bot=bot)
+        result += f", another bot than the stored chats are with ({known_bot})"
+        return note("telegram", result, "telegram-other-bot", bot=bot, known=str(known_bot))
+    return fine("telegram", result, "telegram-of", bot=bot)
 
 
 def _privacy(me: dict[str, Any]) -> Check:
     if not me.get("can_read_all_group_messages"):
         return fine("privacy", "privacy mode is on: in groups the bot sees only what is meant for it", "privacy-on")
-    told = "privacy mode is off: Telegram sends the bot every message of every group it is in, though it serves none"
+    result = "privacy mode is off: Telegram sends the bot every message of every group it is in, though it serves none"
     fix = "in @BotFather: /setprivacy, choose the bot, Enable; then add it to groups anew"
-    return finding("privacy", told, fix, "privacy-off")
+    return finding("privacy", result, fix, "privacy-off")
 
 
 def _webhook(config: TelegramConfig, hook: dict[str, Any]) -> Check:
@@ -90,20 +90,20 @@ def _webhook(config: TelegramConfig, hook: dict[str, Any]) -> Check:
     if config.mode == "polling":
         if not url:
             return fine("webhook", "none is set, as polling needs it", "webhook-none")
-        told = f"one is set ({_host(url)}), so Telegram gives nothing to a poller"
+        result = f"one is set ({_host(url)}), so Telegram gives nothing to a poller"
         fix = "stop the program that set it and call deleteWebhook, or use its mode: webhook"
-        return finding("webhook", told, fix, "webhook-set", host=_host(url))
+        return finding("webhook", result, fix, "webhook-set", host=_host(url))
     if url != wanted:
-        told = f"Telegram calls {_host(url)} instead of {_host(wanted)}" if url else "none is set"
+        result = f"Telegram calls {_host(url)} instead of {_host(wanted)}" if url else "none is set"
         fix = "start the bot: it sets telegram.webhook.url; let no other program set one"
         key = "webhook-elsewhere" if url else "webhook-missing"
-        return finding("webhook", told, fix, key, host=_host(url), wanted=_host(wanted))
+        return finding("webhook", result, fix, key, host=_host(url), wanted=_host(wanted))
     pending = int(hook.get("pending_update_count") or 0)
     if hook.get("last_error_message") and pending:
         error = str(hook["last_error_message"])
-        told = f"Telegram cannot deliver: {error} ({pending} updates wait)"
+        result = f"Telegram cannot deliver: {error} ({pending} updates wait)"
         fix = "make telegram.webhook.url reachable from outside, with a valid certificate"
-        return finding("webhook", told, fix, "webhook-failing", error=error, count=pending)
+        return finding("webhook", result, fix, "webhook-failing", error=error, count=pending)
     if pending > MANY_PENDING:
         return note("webhook", f"{pending} updates wait at Telegram", "webhook-waiting", count=pending)
     return fine("webhook", f"Telegram calls {_host(url)}", "webhook-called", host=_host(url))
@@ -114,8 +114,8 @@ def _clock(told_at: datetime, now: datetime) -> Check:
     if off <= CLOCK_TOLERANCE:
         return fine("time", "this machine's clock agrees with Telegram's", "time-agrees")
     seconds = round(off.total_seconds())
-    told = f"this machine's clock is {seconds} s off Telegram's"
-    return finding("time", told, "let NTP keep the clock (timedatectl set-ntp true)", "time-off", seconds=seconds)
+    result = f"this machine's clock is {seconds} s off Telegram's"
+    return finding("time", result, "let NTP keep the clock (timedatectl set-ntp true)", "time-off", seconds=seconds)
 
 
 def _host(url: str) -> str:

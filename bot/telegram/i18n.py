@@ -1,4 +1,4 @@
-"""What the bot says, in Russian, Ukrainian and English: Fluent messages under `locales/`."""
+"""The bot's messages in Russian, Ukrainian and English: Fluent files under `locales/`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from internal.access.model import Language
 LOCALES = Path(__file__).parent / "locales"
 
 LONG = 2_000
-"""Characters. The library refuses values of more than 2,500, and a fact or what somebody typed may be longer."""
+"""Characters. The library refuses values of more than 2,500, and a fact or a typed text may be longer."""
 
 Value = str | int | float | date
 
 
 class Markdown(str):
-    """A value that is Markdown already and is put in as it is."""
+    """A value that is already Markdown and is inserted as it is."""
 
     __slots__ = ()
 
 
 def phrase(lang: Language, key: str, **values: Value) -> str:
-    """The sentence of that key as Markdown; words put in are escaped, numbers and dates written as the language does.
+    """The message with that key as Markdown; values are escaped, numbers and dates are written as the language does.
 
     Raises KeyError for an unknown key or a missing value: both are mistakes of the program.
     """
@@ -37,7 +37,7 @@ def phrase(lang: Language, key: str, **values: Value) -> str:
 
 
 def label(lang: Language, key: str, **values: Value) -> str:
-    """The same as plain text, for buttons, toasts and the menu."""
+    """The message as plain text, for buttons, toasts and the menu."""
     return _format(lang, key, values)
 
 
@@ -48,7 +48,7 @@ def has(key: str) -> bool:
 @cache
 def bundle(lang: Language) -> FluentBundle:
     """All messages of one language."""
-    # Isolation marks would be letters inside names that people copy.
+    # Isolation marks would be characters inside names that people copy.
     loaded = FluentBundle([lang], use_isolating=False)
     for path in sorted((LOCALES / lang).glob("*.ftl")):
         loaded.add_resource(FluentResource(path.read_text(encoding="utf-8")))
@@ -60,7 +60,7 @@ def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
     pattern = messages.get_message(key).value if messages.has_message(key) else None
     if pattern is None:
         raise KeyError(f"{lang}: there is no message {key}")
-    # Stand-ins are formatted in the place of long values: letters of Unicode's private area, which nobody types.
+    # Stand-ins are formatted in place of long values: characters of Unicode's private area, which nobody types.
     stand_ins = {value: f"\uf8f0{n}\uf8f1" for n, value in enumerate(values.values()) if _is_long(value)}
     text, errors = messages.format_pattern(pattern, {name: stand_ins.get(v, v) for name, v in values.items()})
     if errors:
@@ -74,12 +74,12 @@ def _is_long(value: Value) -> bool:
 
 
 def _replaced(text: str, meant: Mapping[str, str]) -> str:
-    """All at once, so that what is put in is not searched again."""
+    """Replaces all stand-ins at once, so that inserted values are not searched again."""
     return re.sub("|".join(meant), lambda found: meant[found[0]], text) if meant else text
 
 
 def _stopped_once(text: str, values: Iterable[Value]) -> str:
-    """A name may end with a full stop of its own, such as an initial's: that one ends the sentence too."""
+    """Drops the second of two full stops, where a value such as an initial ends with one."""
     for value in values:
         if isinstance(value, str) and value.endswith((".", "…")):
             text = text.replace(f"{value}.", value)

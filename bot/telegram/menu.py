@@ -1,4 +1,4 @@
-"""The list of commands behind Telegram's menu button, in each language."""
+"""The command list of Telegram's menu button, in each language."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ COMMANDS = (
 OWNER_COMMANDS = (*COMMANDS, "access")
 
 DEFAULT: Language = "en"
-"""What users of other languages see."""
+"""The menu for users of other languages."""
 
 TIMEOUT_S = 5
-"""The chat's other updates wait for a menu of its own."""
+"""The chat's other updates wait while its own menu is set."""
 
 
 def commands(lang: Language, names: tuple[str, ...] = COMMANDS) -> list[BotCommand]:
@@ -59,7 +59,7 @@ def commands(lang: Language, names: tuple[str, ...] = COMMANDS) -> list[BotComma
 
 
 async def set_menu(bot: Bot) -> None:
-    """Sets the menu of private chats: the default, and one for each language. Raises aiogram's errors."""
+    """Sets the menu of private chats: the default and one for each language. Raises aiogram's errors."""
     scope = BotCommandScopeAllPrivateChats()
     await bot.set_my_commands(commands(DEFAULT), scope=scope)
     for lang in LANGUAGES:
@@ -67,16 +67,16 @@ async def set_menu(bot: Bot) -> None:
 
 
 class ChatMenus:
-    """Menus of single chats: the owner's holds what only he may do, and a chosen language is not Telegram's own.
+    """Menus of single chats: the owner's has more commands, and a chosen language may differ from Telegram's.
 
-    Such a menu hides those of `set_menu`, so it is set anew whenever its user's language or role changes.
+    Such a menu hides those of `set_menu`, so it is set again whenever its user's language or role changes.
     """
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
 
     async def show(self, user: User) -> None:
-        """Cosmetic: where Telegram refuses it, as before the user ever wrote, that is logged and nothing more."""
+        """Sets the user's menu. Cosmetic: a refusal, as before the user ever wrote, is only logged."""
         names = OWNER_COMMANDS if user.role is Role.OWNER else COMMANDS
         scope = BotCommandScopeChat(chat_id=user.user_id)
         try:
@@ -86,7 +86,7 @@ class ChatMenus:
 
 
 async def publish(bot: Bot, owners: list[User]) -> None:
-    """The menus of everybody and of these. Cosmetic: what Telegram refuses is tried again by the next start."""
+    """Sets the general menus and those of `owners`. Cosmetic: a refused one is tried again at the next start."""
     try:
         await set_menu(bot)
     except TelegramAPIError as error:

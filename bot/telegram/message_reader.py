@@ -1,4 +1,4 @@
-"""From Telegram's types to the product's own: what a message says, whose words it holds, what came with it."""
+"""Converts Telegram's types to the product's own: a message's text, author and attachments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def author_of(user: User) -> Author:
 
 
 def incoming_of(message: Message, bot_id: int) -> Incoming:
-    """A private message as the dialogue keeps it: what stands behind /db or /sa is what was said."""
+    """A private message as the dialogue stores it; of /db and /sa only the text after the command."""
     author = message.from_user
     command, text = session_command(message)
     return Incoming(
@@ -66,10 +66,10 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
 
 
 def chat_of(raw: str) -> int | None:
-    """The chat with which an update, as JSON, stays in order; None for what belongs to none, or cannot be read."""
+    """The chat that keeps an update (as JSON) in order; None if it has none or cannot be read."""
     match json.loads(raw):
         case {"callback_query": {"from": {"id": int(user_id)}}}:
-            return _stored(user_id)  # what was pressed stands in the private chat, whose id is the user's
+            return _stored(user_id)  # the pressed message is in the private chat, whose id is the user's
         case (
             {"message": {"chat": {"id": int(chat_id)}}}
             | {"edited_message": {"chat": {"id": int(chat_id)}}}
@@ -82,12 +82,12 @@ def chat_of(raw: str) -> int | None:
 
 
 def _stored(number: int) -> int | None:
-    """As far as a column of the database holds it."""
+    """The number if a database column can hold it, else None."""
     return number if abs(number) < 2**63 else None
 
 
 def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:
-    """The command that opens a session or goes on with one, if the message begins with it, and the words behind it."""
+    """The command at the beginning of the message that opens or continues a session, and the text after it."""
     text = message.text or message.caption or ""
     first = next(iter(message.entities or message.caption_entities or ()), None)
     if first is None or first.type != "bot_command" or first.offset != 0:
@@ -118,10 +118,10 @@ def forward_of(message: Message) -> ForwardOrigin | None:
 
 
 def attachments_of(message: Message) -> list[dict[str, Any]]:
-    """What came beside the text: media by kind, contact cards and text mentions with the ids they vouch for."""
+    """The attachments of a message: media by kind, contact cards, and text mentions with their ids."""
     found: list[dict[str, Any]] = [{"kind": kind} for kind in MEDIA if getattr(message, kind, None)]
     if message.content_type == ContentType.UNKNOWN:
-        found.append({"kind": "other"})  # newer than this program: told as unreadable, not passed over in silence
+        found.append({"kind": "other"})  # newer than this program: reported as unreadable instead of being ignored
     if message.animation is not None:
         found = [item for item in found if item["kind"] != "document"]  # Telegram sends an animation as both
     if message.contact is not None:

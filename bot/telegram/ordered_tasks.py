@@ -1,4 +1,4 @@
-"""Work in order per key, side by side over keys: what keeps one chat's handlers from overtaking each other."""
+"""Runs jobs in order per key, several keys at once, so that one chat's handlers never overtake each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _nothing() -> None:
 
 @dataclass(slots=True)
 class _Chain:
-    """A key's jobs, the one at work first, each with what to call if it is dropped before it began."""
+    """A key's jobs, the running one first, each with a callback in case it is dropped before it starts."""
 
     jobs: deque[tuple[Job, Callable[[], None]]]
     shard: int | None
@@ -31,7 +31,7 @@ class _Chain:
 class OrderedTasks:
     """Runs each key's jobs one after another. A key without jobs takes no memory.
 
-    Once `drain` was called, new jobs are left out: they are due in the database, and taken up at the next start.
+    After `drain`, new jobs are ignored: they are due in the database, and taken up at the next start.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,7 +40,7 @@ class OrderedTasks:
         self._chains: dict[Hashable, _Chain] = {}
 
     def add(self, key: Hashable, job: Job, *, shard: int | None = None, dropped: Callable[[], None] = _nothing) -> bool:
-        """Puts a job behind those of its key, which is of this shard. False if it was left out."""
+        """Adds a job of this district after those of its key. False if it was ignored."""
         if self._closing:
             return False
         chain = self._chains.get(key)
@@ -53,11 +53,11 @@ class OrderedTasks:
         return True
 
     def __len__(self) -> int:
-        """How many keys have work."""
+        """The number of keys with jobs."""
         return len(self._chains)
 
     def waiting(self, key: Hashable) -> int:
-        """How many jobs a key has, the one at work included."""
+        """The number of jobs of a key, including the running one."""
         chain = self._chains.get(key)
         return 0 if chain is None else len(chain.jobs)
 
@@ -65,16 +65,16 @@ class OrderedTasks:
         return key in self._chains
 
     def at_work(self) -> set[int]:
-        """The shards that have work."""
+        """The districts with jobs."""
         return {chain.shard for chain in self._chains.values() if chain.shard is not None}
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is running `seconds` to end, then cancels it: what was stored is taken up again at start."""
+        """Waits up to `seconds` for running jobs, then cancels them: what was stored is taken up again at start."""
         self._closing = True
         await _ended(list(self._chains.values()), seconds)
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Drops what waits in these shards and gives what runs there `seconds` to end, then cancels it."""
+        """Drops waiting jobs of these districts and waits up to `seconds` for running ones, then cancels them."""
         left = [chain for chain in self._chains.values() if chain.shard in shards]
         for chain in left:
             while len(chain.jobs) > 1:
@@ -91,7 +91,7 @@ class OrderedTasks:
             del self._chains[key]
 
     def _never_begun(self, key: Hashable, chain: _Chain) -> None:
-        """Clears up after a task that was cancelled before its first step, which runs nothing of it."""
+        """Cleans up after a task that was cancelled before its first step, and so ran none of its own code."""
         if self._chains.get(key) is chain:
             del self._chains[key]
             for _, dropped in chain.jobs:
@@ -102,7 +102,7 @@ class OrderedTasks:
             await job()
         except LeaseLost:  # another worker does it
             log.info("job_taken_over", extra={"chain": self._name})
-        except Exception:  # border of a lane: what failed stays due in the database
+        except Exception:  # boundary of a lane: what failed stays due in the database
             log.exception("job_failed", extra={"chain": self._name})
 
 

@@ -1,4 +1,4 @@
-"""Markdown becomes text with Telegram entities, in parts that Telegram accepts.
+"""Converts Markdown to text with Telegram entities, in parts that Telegram accepts.
 
 Telegram counts in UTF-16 units: 4096 a message, and entity offsets too. A cut inside an entity or a surrogate pair is
 refused, one inside a grapheme tears an emoji or a letter from its accent.
@@ -27,20 +27,20 @@ _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
 
 
 def render(markdown: str) -> list[Rendered]:
-    """The messages that show this Markdown; none if there is nothing to see in it."""
+    """The messages that show this Markdown; none if it has nothing visible."""
     text, spans = _convert(_clean(markdown))
     return _parts(text, spans) or plain(markdown)
 
 
 def plain(text: str) -> list[Rendered]:
-    """The messages that show this text as it stands: the way out when Telegram refuses entities."""
+    """The messages that show this text unchanged: the fallback when Telegram refuses entities."""
     return _parts(_clean(text), [])
 
 
 def draft(markdown: str) -> Rendered | None:
-    """What to show while the Markdown is still being written: the message that grows now, None before a first word.
+    """What to show while the Markdown is still being written: the message growing now, None before its first word.
 
-    Marks that are open so far are closed, and a mark that may yet become something else waits, so that
+    Open marks are closed, and a mark that may yet become something else waits, so that
     the shown text only grows.
     """
     text, spans = _convert(_settled(_clean(markdown)))
@@ -49,7 +49,7 @@ def draft(markdown: str) -> Rendered | None:
 
 
 def escape(text: str) -> str:
-    """Text made safe inside Markdown: it is shown as it stands, on one line."""
+    """Text made safe inside Markdown: it is shown unchanged, on one line."""
     one_line = " ".join(_clean(text).split())
     return _MARKS.sub(lambda mark: _REFERENCES.get(mark[0]) or f"\\{mark[0]}", one_line)
 
@@ -64,7 +64,7 @@ def _parts(text: str, spans: list[Span]) -> list[Rendered]:
 
 
 def _clean(text: str) -> str:
-    """Without what no message can carry: control characters and halves of surrogate pairs."""
+    """The text without what no message can contain: control characters and halves of surrogate pairs."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -95,7 +95,7 @@ def _convert(markdown: str) -> tuple[str, list[Span]]:
 
 
 def _literal(markdown: str) -> str:
-    """Marks that are words of their author, escaped: HTML, which the converter drops, and prices read as formulas."""
+    """Marks that are the author's text, escaped: HTML, which the converter drops, and prices read as formulas."""
     if "<" not in markdown and "$" not in markdown:
         return markdown
     while places := _misread(markdown):
@@ -133,7 +133,7 @@ _INLINE = re.compile(r"\\.|`+|\*\*|\*|~~|\|\||__|_", re.DOTALL)
 
 
 def _settled(markdown: str) -> str:
-    """The Markdown so far without what may change its meaning with the next letters, open marks closed."""
+    """The Markdown so far without a tail that the next letters may change, open marks closed."""
     fences = list(_FENCE.finditer(markdown))
     if len(fences) % 2:
         return _HELD_FENCE.sub("", markdown)

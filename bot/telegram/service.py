@@ -1,4 +1,4 @@
-"""Everything between Telegram and the flows, built and stopped as one."""
+"""Everything between Telegram and the flows, built and stopped as one service."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from internal.telemetry.metrics import Metrics
 log = logging.getLogger(__name__)
 
 POLL_FRESH = timedelta(seconds=90)
-"""Without an answered poll for this long the bot counts as deaf; one in flight is answered within 25 s."""
+"""Without an answered poll for this long the bot counts as disconnected; a running poll is answered within 25 s."""
 
 
 LOOK_PAUSE_S = 0.05
-"""However often the store changes, it is looked at so rarely for what other workers have left for this one."""
+"""Shortest time between two looks for work of other workers, however often the store changes."""
 
 
 @dataclass(slots=True)
 class PollMonitor:
-    """A PollObserver that remembers when it last heard from Telegram."""
+    """A PollObserver that remembers when Telegram last answered."""
 
     metrics: Metrics
     clock: Clock
@@ -69,7 +69,7 @@ class PollMonitor:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a worker shares the chats with others by."""
+    """How a worker shares the chats with others."""
 
     database: Database
     leases: Leases
@@ -87,13 +87,13 @@ class TelegramService:
     poller: Poller | None
     monitor: PollMonitor
     part: Part | None = None
-    """None for the one process that owns its database: it serves every chat."""
+    """None for the only process of a database: it serves every chat."""
     _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def resume(self) -> None:
         """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer.
 
-        A worker among several does so for each shard when it is given to him.
+        One of several workers does so for each district it is given.
         """
         if self.part is not None:
             await self._serving.enter_async_context(self.part.shards.kept(self))
@@ -104,7 +104,7 @@ class TelegramService:
             log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
-        """What is kept going until the program ends."""
+        """The tasks that run until the program ends."""
         endless = [self.sender.run()]
         if self.poller is not None:
             endless.append(self.poller.run() if self.part is None else self._poll_alone(self.poller, self.part.leases))
@@ -113,7 +113,7 @@ class TelegramService:
         return endless
 
     async def stop(self) -> None:
-        """Persists and drains to a deadline of about 12 s in all; whatever is left is taken up at the next start."""
+        """Saves and drains within about 12 s in all; the rest is taken up at the next start."""
         if self.part is not None:
             await self.part.shards.leave()
         await self.ingest.drain(2)
@@ -140,14 +140,14 @@ class TelegramService:
         await asyncio.gather(self.lanes.leave(shards, seconds), self.sender.leave(shards, seconds))
 
     async def _take_up(self, shards: Collection[int] | None) -> tuple[int, int]:
-        """How many messages may have been sent, and how many turns owe an answer; None: in all shards."""
+        """The numbers of messages with unknown outcome and of unanswered turns; None: in all districts."""
         unknown = await self.delivery.recover(self.bot.id, shards)
         for _ in range(unknown):
             self.monitor.metrics.send_unknown()
         return unknown, await self.lanes.resume(self.bot.id, shards)
 
     async def _follow(self, database: Database) -> None:
-        """Looks for what is to be done whenever somebody has written into the store."""
+        """Looks for work whenever somebody has written to the store."""
         while True:
             seen = database.heard
             self.look()
@@ -155,7 +155,7 @@ class TelegramService:
             await database.committed(seen)
 
     async def _poll_alone(self, poller: Poller, leases: Leases) -> None:
-        """Polls while no other worker does. What another has taken over meanwhile is neither stored nor confirmed."""
+        """Polls while no other worker does. Updates another worker has taken over are not stored or confirmed."""
         name = f"poller:{self.bot.id}"
         while True:
             self.monitor.standing_by = True
@@ -168,7 +168,7 @@ class TelegramService:
 
 
 class Session(AiohttpSession):
-    """aiogram's client, whose errors are all TelegramAPIErrors: a gateway's HTML page is one of the server's too."""
+    """aiogram's client with only TelegramAPIErrors: a gateway's HTML page counts as a server error too."""
 
     def check_response(
         self, bot: Bot, method: TelegramMethod[TelegramType], status_code: int, content: str
@@ -182,7 +182,7 @@ class Session(AiohttpSession):
 
 
 def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
-    """The Bot API client. Raises ConfigurationError for a token that cannot be one."""
+    """The Bot API client. Raises ConfigurationError for a malformed token."""
     server = TelegramAPIServer.from_base(api_base.rstrip("/"))
     try:
         return Bot(token, session=Session(api=server))
@@ -191,7 +191,7 @@ def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
 
 
 async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
-    """Tells Telegram where to call. Raises ConfigurationError with Telegram's reason."""
+    """Sets the webhook. Raises ConfigurationError with Telegram's reason."""
     url = config.webhook.url.rstrip("/") + config.webhook.path
     try:
         await bot.set_webhook(url, secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
@@ -200,7 +200,7 @@ async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
 
 
 def webhook_update(body: bytes) -> RawUpdate:
-    """One update as a webhook brings it. Raises Refused if it is none."""
+    """One update of a webhook call. Raises Refused if the body is none."""
     try:
         update = raw_update(json.loads(body))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Text with entities cut into messages that Telegram accepts, where a reader would cut it."""
+"""Cuts text with entities into messages that Telegram accepts, at places natural for a reader."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ Part = tuple[str, list[Span]]
 
 
 def split(text: str, spans: list[Span], limit: int = LIMIT) -> list[Part]:
-    """Parts of 1..`limit` UTF-16 units which together are the text without the blanks at its ends.
+    """Parts of 1..`limit` UTF-16 units which together are the text without surrounding blanks.
 
     A part ends at a paragraph, else a line, a sentence, a word, a grapheme. An entity that fits a message is not cut
-    if that can be; a longer one goes on in the next part. No part is blank: a run of blanks that fills
+    if possible; a longer one continues in the next part. No part is blank: a run of blanks that fills
     a whole message is dropped.
     """
     return _Cutter(text, spans, limit).parts()
 
 
 class _Cutter:
-    """Positions are indices of Python characters; `units[i]` is how many UTF-16 units stand before character i."""
+    """Positions are indices of Python characters; `units[i]` is the number of UTF-16 units before character i."""
 
     def __init__(self, text: str, spans: list[Span], limit: int) -> None:
         self.text, self.limit = text, limit
@@ -70,7 +70,7 @@ class _Cutter:
             start = cut
 
     def _reach(self, start: int) -> int:
-        """The furthest position a part from `start` can end at; always ahead, also when one character is too long."""
+        """The furthest position a part from `start` can end at; at least one character, even if that is too long."""
         return max(start + 1, bisect_right(self.units, self.units[start] + self.limit) - 1)
 
     def _cut(self, start: int, seen: int, last: int) -> int:
@@ -109,14 +109,14 @@ class _Cutter:
         return next((at for at in range(start, len(self.text)) if not self.text[at].isspace()), len(self.text))
 
     def _graphemes(self) -> bytearray:
-        """1 where a grapheme ends, so that a cut tears nothing that is seen as one."""
+        """1 where a grapheme ends, so that no visible character is cut."""
         marks = bytearray(len(self.text) + 1)
         for match in regex.finditer(r"\X", self.text):
             marks[match.end()] = 1
         return marks
 
     def _outside_spans(self) -> bytearray:
-        """The same without the places strictly inside an entity that fits a message."""
+        """The same without the positions strictly inside an entity that fits a message."""
         marks = bytearray(self.whole)
         for span in self.spans:
             if span.length <= self.limit:
@@ -135,7 +135,7 @@ class _Cutter:
         return sorted(clipped, key=lambda span: (span.offset, -span.length))
 
     def _shows(self, begin: int, stop: int) -> bool:
-        """Telegram refuses entities over nothing but blanks."""
+        """Whether the range has visible text: Telegram refuses entities over blanks."""
         return bool(self.text[bisect_left(self.units, begin) : bisect_left(self.units, stop)].strip())
 
 

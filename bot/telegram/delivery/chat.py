@@ -1,4 +1,4 @@
-"""What a handler may do with the chat it was called from."""
+"""The chat of a handler: what it may send there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Chat(Protocol):
         ...
 
     async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
-        """Replaces the message whose button was pressed; says it anew where there is none."""
+        """Replaces the message whose button was pressed; sends a new one if it no longer exists."""
         ...
 
     async def toast(self, text: str = "") -> None:
@@ -45,9 +45,10 @@ class Chat(Protocol):
         ...
 
     async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Has the rest of the handling done beside the chat, whose later updates go on; nothing else may follow it.
+        """Runs `work` in the background after the handler returns, so that the chat's updates need not wait.
 
-        It may run again, and says the same things in the same order then.
+        Nothing else may follow in the handler. `work` may run again after a crash and must then send the same messages
+        in the same order.
         """
         ...
 

@@ -1,6 +1,6 @@
-"""An answer while it is written: a native draft with a stop button, or, where drafts are refused, an edited message.
+"""Shows an answer while it is written: as a native draft with a stop button, or as a message that is edited.
 
-Everything here is cosmetic and shed first; the one thing that must survive a crash, the placeholder message, is an
+All of this is cosmetic and dropped first under load. Only the placeholder message must survive a crash: it is an
 outbox row like any other.
 """
 
@@ -29,20 +29,20 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 INTERVAL_S = 0.9
-"""Between two updates of one draft: faster ones only eat the flood budget."""
+"""Between two updates of one draft: faster ones only use up the flood limit."""
 
 REFRESH_S = 20.0
-"""A draft is shown for 30 seconds: an unchanged one is repeated before that."""
+"""Telegram shows a draft for 30 seconds: an unchanged one is sent again before that."""
 
 EDIT_TIMEOUT_S = 5
-"""The answer waits for an edit of its placeholder that is under way: broken off, it could still come after it."""
+"""The answer waits this long for a running edit of its placeholder: an edit broken off could still arrive after it."""
 
 PLACEHOLDER = "…"
 STOP_CALLBACK = "stop:"
 
 
 @dataclass(slots=True)
-class _Showing:
+class _ActiveDraft:
     turn: Turn
     text: str = ""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -54,39 +54,39 @@ class _Showing:
 
 
 class TelegramDrafts:
-    """Shows drafts of several turns at once, each from a task of its own, so that streaming never waits for it."""
+    """Shows drafts of several turns at once. Each has its own task, so that streaming never waits for Telegram."""
 
     def __init__(
         self, bot: Bot, budget: Budget, database: Database, clock: Clock, wake_outbox: Callable[[], None]
     ) -> None:
         self._bot, self._budget, self._database, self._clock = bot, budget, database, clock
         self._wake_outbox = wake_outbox
-        self._showing: dict[str, _Showing] = {}
+        self._showing: dict[str, _ActiveDraft] = {}
         self._native = True
 
     async def begin(self, turn: Turn) -> None:
         if turn.id in self._showing:
             await self.show(turn, "")
             return
-        showing = _Showing(turn)
-        self._showing[turn.id] = showing
-        showing.task = asyncio.create_task(self._pump(showing), name=f"draft-{turn.id}")
+        active = _ActiveDraft(turn)
+        self._showing[turn.id] = active
+        active.task = asyncio.create_task(self._pump(active), name=f"draft-{turn.id}")
 
     async def show(self, turn: Turn, text: str) -> None:
-        showing = self._showing.get(turn.id)
-        if showing is not None:
-            showing.text = text
-            showing.changed.set()
+        active = self._showing.get(turn.id)
+        if active is not None:
+            active.text = text
+            active.changed.set()
 
     async def end(self, turn: Turn) -> str | None:
-        showing = self._showing.pop(turn.id, None)
-        if showing is not None and showing.task is not None:
-            showing.task.cancel()
-            await asyncio.gather(showing.task, return_exceptions=True)
-        if showing is not None and showing.editing is not None:
-            await asyncio.gather(showing.editing, return_exceptions=True)
-        if showing is not None and showing.owed:
-            # Behind the write that may still be under way: a read beside it would not see its placeholder.
+        active = self._showing.pop(turn.id, None)
+        if active is not None and active.task is not None:
+            active.task.cancel()
+            await asyncio.gather(active.task, return_exceptions=True)
+        if active is not None and active.editing is not None:
+            await asyncio.gather(active.editing, return_exceptions=True)
+        if active is not None and active.owed:
+            # After the write that may still be running: an earlier read would not see its placeholder.
             placeholder = await self._database.write(
                 lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn))
             )
@@ -96,59 +96,59 @@ class TelegramDrafts:
 
     def turn_of(self, chat_id: int, draft_id: int) -> str | None:
         """The turn whose draft the user stopped."""
-        for showing in self._showing.values():
-            if showing.turn.chat_id == chat_id and draft_id_of(showing.turn.id) == draft_id:
-                return showing.turn.id
+        for active in self._showing.values():
+            if active.turn.chat_id == chat_id and draft_id_of(active.turn.id) == draft_id:
+                return active.turn.id
         return None
 
     async def close(self) -> None:
-        """Ends every draft that is still shown, where its turn was broken off."""
-        shown = [(showing.task, showing.editing) for showing in self._showing.values()]
+        """Ends every draft that is still shown because its turn was broken off."""
+        shown = [(active.task, active.editing) for active in self._showing.values()]
         tasks = [task for both in shown for task in both if task is not None]
         self._showing.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _pump(self, showing: _Showing) -> None:
-        await self._typing(showing.turn)
+    async def _pump(self, active: _ActiveDraft) -> None:
+        await self._typing(active.turn)
         while True:
-            showing.changed.clear()
+            active.changed.clear()
             try:
-                await self._update(showing)
+                await self._update(active)
             except TelegramAPIError as error:
-                self._shed(showing.turn, "draft_shed", error)
-            except Exception:  # border of a decoration: the answer itself must not fail with it
-                log.exception("draft_failed", extra={"turn": showing.turn.id})
+                self._log_dropped(active.turn, "draft_shed", error)
+            except Exception:  # boundary of a cosmetic task: the answer itself must not fail with it
+                log.exception("draft_failed", extra={"turn": active.turn.id})
             await asyncio.sleep(INTERVAL_S)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(REFRESH_S):
-                    await showing.changed.wait()
+                    await active.changed.wait()
 
     async def _typing(self, turn: Turn) -> None:
         try:
             if self._budget.try_take(turn.chat_id):
                 await self._bot.send_chat_action(turn.chat_id, "typing", message_thread_id=turn.thread_id)
         except TelegramAPIError as error:
-            self._shed(turn, "typing_shed", error)
+            self._log_dropped(turn, "typing_shed", error)
 
-    def _shed(self, turn: Turn, event: str, error: TelegramAPIError) -> None:
+    def _log_dropped(self, turn: Turn, event: str, error: TelegramAPIError) -> None:
         if isinstance(error, TelegramRetryAfter):
             self._budget.mute(turn.chat_id, error.retry_after)
         log.debug(event, extra={"error": describe(error)})
 
-    async def _update(self, showing: _Showing) -> None:
-        turn = showing.turn
+    async def _update(self, active: _ActiveDraft) -> None:
+        turn = active.turn
         if not self._budget.try_take(turn.chat_id):
-            showing.changed.set()  # shed now, shown with the next piece
+            active.changed.set()  # dropped now, shown with the next piece
             return
-        if self._native and showing.native and turn.chat_id > 0:
-            await self._draft(showing)
+        if self._native and active.native and turn.chat_id > 0:
+            await self._draft(active)
         else:
-            await self._edit(showing)
+            await self._edit(active)
 
-    async def _draft(self, showing: _Showing) -> None:
-        turn, part = showing.turn, draft(showing.text) or Rendered("")
+    async def _draft(self, active: _ActiveDraft) -> None:
+        turn, part = active.turn, draft(active.text) or Rendered("")
         try:
             await self._bot.send_message_draft(
                 turn.chat_id,
@@ -162,38 +162,38 @@ class TelegramDrafts:
         except TelegramNotFound as error:  # a Bot API server that is older than drafts
             log.info("drafts_unknown", extra={"error": describe(error)})
             self._native = False
-            showing.changed.set()  # shown as a message instead
+            active.changed.set()  # shown as a message instead
         except TelegramBadRequest as error:
             log.info("draft_refused", extra={"error": describe(error)})
-            showing.native = False
-            showing.changed.set()
+            active.native = False
+            active.changed.set()
 
-    async def _edit(self, showing: _Showing) -> None:
-        turn = showing.turn
-        if showing.placeholder is None and (row := await self._placeholder(turn)) is not None:
-            showing.placeholder = row.tg_id
-        if showing.placeholder is None:
-            if showing.text:
-                await self._owe_placeholder(showing)
+    async def _edit(self, active: _ActiveDraft) -> None:
+        turn = active.turn
+        if active.placeholder is None and (row := await self._placeholder(turn)) is not None:
+            active.placeholder = row.tg_id
+        if active.placeholder is None:
+            if active.text:
+                await self._enqueue_placeholder(active)
             else:
                 await self._typing(turn)
             return
-        part = draft(showing.text) or Rendered(PLACEHOLDER)
+        part = draft(active.text) or Rendered(PLACEHOLDER)
         call = self._bot.edit_message_text(
             part.text,
             chat_id=turn.chat_id,
-            message_id=showing.placeholder,
+            message_id=active.placeholder,
             entities=[MessageEntity(**entity) for entity in part.entities] or None,
             parse_mode=None,
             reply_markup=_stop_button(turn),
             request_timeout=EDIT_TIMEOUT_S,
         )
-        showing.editing = asyncio.create_task(call, name=f"edit-{turn.id}")
-        await asyncio.shield(showing.editing)
+        active.editing = asyncio.create_task(call, name=f"edit-{turn.id}")
+        await asyncio.shield(active.editing)
 
-    async def _owe_placeholder(self, showing: _Showing) -> None:
-        turn = showing.turn
-        showing.owed = True
+    async def _enqueue_placeholder(self, active: _ActiveDraft) -> None:
+        turn = active.turn
+        active.owed = True
         placeholder = Outgoing(
             turn.user_id,
             turn.bot_id,
@@ -212,7 +212,7 @@ class TelegramDrafts:
 
 
 def draft_id_of(turn_id: str) -> int:
-    """A draft id, never zero, that is the same after a restart."""
+    """A draft id, never zero, that stays the same after a restart."""
     return UUID(turn_id).int % 0x7FFF_FFFE + 1
 
 

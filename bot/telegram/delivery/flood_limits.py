@@ -1,4 +1,4 @@
-"""Telegram's flood limits: one budget a chat and one for all, shared by sends, edits, drafts and typing."""
+"""Telegram's flood limits: a budget for each chat and one for all, shared by sends, edits, drafts and typing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CHAT_BURST = 4.0
 GROUP_PER_SECOND = 18 / 60
 GROUP_BURST = 3.0
 ROUNDING = 1e-6
-"""Of a token: less is nothing, or a wait too short to move the clock would be waited for without end."""
+"""Of a token. A smaller rest counts as nothing: a wait too short to move the clock would repeat without end."""
 KNOWN_CHATS = 10_000
-"""Buckets kept; a chat that fell out was silent for long and is full again anyway."""
+"""Buckets kept in memory; a chat that is dropped has been silent for long, so its bucket is full again anyway."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class _Bucket:
     at: float
 
     def wait(self, now: float) -> float:
-        """Seconds until one token is there."""
+        """Seconds until one token is available."""
         self.level = min(self.burst, self.level + (now - self.at) * self.rate)
         self.at = now
         missing = 1 - self.level
@@ -41,7 +41,7 @@ class _Bucket:
 
 
 class Budget:
-    """`take` waits for its turn; `try_take` is for cosmetic calls, which are shed when there is nothing to spare."""
+    """`take` waits until a call is allowed; `try_take` is for cosmetic calls, dropped when the budget is low."""
 
     def __init__(
         self, *, global_per_second: float = GLOBAL_PER_SECOND, chat_per_second: float = CHAT_PER_SECOND
@@ -54,9 +54,9 @@ class Budget:
         self._muted: dict[int, float] = {}
 
     def share(self, workers: int) -> None:
-        """Leaves their parts of the budget for all to the other workers; each chat's own is that of who serves it."""
+        """Leaves the other workers their share of the overall budget; a chat's own belongs to the worker serving it."""
         burst = max(self._most_burst / workers, 1.0)
-        # Each has a call to spare at any time: that many fewer are granted a second, or all together had too many.
+        # Each worker may have one call ready at any time: the rate is lowered by as many.
         rate = max(self._most_rate + self._most_burst - burst * workers, 1.0) / workers
         if (self._all.rate, self._all.burst) != (rate, burst):
             self._all = _Bucket(rate, burst, min(self._all.level, burst), self._all.at)
@@ -67,7 +67,7 @@ class Budget:
         self._spend(chat_id)
 
     def try_take(self, chat_id: int) -> bool:
-        """Spends only when more than half of the burst is left, so that a real message never waits for decoration."""
+        """Takes a token only if more than half of the burst is left: real messages never wait for cosmetic calls."""
         if self._wait(chat_id) > 0:
             return False
         chat = self._chat(chat_id)
@@ -77,7 +77,7 @@ class Budget:
         return True
 
     def mute(self, chat_id: int, seconds: float) -> None:
-        """Telegram asked for silence in this chat (429)."""
+        """Blocks calls to this chat for `seconds`: Telegram asked for silence (429)."""
         now = time.monotonic()
         self._muted = {chat: until for chat, until in self._muted.items() if until > now}
         self._muted[chat_id] = now + seconds

@@ -1,4 +1,4 @@
-"""The chat a handler talks to: everything it says becomes outbox rows keyed by the update that caused them."""
+"""The chat of a handler: its messages become outbox rows keyed by the update that caused them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 TOAST_TIMEOUT_S = 5
-"""The chat's other updates wait for this call, and Telegram forgets a button press soon anyway."""
+"""The chat's other updates wait for this call, and Telegram forgets a button press after a short time anyway."""
 
 
 TYPING_S = 4.5
@@ -35,9 +35,9 @@ TYPING_S = 4.5
 
 
 class OutboxChat:
-    """Implements `Chat`. `key` names the update; the n-th message said in it always has the same dedupe key.
+    """Implements `Chat`. `key` names the update; the n-th message sent for it always has the same dedupe key.
 
-    `rest` is what is to be done beside the chat, once the handler has returned.
+    `rest` is the work left to do in the background once the handler has returned.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class OutboxChat:
             self._outgoing(part, keyboard=keyboard if n == last else None, force_reply=force_reply and n == last)
             for n, part in enumerate(parts)
         ]
-        await self._owe(rows)
+        await self._enqueue(rows)
 
     async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
         message = self._pressed.message if self._pressed else None
@@ -88,7 +88,7 @@ class OutboxChat:
         target = message.message_id
         rows = [self._outgoing(first, kind="edit", tg_id=target, keyboard=keyboard if not rest else None)]
         rows += [self._outgoing(part, keyboard=keyboard if part is rest[-1] else None) for part in rest]
-        await self._owe(rows)
+        await self._enqueue(rows)
 
     async def toast(self, text: str = "") -> None:
         if self._pressed is None:
@@ -121,14 +121,14 @@ class OutboxChat:
         said = self._said
 
         async def rest() -> None:
-            self._said = said  # run again, its messages are the same ones
+            self._said = said  # run again, it sends the same messages
             await work()
 
         self.rest = rest
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)
-        await self._owe([row])
+        await self._enqueue([row])
 
     def _outgoing(
         self,
@@ -158,7 +158,7 @@ class OutboxChat:
             content=content,
         )
 
-    async def _owe(self, rows: list[Outgoing]) -> None:
+    async def _enqueue(self, rows: list[Outgoing]) -> None:
         now, trigger = self._clock.now(), current_trigger()
 
         def work(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Sends the outbox: one message of a chat at a time, within the budgets, each outcome written down."""
+"""Sends the outbox: one message of a chat at a time, within the flood limits, and records each outcome."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 200
 LONGEST_SLEEP = timedelta(seconds=5)
-"""The sender looks at the outbox at least this often, whatever it was told."""
+"""The sender looks at the outbox at least this often, even if it expects nothing."""
 
 
 class SendObserver(Protocol):
@@ -57,7 +57,7 @@ class SendObserver(Protocol):
 
 
 class Sender:
-    """Works off the outbox until cancelled. `wake` tells it that there is something new."""
+    """Sends due messages until cancelled. `wake` tells it that there are new ones."""
 
     def __init__(
         self,
@@ -82,21 +82,21 @@ class Sender:
             try:
                 _, next_due_at = await self._send_due()
                 wait = self._until(next_due_at)
-            except Exception:  # border of the sender: the rows are still there
+            except Exception:  # boundary of the sender: the rows are still in the outbox
                 log.exception("outbox_lookup_failed")
                 wait = LONGEST_SLEEP
             await self._sleep(wait)
 
     def at_work(self) -> set[int]:
-        """The shards to which something is being sent."""
+        """The districts to which something is being sent."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Gives what is being sent there `seconds` to be answered."""
+        """Waits up to `seconds` for the answers to what is being sent in these districts."""
         await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
-        """Sends what can be sent within `seconds`; a request that is out has all of them to be answered in."""
+        """Sends what can be sent within `seconds`; requests under way have that long to be answered."""
         try:
             async with asyncio.timeout(seconds):
                 await self._send_all()
@@ -109,7 +109,7 @@ class Sender:
             await self._sleep(timedelta(milliseconds=50))
 
     async def _send_due(self) -> tuple[int, datetime | None]:
-        """How many messages may be sent now, and when the earliest becomes due."""
+        """Starts sending what is due. Returns how many more may be sent now, and when the next message becomes due."""
         rows, next_due_at = await self._delivery.look(BATCH, self._town.served)
         served = self._town.served
         for row in rows:
@@ -144,7 +144,7 @@ class Sender:
                 if out is not None:
                     await self._deliver(row, out)
         except StorageError:
-            # The row is due still: without a pause a database that refuses would be asked in a tight loop.
+            # The row is still due: without a pause a failing database would be queried in a tight loop.
             log.exception("send_interrupted", extra={"outbox": row.id})
             await asyncio.sleep(LONGEST_SLEEP.total_seconds())
         finally:
@@ -158,16 +158,16 @@ class Sender:
         except TelegramAPIError as error:
             self._observer.telegram_error(method, type(error).__name__)
             await self._until_written(lambda error=error: self._record(row, out, error))  # type: ignore[misc]
-        except Exception as error:  # border of a message: one that cannot even be built must not block its chat
+        except Exception as error:  # boundary of a message: one that cannot even be built must not block its chat
             log.exception("message_impossible", extra={"outbox": row.id})
-            told = type(error).__name__
-            await self._until_written(lambda: self._delivery.refused(row, told))
+            error_text = type(error).__name__
+            await self._until_written(lambda: self._delivery.refused(row, error_text))
         else:
-            with fenced(None):  # it arrived, whoever asks
+            with fenced(None):  # it arrived, even if this process is stopped
                 await self._until_written(lambda: self._delivery.sent(row, tg_id))
 
     async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
-        """What became of a message is known here only: it is written down, however long the disk refuses."""
+        """Repeats `write` until the database accepts it: only this process knows the outcome of the message."""
         failures = 0
         while True:
             try:
@@ -178,23 +178,23 @@ class Sender:
                 await asyncio.sleep(pause(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
 
     async def _record(self, row: OutboxRow, out: Outgoing, error: TelegramAPIError) -> None:
-        told = describe(error)
+        error_text = describe(error)
         match error:
             case TelegramRetryAfter():
                 self._budget.mute(row.outgoing.chat_id, error.retry_after)
-                await self._delivery.retry(row, told, float(error.retry_after))
+                await self._delivery.retry(row, error_text, float(error.retry_after))
             case TelegramMigrateToChat():
                 await self._delivery.moved(row, error.migrate_to_chat_id)
             case TelegramForbiddenError():
-                await self._delivery.left(row, told)
+                await self._delivery.left(row, error_text)
             case TelegramNetworkError() if not out.repeatable and not never_left(error):
                 self._observer.send_unknown()
-                await self._delivery.unknown(row, told)
+                await self._delivery.unknown(row, error_text)
             case TelegramNetworkError() | TelegramServerError() | TelegramUnauthorizedError():
-                await self._delivery.retry(row, told)
+                await self._delivery.retry(row, error_text)
             case _:
-                await self._delivery.refused(row, told)
-        log.warning("send_failed", extra={"outbox": row.id, "error": told})
+                await self._delivery.refused(row, error_text)
+        log.warning("send_failed", extra={"outbox": row.id, "error": error_text})
 
     async def _call(self, out: Outgoing) -> int | None:
         try:
@@ -249,16 +249,16 @@ class Sender:
         return message.message_id
 
     async def _after_refused_edit(self, out: Outgoing, error: TelegramBadRequest) -> int | None:
-        told = error.message.lower()
-        if "not modified" in told:
+        error_text = error.message.lower()
+        if "not modified" in error_text:
             return out.tg_id
-        if "not found" in told or "can't be edited" in told:
+        if "not found" in error_text or "can't be edited" in error_text:
             return await self._message(out, _entities(out))
         raise error
 
 
 def describe(error: TelegramAPIError) -> str:
-    """An error for logs and rows. aiogram's network errors hold the URL, and so the token: only their type is told."""
+    """An error for logs and rows. aiogram's network errors contain the URL with the token: only their type is shown."""
     if isinstance(error, TelegramNetworkError):
         cause = error.__cause__ or error.__context__
         return f"network: {type(cause).__name__ if cause else 'unknown'}"
@@ -266,7 +266,7 @@ def describe(error: TelegramAPIError) -> str:
 
 
 def never_left(error: TelegramNetworkError) -> bool:
-    """Whether the request surely never reached Telegram: no connection could be made."""
+    """Whether the request certainly never reached Telegram: no connection could be made."""
     cause = error.__cause__ or error.__context__
     return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
 

@@ -15,10 +15,10 @@ from bot.telegram.handlers.tasks import tasks, team
 
 
 def build_router(services: Services) -> Router:
-    """Handles every command, button press, contact card and awaited answer of an admitted user in private.
+    """The router of every command, button press, contact card and awaited answer of an admitted user in private.
 
-    Feed updates with `chat=` (a `Chat` for whoever wrote) as workflow data. Other messages are UNHANDLED, also such as
-    might have answered a question and do not: they are words for the companion.
+    Feed updates with `chat=` (a `Chat` of the writer) as workflow data. Other messages are UNHANDLED, including those
+    that could have answered a question but do not: they are for the companion to answer.
     """
     router = Router(name="handlers")
     give = errors.GiveServices(services)

@@ -1,4 +1,4 @@
-"""Questions that the next message answers."""
+"""Questions that the user's next message answers."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
 
 ADMISSION = "access"
-"""The question whom to admit."""
+"""The question whom to let in."""
 
 
 async def ask(
     chat: Chat, services: Services, question: AwaitedAnswer, text: str, keyboard: Keyboard | None = None
 ) -> None:
-    """Says `text`; the next message answers it, see `expect`."""
+    """Sends `text` as a question; the next message answers it, see `expect`."""
     await expect(chat.user, services, question)
     await chat.say(text, keyboard, force_reply=keyboard is None)
 
 
 async def expect(user: User, services: Services, question: AwaitedAnswer) -> None:
-    """The user's next message within ten minutes answers this; a command or any button withdraws it."""
+    """Makes the user's next message within ten minutes the answer to this; a command or any button withdraws it."""
     now = services.clock.now()
     await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
 
 
 class Answers(Filter):
-    """Passes a message that answers a question of this kind; the handler gets the question as `awaiting`."""
+    """A filter for messages that answer a question of this kind; the handler gets the question as `awaiting`."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -44,7 +44,7 @@ class Answers(Filter):
 
 
 class TakeAnswer(BaseMiddleware):
-    """Finds the question a message answers. A command answers none: it withdraws the question."""
+    """Finds the question that a message answers. A command answers none: it withdraws the question."""
 
     async def __call__(
         self,
@@ -58,7 +58,7 @@ class TakeAnswer(BaseMiddleware):
 
 
 class WithdrawQuestion(BaseMiddleware):
-    """Whoever presses a button has left the question: what he writes next is no answer, unless the button asks anew."""
+    """Withdraws the question when a button is pressed, so the next message answers nothing unless it asks again."""
 
     async def __call__(
         self,
@@ -87,6 +87,6 @@ async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaited
 
 
 def _may_answer(question: AwaitedAnswer, message: Message) -> bool:
-    """Words answer any question; a card or a forward without words tells only whom to admit."""
+    """Whether the message may answer the question. A card or forward without text only answers whom to let in."""
     words = bool(message.text or message.caption)
     return words or (question.kind == ADMISSION and bool(message.contact or message.forward_origin))

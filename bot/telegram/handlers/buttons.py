@@ -1,4 +1,4 @@
-"""Callback data of every button. `owner` is whom the button was made for; whoever else presses it gets a toast.
+"""Callback data of every button. `owner` is the user the button was made for; anybody else who presses it gets a toast.
 
 Telegram allows 64 bytes: prefixes are short, and where two UUIDs stand beside a Telegram id (16 digits at most) they
 are written in base 85, in 20 characters each.
@@ -25,12 +25,12 @@ def _short(uuid: str) -> str:
 
 
 def _whole(value: str) -> str:
-    """ValueError for what is no id, so that no handler gets to see it."""
+    """The UUID of callback data. Raises ValueError for anything else, so that no handler gets to see it."""
     return str(UUID(bytes=base64.b85decode(value)) if len(value) == _SHORT else UUID(value))
 
 
 Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
-"""A UUID as text; short only inside callback data."""
+"""A UUID as text; shortened only inside callback data."""
 
 
 class Owned(CallbackData, prefix="_"):
@@ -48,7 +48,7 @@ class ZoneButton(Owned, prefix="z"):
 
 
 class PeopleButton(Owned, prefix="pp"):
-    """A page of one circle; no circle is the overview. Pages count from 0."""
+    """A page of one circle; without a circle, the overview. Pages count from 0."""
 
     circle: Circle | None = None
     page: int = 0
@@ -123,51 +123,51 @@ class SuggestionButton(Owned, prefix="s"):
 
 
 class SuggestionsButton(Owned, prefix="ss"):
-    """The first of what waits for the owner's decision."""
+    """Shows the first suggestion that waits for the owner's decision."""
 
 
 class FactsButton(Owned, prefix="G"):
-    """A page of the facts about a node; `past` are those that have ended."""
+    """A page of the facts about a node; `past`: those that have ended."""
 
     about: Id
     page: int = 0
     past: bool = False
 
 
-ANEW = "+"
-"""Place of a fact that is opened below what it was opened from."""
+NEW_MESSAGE = "+"
+"""Place of a fact that is opened in a new message below the one it was opened from."""
 
-HERE = "-"
-"""Place of a fact that nothing leads back from."""
+NO_WAY_BACK = "-"
+"""Place of a fact or task without a way back."""
 
-TOGETHER = "m"
-"""Place of a task in a message that tells of several."""
+SEVERAL_TASKS = "m"
+"""Place of a task in a message about several."""
 
-WHY = "w"
+FROM_REPLY = "w"
 """Place of a fact that was opened from the sources of a reply."""
 
 
 class FactButton(Owned, prefix="F"):
     """Opens a fact.
 
-    `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and WHY.
+    `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
     """
 
     fact: Id
     origin: Id | None = None
-    place: str = HERE
+    place: str = NO_WAY_BACK
 
 
 class SourcesButton(FactButton, prefix="S"):
-    """Everything that a fact rests on."""
+    """Shows all sources of a fact."""
 
 
 class VersionsButton(FactButton, prefix="V"):
-    """How a fact was told before."""
+    """Shows the earlier versions of a fact."""
 
 
 class CorrectButton(FactButton, prefix="C"):
-    """Asks for the right words."""
+    """Asks for the corrected text."""
 
 
 class ForgetFactButton(FactButton, prefix="D"):
@@ -179,7 +179,7 @@ class SurelyForgetFactButton(FactButton, prefix="Y"):
 
 
 class SentenceButton(Owned, prefix="B"):
-    """Drops a sentence of a profile that may tell a forgotten fact; `part` is the beginning of its key."""
+    """Removes a profile sentence that may say the same as a forgotten fact; `part` is the beginning of its key."""
 
     fact: Id
     person: int
@@ -187,13 +187,13 @@ class SentenceButton(Owned, prefix="B"):
 
 
 class MessagesButton(Owned, prefix="FM"):
-    """Forgets the owner's own messages that told a fact which is being forgotten."""
+    """Forgets the owner's own messages that state a fact which is being forgotten."""
 
     fact: Id
 
 
 class ForgetSaidButton(Owned, prefix="FS"):
-    """Forgets a message that the answer `origin` rests on. Without `sure` it asks first."""
+    """Forgets a message that the answer `origin` is based on. Without `sure` it asks first."""
 
     message: Id
     origin: Id
@@ -201,7 +201,7 @@ class ForgetSaidButton(Owned, prefix="FS"):
 
 
 class WhyButton(Owned, prefix="W"):
-    """What a reply rests on."""
+    """Shows what a reply is based on."""
 
     reply: Id
 
@@ -213,7 +213,7 @@ class Answer(StrEnum):
 
 
 class ContradictionButton(Owned, prefix="x"):
-    """The owner's answer; `fact` is the one that holds."""
+    """The owner's answer; `fact` is the true one."""
 
     contradiction: Id
     answer: Answer
@@ -221,11 +221,11 @@ class ContradictionButton(Owned, prefix="x"):
 
 
 class ContradictionsButton(Owned, prefix="xs"):
-    """The first contradiction that waits for the owner's answer."""
+    """Shows the first contradiction that waits for the owner's answer."""
 
 
 class MemoriesButton(Owned, prefix="M"):
-    """A page of the memories of a kind; `past` are those that are settled."""
+    """A page of the memories of a kind; `past`: the settled ones."""
 
     kind: str
     page: int = 0
@@ -235,20 +235,20 @@ class MemoriesButton(Owned, prefix="M"):
 class MemoryButton(Owned, prefix="N"):
     """Opens a memory.
 
-    `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or WHY, and `origin` is the reply.
+    `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or FROM_REPLY (`origin` = the reply).
     """
 
     node: Id
     origin: Id | None = None
-    place: str = HERE
+    place: str = NO_WAY_BACK
 
 
 class MemorySourcesButton(MemoryButton, prefix="NS"):
-    """Everything that a memory rests on."""
+    """Shows all sources of a memory."""
 
 
 class CorrectMemoryButton(MemoryButton, prefix="NC"):
-    """Asks for the right words."""
+    """Asks for the corrected text."""
 
 
 class ForgetMemoryButton(MemoryButton, prefix="NF"):
@@ -260,23 +260,23 @@ class SurelyForgetMemoryButton(MemoryButton, prefix="NY"):
 
 
 class ReachedButton(MemoryButton, prefix="NR"):
-    """A goal is reached."""
+    """The goal is reached."""
 
 
 class GivenUpButton(MemoryButton, prefix="NG"):
-    """A goal is given up."""
+    """The goal is given up."""
 
 
 class AnsweredButton(MemoryButton, prefix="NA"):
-    """A question is answered."""
+    """The question is answered."""
 
 
 class ReopenedButton(MemoryButton, prefix="NO"):
-    """A goal or question is open again."""
+    """The goal or question is open again."""
 
 
 class QuestionAnswer(StrEnum):
-    """What a question of the bot's own may be answered with."""
+    """The possible answers to a question that the bot asked on its own."""
 
     ANSWERED = "a"
     OPEN = "o"
@@ -290,7 +290,7 @@ class QuestionAnswer(StrEnum):
 
 
 class AskedButton(Owned, prefix="Q"):
-    """The owner's answer to something that the bot asked by itself; `n` counts from 1 what is to be forgotten."""
+    """The owner's answer to a question that the bot asked on its own; `n` counts from 1 what is to be forgotten."""
 
     asked: Id
     tap: QuestionAnswer
@@ -310,14 +310,14 @@ class SessionButton(Owned, prefix="h"):
 
 
 class TasksButton(Owned, prefix="T"):
-    """A page of the tasks by time; `past` are those that are done or cancelled."""
+    """A page of the tasks by time; `past`: done and cancelled ones."""
 
     page: int = 0
     past: bool = False
 
 
 class TaskTap(StrEnum):
-    """What is to become of a task."""
+    """What to do with a task."""
 
     SHOW = "o"
     CONFIRM = "y"
@@ -331,18 +331,18 @@ class TaskTap(StrEnum):
 
 
 class TaskButton(Owned, prefix="t"):
-    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"), HERE to none.
+    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"); NO_WAY_BACK: none.
 
-    TOGETHER is a message that tells of several: it stays, and what was tapped is told below it.
+    SEVERAL_TASKS is a message about several tasks: it stays, and the result is shown below it.
     """
 
     task: Id
     tap: TaskTap
-    place: str = HERE
+    place: str = NO_WAY_BACK
 
 
 class QuietButton(Owned, prefix="q"):
-    """Sets quiet hours: as told without its colons ("2200-0800"), "-" for none, "=" as configured."""
+    """Sets quiet hours: without colons ("2200-0800"), "-" for none, "=" as configured."""
 
     hours: str
 
@@ -374,7 +374,7 @@ class InvitationButton(Owned, prefix="gi"):
 
 
 class KeepButton(Owned, prefix="k"):
-    """Leaves everything as it is."""
+    """Leaves everything unchanged."""
 
 
 Button = tuple[str, str]

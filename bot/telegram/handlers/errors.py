@@ -1,4 +1,4 @@
-"""Where presses of foreign and stale buttons end, and where a refusal becomes a sentence."""
+"""Handles presses of stale buttons and of other people's, and turns refusals into sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GiveServices(BaseMiddleware):
 
 
 class OnlyOwnButtons(BaseMiddleware):
-    """A button answers only whom it was made for."""
+    """Lets only the user a button was made for press it."""
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         chat: Chat = data["chat"]
@@ -40,7 +40,7 @@ class OnlyOwnButtons(BaseMiddleware):
 
 
 def _made_for(callback_data: str, user_id: int) -> bool:
-    """Whether the second field, the owner of every button of ours, is this user; unknown data is left to be stale."""
+    """Whether the second field of the data, the owner of each of our buttons, is this user. True for unknown data."""
     fields = callback_data.split(":")
     return len(fields) < 2 or not fields[1].isdigit() or int(fields[1]) == user_id
 
@@ -50,7 +50,7 @@ async def stale(query: CallbackQuery, chat: Chat) -> None:
 
 
 async def refused(event: ErrorEvent, chat: Chat) -> None:
-    """Says in the user's language why something cannot be done. Anything else goes on to whoever runs the update."""
+    """Says in the user's language why something cannot be done. Other errors go on to the caller."""
     key = _reason(event.exception)
     if event.update.callback_query is not None:
         await chat.toast(label(chat.user.lang, key))
@@ -66,7 +66,7 @@ def _reason(error: Exception) -> str:
 
 
 def router() -> Router:
-    """Comes last: whatever no other handler knew."""
+    """The router for everything that no other handler took. Comes last."""
     built = Router(name="border")
     built.callback_query.register(stale)
     built.errors.register(refused, ExceptionTypeFilter(Refused, NotFound, Conflict))

@@ -1,4 +1,4 @@
-"""Lists in pages: which page there is, and the row of buttons that turns them."""
+"""Lists in pages: the page numbers and the row of buttons that turns them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def page_count(count: int) -> int:
 
 
 def clamp(page: int, count: int) -> int:
-    """The page nearest to the wanted one that exists: people may be gone since the keyboard was made."""
+    """The existing page nearest to the wanted one: people may be gone since the keyboard was made."""
     return min(max(0, page), page_count(count) - 1)
 
 
-def turning(lang: Language, page: int, count: int, to: Callable[[int], CallbackData]) -> Rows:
+def page_row(lang: Language, page: int, count: int, to: Callable[[int], CallbackData]) -> Rows:
     """The row « 2 of 5 », or no row when there is one page. `to` makes the data of a page's button."""
     pages = page_count(count)
     if pages == 1:

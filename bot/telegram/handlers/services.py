@@ -1,4 +1,4 @@
-"""What handlers may call."""
+"""The services that handlers may call."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 class Archival(Protocol):
     async def request(self, user_id: int) -> ArchivedCounts:
-        """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
+        """Publishes buffered messages and archives them now, including runs that failed or wait for another attempt."""
         ...
 
 
 class Export(Protocol):
     async def document(self, user_id: int) -> str:
-        """Everything kept for this user, as JSON text."""
+        """Everything stored about this user, as JSON text."""
         ...
 
 
@@ -41,13 +41,13 @@ class Names(Protocol):
     async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
         """How strongly the query names each person, in (0, 1], over case, short forms and alphabets.
 
-        Those it does not name are left out. Raises ModelUnavailable or LanguageCallFailed.
+        People it does not name are left out. Raises ModelUnavailable or LanguageCallFailed.
         """
         ...
 
 
 class Knowledge(Protocol):
-    """Search of what is known. Raises no model's error: without a model it finds by words and names."""
+    """Search over facts, nodes and memories. Raises no model errors: without a model it searches by words and names."""
 
     @property
     def threshold(self) -> float:
@@ -55,17 +55,17 @@ class Knowledge(Protocol):
         ...
 
     async def facts(self, user_id: int, query: str, limit: int = 10) -> list[FactHit]:
-        """The current facts that fit best, best first."""
+        """The current facts that match best, best first."""
         ...
 
     async def nodes(self, user_id: int, query: str, limit: int = 10) -> list[NodeHit]:
-        """The people and things that fit best, best first."""
+        """The people and things that match best, best first."""
         ...
 
     async def memories(
         self, user_id: int, query: str, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
     ) -> list[NodeHit]:
-        """The memories of these labels that fit best, best first."""
+        """The memories with these labels that match best, best first."""
         ...
 
 
@@ -78,19 +78,19 @@ class Past(Protocol):
         known_at: datetime | None = None,
         until: datetime | None = None,
     ) -> PastAnswer:
-        """What held at `as_of`, or at any time in [as_of, until)."""
+        """The answer from what was true at `as_of`, or at any time in [as_of, until)."""
         ...
 
 
 class Corrections(Protocol):
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
-        """Takes the owner's words for a fact. Raises NotFound, Conflict, and Refused for no words or too many."""
+        """Replaces a fact's text by the owner's. Raises NotFound, Conflict, and Refused for no text or too much."""
         ...
 
 
 class Sessions(Protocol):
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
-        """Ends the open session at once (`command`: what did it, None = a new one begins); None if there is none."""
+        """Closes the open session now. `command` is the trigger, None = a new one begins. None if there is none."""
         ...
 
 
@@ -112,13 +112,13 @@ class TaskWords(Protocol):
 
 class Menu(Protocol):
     async def show(self, user: User) -> None:
-        """Puts the user's own list of commands, in his language, behind the menu button of his chat (cosmetic)."""
+        """Sets the user's own command list in his language as the chat's menu (cosmetic)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once, in the composition root; handlers get it as `services`."""
+    """Everything handlers call, built once in the composition root; handlers get it as `services`."""
 
     database: Database
     clock: Clock

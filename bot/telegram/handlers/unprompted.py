@@ -1,4 +1,4 @@
-"""What the background owes a user in his chat: a question with buttons, or a plain sentence."""
+"""Messages the bot sends on its own initiative: a question with buttons, or a plain sentence."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
     """Asks the first thing that only the owner can decide, once; the others follow as he decides."""
     question = next_question(connection, users.get(connection, user_id))
     if question is not None:
-        _owe(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
+        _enqueue(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
 
 
 def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
     """Asks something about memories, once for each `asked`."""
     question = questions.question(connection, user, asked)
-    _owe(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))
+    _enqueue(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))
 
 
 def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
-    """Says the phrase of that key in the user's language, once for each `dedupe`."""
-    _owe(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, now)
+    """Sends the phrase of that key in the user's language, once for each `dedupe`."""
+    _enqueue(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, now)
 
 
-def _owe(
+def _enqueue(
     connection: Connection,
     user_id: int,
     text: str,
@@ -44,7 +44,7 @@ def _owe(
     now: datetime,
     keyboard: list[list[dict[str, str]]] | None = None,
 ) -> None:
-    """One message to the user's private chat; nothing while no bot ever ran on this database."""
+    """Enqueues one message to the user's private chat; none if no bot ever ran on this database."""
     bot_id = users.read_setting(connection, "bot_id")
     if bot_id is None:
         return

@@ -1,7 +1,7 @@
-"""Stored updates that are being worked off: each chat's in order, chats side by side, so many at once.
+"""Handles stored updates: each chat's in order, several chats at once.
 
-One process of a file takes up what it stores itself. Of several workers each looks into the inbox for what has come
-into its own shards, whoever stored it; what it had begun in a shard that it leaves is another's.
+With one process, it handles what it stores itself. With several, each looks in the inbox for updates of its own
+districts, whoever stored them, and hands over unfinished ones with a district that it gives up.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 Work = Callable[[], Awaitable[None]]
 
 LOOKED_AT: Final = 500
-"""Most updates that one look brings; more are looked for at once."""
+"""Most updates that one query reads; further ones are read at once."""
 
 PAUSE_S: Final = 1.0
-"""After a look that the database refused."""
+"""Pause after a failed query."""
 
 
 class InboxWorker:
-    """`task_of` says what is to be done about an update, and with which key it stays in order."""
+    """`task_of` gives the job of an update and the key that keeps it in order."""
 
     def __init__(
         self, database: Database, town: Shards, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
@@ -45,11 +45,11 @@ class InboxWorker:
 
     @property
     def shared(self) -> bool:
-        """Whether there may be other workers, so that what is stored is looked for rather than begun."""
+        """Whether there may be other workers, so that stored updates are looked up rather than started directly."""
         return self._town.served is not None
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
-        """Puts each behind what is there of its chat, once there is room; or has them looked for."""
+        """Queues each update after those of its chat, once there is room; or wakes the lookup."""
         if self.shared:
             self.wake()
             return
@@ -57,24 +57,24 @@ class InboxWorker:
             await self._begin(row)
 
     def wake(self) -> None:
-        """Has `follow` look into the inbox."""
+        """Makes `follow` look in the inbox."""
         self._woken.set()
 
     async def follow(self) -> None:
-        """Takes up what comes into our shards, until cancelled."""
+        """Takes up updates of our districts until cancelled."""
         while True:
             await self._woken.wait()
             self._woken.clear()
             try:
                 if await self._look() == LOOKED_AT:
                     self.wake()
-            except Exception:  # border of the inbox: the rows are still there
+            except Exception:  # boundary of the inbox: the rows are still stored
                 log.exception("inbox_lookup_failed")
                 await asyncio.sleep(PAUSE_S)
                 self.wake()
 
-    def do_beside(self, row: InboxRow, key: Hashable, work: Work) -> None:
-        """Does the rest of what an update asks for beside its chat, whose later updates do not wait for it."""
+    def run_in_background(self, row: InboxRow, key: Hashable, work: Work) -> None:
+        """Runs `work` of an update in the background, so that the chat's later updates do not wait for it."""
         self._begun[row.n] += 1
 
         async def rest() -> None:
@@ -85,20 +85,20 @@ class InboxWorker:
             self._end(row)
 
     def at_work(self) -> set[int]:
-        """The shards of which something is being worked off."""
+        """The districts with updates being handled."""
         return self._chats.at_work() | self._beside.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Begins nothing further of these, and gives what is at work `seconds`."""
+        """Starts nothing more of these districts, and waits up to `seconds` for what is running."""
         await asyncio.gather(self._chats.leave(shards, seconds), self._beside.leave(shards, seconds))
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is at work `seconds`; the rest stays stored, and nothing more is begun."""
+        """Waits up to `seconds` for what is running; the rest stays stored, and nothing more is started."""
         await asyncio.gather(self._chats.drain(seconds), self._beside.drain(seconds))
 
     async def _look(self) -> int:
-        """How many updates were found that nothing worked on."""
-        # What ends while the inbox is read stands in the answer all the same, and would be begun a second time.
+        """Takes up stored updates. Returns how many new ones there were."""
+        # An update that is finished while the inbox is read is still in the result, and would be started a second time.
         begun, most = set(self._begun), LOOKED_AT + len(self._begun)
         rows = await self._database.read(lambda c: mailbox.undone(c, self._town.served, most))
         fresh = [row for row in rows if row.n not in begun]
@@ -129,7 +129,7 @@ class InboxWorker:
             dropped()
 
     def _ours(self, row: InboxRow) -> bool:
-        """Whether it is still ours to begin, after waiting for room."""
+        """Whether the update is still ours to handle, after waiting for room."""
         served = self._town.served
         return served is None or (_shard(row) in served and row.n not in self._begun)
 
@@ -147,7 +147,7 @@ class InboxWorker:
 
 
 def _chat(row: InboxRow) -> int:
-    """The chat an update stays in order with; one that has none is its own."""
+    """The chat that keeps an update in order; without one, the update's own id."""
     return row.n if row.chat_id is None else row.chat_id
 
 

@@ -1,4 +1,4 @@
-"""One ordered lane per chat and thread: turns are answered one after another, many chats side by side."""
+"""One ordered lane for each chat and thread: its turns are answered one after another, several chats at once."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from internal.storage.engine.write_guard import fenced
 log = logging.getLogger(__name__)
 
 PARALLEL_TURNS = 64
-"""Answers written at once. More wait in their lanes, in the database, and take no memory but a task."""
+"""Answers written at once. More turns wait in the database and take no memory but a task."""
 
 
 MOST_WAITING = 2
-"""The job at work, which may have seen no turn just before one was stored, and one behind it that sees them all."""
+"""The running job, which may have missed a turn stored just now, and one after it that sees them all."""
 
 
 class Lanes:
-    """Wakes a lane when it has a turn; a lane without turns has no task."""
+    """Starts a lane's task when it has a turn; a lane without turns has no task."""
 
     def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Shards = WHOLE_TOWN) -> None:
         self._database, self._clock, self._flow, self._town = database, clock, flow, town
@@ -38,9 +38,9 @@ class Lanes:
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
     async def resume(self, bot_id: int, shards: Collection[int] | None = None) -> int:
-        """At start: takes up every turn of this bot that still owes an answer. Returns how many.
+        """Takes up every turn of this bot without an answer, at start. Returns how many.
 
-        `shards` = in their chats, which were another worker's.
+        `districts`: only in these, which another worker had.
         """
         owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
         for turn in owed:
@@ -48,18 +48,18 @@ class Lanes:
         return len(owed)
 
     def wake(self, turn: Turn) -> None:
-        """Has the lane's turns answered. However often it is called, a busy lane remembers it once."""
+        """Starts answering the lane's turns. Repeated calls for a busy lane are remembered once."""
         key = (turn.bot_id, turn.lane)
         if self._chains.waiting(key) < MOST_WAITING:
             chat_id = turn.chat_id
             self._chains.add(key, lambda: self._of_chat(chat_id, *key), shard=shard_of(chat_id))
 
     def at_work(self) -> set[int]:
-        """The shards in which a turn is open."""
+        """The districts with an open turn."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Begins no further turn there, and gives those at work `seconds`."""
+        """Starts no more turns there, and waits up to `seconds` for those running."""
         await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
@@ -84,7 +84,7 @@ class Lanes:
                         await self._flow.answer(turn)
             except LeaseLost:
                 raise
-            except Exception:  # border of a lane: the turn stays open, and its attempts are counted in the database
+            except Exception:  # boundary of a lane: the turn stays open, and its attempts are counted in the database
                 failures += 1
                 log.exception("turn_failed", extra={"turn": turn.id})
                 await asyncio.sleep(pause(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
@@ -93,7 +93,7 @@ class Lanes:
         return await self._database.read(lambda c: turns.next_in_lane(c, bot_id, lane))
 
     def _until_closed(self, turn: Turn) -> timedelta:
-        """How long the turn takes messages yet; never longer than its whole window, for the clock may be set back."""
+        """Seconds until the turn takes no more messages; at most its whole window, since the clock may be set back."""
         if turn.state is not TurnState.COLLECTING:
             return timedelta(0)
         return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)

@@ -1,4 +1,4 @@
-"""Our own getUpdates loop: raw updates are on disk before the offset moves (C1).
+"""Our own getUpdates loop: updates are on disk before the offset moves (C1).
 
 aiogram's polling confirms updates whose handlers still run, and one update it cannot parse blocks it for ever.
 """
@@ -25,17 +25,17 @@ log = logging.getLogger(__name__)
 
 LONG_POLL_S = 25
 DEAF_AFTER_S = LONG_POLL_S + 15
-"""No answer for this long: the connection is dead however open it looks, and is built anew."""
+"""No answer for this long means the connection is dead, even if it looks open; it is built anew."""
 RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
 CONNECT_S = 10
 QUIET_S = 86_400.0
 """Telegram restarts its update ids after a week without updates; a day is well before that."""
 MOST_UPDATE_ID = 2**63 - 1
-"""What a column of the database holds; Telegram's numbers have 32 bits."""
+"""Largest id that a database column holds; Telegram's ids have 32 bits."""
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 CONFLICT_WINDOW_S = 120.0
-"""So many within it are a second poller's, also where updates come between them: each gets a share of them."""
+"""So many conflicts within it mean a second poller, even with updates in between: each gets a share of them."""
 
 ALLOWED_UPDATES = (
     "message",
@@ -50,7 +50,7 @@ RawUpdate = tuple[int, str]
 
 
 class SecondPoller(LaplacedError):
-    """Another program polls with this bot token (409); stop it, or give this bot a token of its own."""
+    """Another program polls with this bot token (409). Stop it, or give this bot a token of its own."""
 
 
 class BadToken(ConfigurationError):
@@ -66,7 +66,7 @@ class PollObserver(Protocol):
 
 
 class Poller:
-    """Calls `accept` with each batch of raw updates; only when it returns does the offset move."""
+    """Calls `accept` with each batch of updates; the offset moves only when it returns."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Poller:
         self._conflicts: deque[float] = deque(maxlen=CONFLICTS)
 
     async def run(self) -> None:
-        """Polls until cancelled, from what Telegram has not been told of yet. Raises SecondPoller or BadToken."""
+        """Polls until cancelled, from the first unconfirmed update. Raises SecondPoller or BadToken."""
         self._offset, self._heard = None, False
         self._conflicts.clear()
         while True:
@@ -119,9 +119,9 @@ class Poller:
         self._failures = 0
 
     async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
-        """One long poll; None if Telegram refused it and it is to be tried again."""
-        # The first poll has no offset, nor has one after a long silence: Telegram may restart its ids anywhere then.
-        # It does not wait either: its answer says at once that the token is good and the bot is ready.
+        """One long poll; None if Telegram refused it and it should be repeated."""
+        # The first poll and one after a long silence have no offset: Telegram may have restarted its ids.
+        # It does not wait either: its answer shows at once that the token is valid and the bot is ready.
         wait = LONG_POLL_S if self._heard else 0
         asked: dict[str, Any] = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
         if self._offset is not None:
@@ -163,9 +163,9 @@ class Poller:
 
 
 def _updates(result: Any) -> list[RawUpdate]:
-    """The updates of an answer, without what is none.
+    """The updates of an answer, without other items.
 
-    Raises ValueError if nothing in the answer is an update, or there would be no end to asking for it.
+    Raises ValueError if nothing in the answer is an update: it would be asked for without end.
     """
     items = result if isinstance(result, list) else [result]
     found = [raw for item in items if (raw := raw_update(item)) is not None]
@@ -177,15 +177,12 @@ def _updates(result: Any) -> list[RawUpdate]:
 
 
 def raw_update(update: Any) -> RawUpdate | None:
-    """An update of decoded JSON as it is stored.
-
-    None for what has no number of its own: it can neither be stored nor confirmed.
-    """
+    """An update of decoded JSON in its stored form; None if it has no id: it can be neither stored nor confirmed."""
     number = update.get("update_id") if isinstance(update, dict) else None
     if type(number) is not int or not 0 <= number <= MOST_UPDATE_ID:
         return None
     text = json.dumps(update, ensure_ascii=False)
-    # Half of a surrogate pair, which JSON can say and no database takes, would block everything behind it for ever.
+    # Half of a surrogate pair is valid JSON, but no database stores it: it would block all later updates for ever.
     return number, text if _can_be_stored(text) else json.dumps(update)
 
 

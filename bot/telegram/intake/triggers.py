@@ -1,4 +1,4 @@
-"""What an update asks of the bot, as its event tells it: which command, button or answer, and no words of the user."""
+"""What triggered an update's events: which command, button or answer. Holds no words of the user."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
     "question": (buttons.AskedButton,),
     "keep": (buttons.KeepButton,),
 }
-"""Where each button belongs: the command that leads to it, or a word for what the bot asked by itself."""
+"""The command that leads to each button, or a word for what the bot asked on its own."""
 
 PLACES: Final = {made.__prefix__: (place, made) for place, several in _BUTTONS.items() for made in several}
 
@@ -90,19 +90,19 @@ _ANSWERS: Final[Mapping[str, str]] = {
     "team-name": "/team",
     "team-invite": "/team",
 }
-"""To which command a question belongs that is answered in words; others go by their own name."""
+"""The command whose question is answered in words; other questions go by their own name."""
 
 _ALIASES: Final[Mapping[str, str]] = {"task": "tasks"}
 
 
 def trigger_of(update: Update, row: InboxRow, user: User, now: datetime) -> UpdateTrigger:
-    """What is told of the update while it is dealt with, and of all that it leads to."""
-    told: dict[str, Any] = {"update_id": row.update_id}
+    """The trigger recorded with the update and with everything that it leads to."""
+    payload: dict[str, Any] = {"update_id": row.update_id}
     if update.callback_query is not None:
-        told |= _button(update.callback_query)
+        payload |= _button(update.callback_query)
     elif update.message is not None:
-        told |= _message(update.message, user, now)
-    return UpdateTrigger(user.user_id, row.key, told)
+        payload |= _message(update.message, user, now)
+    return UpdateTrigger(user.user_id, row.key, payload)
 
 
 def _button(query: CallbackQuery) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _button(query: CallbackQuery) -> dict[str, str]:
         return {}
     try:
         action = _action(made.unpack(data))
-    except (TypeError, ValueError):  # of an older program: the handlers say that it is stale
+    except (TypeError, ValueError):  # from an older version: the handlers answer that it is stale
         return {"button": place}
     return {"button": place} | ({"action": action} if action else {})
 
@@ -129,7 +129,7 @@ def _action(pressed: Owned) -> str:
 
 def _message(message: Message, user: User, now: datetime) -> dict[str, str]:
     if is_command(message):
-        # What is no command of ours may be a word of his.
+        # An unknown command may be the user's own words.
         name = (message.text or "").split(maxsplit=1)[0].removeprefix("/").partition("@")[0].lower()
         name = _ALIASES.get(name, name)
         return {"command": f"/{name}"} if name in OWNER_COMMANDS else {}

@@ -1,4 +1,4 @@
-"""Works off the inbox: every stored update becomes a message of the log, a command, a button press, or is put aside."""
+"""Handles the inbox: each stored update becomes a message of the log, a command or a button press, or is set aside."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-"""A handler that fails this often on one update is not given it again: the update is put aside for a human."""
+"""After so many failed attempts an update is set aside for a human."""
 
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
-"""Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
+"""Most updates parsed and waiting; beyond that the poller waits, and Telegram keeps the rest."""
 Handled = bool | Work
 
 
 class Handlers(Protocol):
     async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
-        """Answers a command, a button press or an awaited message; False if it is none of these after all.
+        """Answers a command, a button press or an awaited message; False if it is none of these.
 
-        What takes long is given back, to be done beside the chat: its later updates do not wait for it. Both may run
+        Long work is returned, to be run in the background: the chat's later updates do not wait for it. Both may run
         again, also after a crash.
         """
         ...
@@ -77,7 +77,7 @@ class AccessPolicy:
 
 
 class Ingest:
-    """`accept` stores raw updates (C1); each chat's updates are then worked off in order, chats side by side."""
+    """`accept` stores updates (C1); each chat's updates are then handled in order, several chats at once."""
 
     def __init__(
         self,
@@ -112,9 +112,9 @@ class Ingest:
         self._last_resumed = 0
 
     async def accept(self, updates: Sequence[RawUpdate]) -> None:
-        """Returns once the updates are on disk and begun, behind those that were left; a repeated one is dropped.
+        """Returns once the updates are on disk and queued after earlier ones; repeated ones are dropped.
 
-        Where there are several workers it returns once they are on disk: each worker looks for its own.
+        With several workers it returns once they are on disk: each worker looks up its own.
         """
         fresh = await self._inbox.store(updates)
         if not self.tray.shared:
@@ -122,7 +122,7 @@ class Ingest:
         await self.take_up([row for row in fresh if row.n > self._last_resumed])
 
     async def resume(self) -> int:
-        """At start: takes up what was accepted and not worked off, in the background. Returns how many updates."""
+        """Takes up accepted but unfinished updates in the background, at start. Returns how many."""
         rows = await self._database.read(mailbox.undone)
         self._last_resumed = max((row.n for row in rows), default=0)
         self._resuming = asyncio.create_task(self._resume(rows), name="ingest-resume")
@@ -133,25 +133,25 @@ class Ingest:
         self._resumed.set()
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
-        """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
+        """Starts stored updates that nothing works on: those found at start, and those an operator replays."""
         await self.tray.take_up(rows)
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is being worked off `seconds`; the rest stays stored, and nothing more is begun."""
+        """Waits up to `seconds` for what is running; the rest stays stored, and nothing more is started."""
         if self._resuming is not None:
             self._resuming.cancel()
         self._resumed.set()
         await self.tray.drain(seconds)
 
     def _task_of(self, row: InboxRow) -> tuple[Hashable, Work]:
-        """What is to be done about an update, and with what it stays in order."""
+        """The job of an update, and the key that keeps it in order."""
         key, work = self._work(row)
         return key, lambda: self._until_done(row, work)
 
     def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
         if row.bot_id != self._bot.id:
-            told = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
-            return ("foreign", row.n), lambda: self._quarantine(row, told)
+            error_text = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
+            return ("foreign", row.n), lambda: self._quarantine(row, error_text)
         try:
             update = Update.model_validate_json(row.raw, context={"bot": self._bot})
         except ValidationError as error:
@@ -160,9 +160,9 @@ class Ingest:
         return _order_of(update), lambda: self._route(row, update)
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
-        """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside.
+        """Retries in place, so that nothing of the same chat overtakes; an update that keeps failing is set aside.
 
-        A database that refuses is no fault of the update's: it is waited for.
+        A database error is not the update's fault: it waits until the database answers again.
         """
         outages = 0
         while True:
@@ -179,7 +179,7 @@ class Ingest:
                 return await work()
             except (StorageError, LeaseLost):
                 raise
-            except Exception as error:  # border of one update: recorded, tried again, put aside
+            except Exception as error:  # boundary of one update: recorded, tried again, set aside
                 log.exception("update_failed", extra={"update": row.update_id})
                 attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
                 if attempts >= MAX_ATTEMPTS:
@@ -251,7 +251,7 @@ class Ingest:
             return
         self._turns.stop(stopped)
         await self._settle(row, InboxState.INGESTED, user)
-        with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the waiting circle on the button
+        with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the spinner on the button
             await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
 
     async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
@@ -276,13 +276,13 @@ class Ingest:
         await self._works_in_private(row, message.chat.id, language)
 
     async def _works_in_private(self, row: InboxRow, chat_id: int, language: str | None) -> None:
-        """One line a group, once."""
+        """Sends one line to a group, once."""
         text = self._phrases(nearest_language(language), "works-in-private")
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
         await self._say(row, InboxState.IGNORED, line)
 
     async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
-        """One polite line, once; nothing of his is kept but that he got it."""
+        """Sends a stranger one polite line, once; only the fact that he got it is stored."""
         text = self._phrases(nearest_language(author.language_code), "stranger")
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
         await self._say(row, InboxState.IGNORED, line)
@@ -293,7 +293,7 @@ class Ingest:
         self._wake_outbox()
 
     async def _admit(self, author: Author) -> User | None:
-        """The user who wrote. Nothing is written when nothing about him changed."""
+        """The user who wrote. Nothing is stored if nothing about him changed."""
         known = await self._database.read(lambda c: users.find(c, author.user_id))
         if known is not None and known.state is UserState.REMOVED:
             return None
@@ -306,7 +306,7 @@ class Ingest:
         return user
 
     async def _claim(self, author: Author, message: Message) -> User | None:
-        """Whoever has the owner code becomes the owner; the handler of /start greets him."""
+        """Makes the user with the owner code the owner; the handler of /start greets him."""
         code = start_code(message)
         if code is None:
             return None
@@ -314,7 +314,7 @@ class Ingest:
         return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
 
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
-        """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
+        """Handles a command or button. Neither waits for an answer that is being written: that has its own lane."""
         now = self._clock.now()
         trigger = trigger_of(update, row, user, now)
         tell = partial(events.record_trigger, trigger=trigger, now=now)
@@ -324,7 +324,7 @@ class Ingest:
             with acting_for(user.user_id):
                 await self._database.write(tell)
             rest = partial(self._finish, row, user, trigger, handled)
-            self.tray.do_beside(row, user.user_id, lambda: self._until_done(row, rest))
+            self.tray.run_in_background(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
@@ -332,7 +332,7 @@ class Ingest:
         self._wake_outbox()
 
     async def _finish(self, row: InboxRow, user: User, trigger: UpdateTrigger, rest: Work) -> None:
-        """What a command left to be done beside the chat; until then its update counts as not worked off."""
+        """Runs a command's background work; until then its update counts as unfinished."""
         with acting_for(user.user_id), triggered_by(trigger):
             await rest()
         await self._settle(row, InboxState.INGESTED, user)
@@ -390,7 +390,7 @@ def _stopped_turn(query: CallbackQuery) -> str | None:
 
 
 def _order_of(update: Update) -> Hashable:
-    """Updates with the same key are worked off one after another: those of a chat. A stop waits for nothing."""
+    """The key whose updates are handled one after another: the chat. A stop button waits for nothing."""
     query = update.callback_query
     if query is not None and _stopped_turn(query) is None:
         return query.from_user.id

@@ -29,11 +29,11 @@ async def access(message: Message, command: CommandObject, chat: Chat, services:
         await _admit(_typed_id(command.args), "", chat, services)
     else:
         present = await services.read(service.members)
-        await ask(chat, services, _ADMIT, _listed(chat.user.lang, present), _removals(chat.user, present))
+        await ask(chat, services, _ADMIT, _member_lines(chat.user.lang, present), _remove_buttons(chat.user, present))
 
 
-async def named(message: Message, chat: Chat, services: Services) -> None:
-    user_id, name = _meant(message)
+async def name_typed(message: Message, chat: Chat, services: Services) -> None:
+    user_id, name = _candidate(message)
     pointing = message.contact is not None or message.forward_origin is not None
     if user_id is None and not pointing and reads_like_sentence(answer_text(message)):
         raise SkipHandler
@@ -49,7 +49,7 @@ async def _admit(user_id: int | None, name: str, chat: Chat, services: Services)
     await chat.say(phrase(owner.lang, "access-admitted", name=admitted.name, id=str(admitted.user_id)))
 
 
-async def unsure_pressed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
+async def remove_pressed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
     owner = chat.user
     member = await services.read(lambda c: service.member(c, callback_data.user, by=owner))
     sure = AccessButton(owner=owner.user_id, user=member.user_id, sure=True)
@@ -59,7 +59,7 @@ async def unsure_pressed(query: CallbackQuery, callback_data: AccessButton, chat
     await chat.edit(phrase(owner.lang, "access-remove-confirm", name=member.name), [[yes, no]])
 
 
-async def confirmed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
+async def remove_confirmed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
     owner, now = chat.user, services.clock.now()
     removed = await services.write(lambda c: service.remove(c, callback_data.user, now, by=owner))
     await chat.toast()
@@ -67,11 +67,11 @@ async def confirmed(query: CallbackQuery, callback_data: AccessButton, chat: Cha
 
 
 async def by_owner(query: CallbackQuery, chat: Chat) -> bool:
-    """A changed client can send any data: who may press is checked here, not by who was shown the button."""
+    """Whether the bot's owner pressed the button. Checked here, since a changed client can send any data."""
     return chat.user.role is Role.OWNER
 
 
-def _listed(lang: Language, present: list[User]) -> str:
+def _member_lines(lang: Language, present: list[User]) -> str:
     lines = [
         phrase(
             lang,
@@ -84,7 +84,7 @@ def _listed(lang: Language, present: list[User]) -> str:
     return phrase(lang, "access-members", members=Markdown("\n".join(lines)))
 
 
-def _removals(owner: User, present: list[User]) -> Rows:
+def _remove_buttons(owner: User, present: list[User]) -> Rows:
     return [
         [
             button(
@@ -97,8 +97,8 @@ def _removals(owner: User, present: list[User]) -> Rows:
     ]
 
 
-def _meant(message: Message) -> tuple[int | None, str]:
-    """Whom a contact card, a forwarded message or a typed id means; None where it does not tell."""
+def _candidate(message: Message) -> tuple[int | None, str]:
+    """The user id and name that a contact card, a forwarded message or a typed id stands for; None if it gives none."""
     if message.contact is not None:
         return message.contact.user_id, contact_name(message.contact)
     origin = forward_of(message)
@@ -115,7 +115,7 @@ def _typed_id(text: str) -> int | None:
 def router() -> Router:
     built = Router(name="admission")
     built.message.register(access, Command("access", ignore_mention=True))
-    built.message.register(named, Answers(ADMISSION))
-    built.callback_query.register(confirmed, AccessButton.filter(F.sure), by_owner)
-    built.callback_query.register(unsure_pressed, AccessButton.filter(), by_owner)
+    built.message.register(name_typed, Answers(ADMISSION))
+    built.callback_query.register(remove_confirmed, AccessButton.filter(F.sure), by_owner)
+    built.callback_query.register(remove_pressed, AccessButton.filter(), by_owner)
     return built

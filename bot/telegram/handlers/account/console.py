@@ -1,4 +1,4 @@
-"""/console: a one-time link to the pages that show everything that is kept of this user."""
+"""/console: a one-time link to the pages that show everything stored about this user."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ async def console(message: Message, chat: Chat, services: Services) -> None:
     lifetime, now = config.console.link_lifetime, services.clock.now()
     secret = await services.write(lambda c: links.issue_link(c, user.user_id, lifetime=lifetime, now=now))
     address = config.console.url or local_address(config.server.host, config.server.console_port)
-    # Behind the # it reaches no server, log or preview of the link, only the page that logs in with it.
+    # After the # it reaches no server, log or link preview, only the page that logs in with it.
     link = f"{address.rstrip('/')}/login#link={secret}"
-    told = phrase(user.lang, "console-link", minutes=int(lifetime.total_seconds() // 60))
-    await chat.say(f"{told}\n\n[{escape(link)}]({link})")
+    text = phrase(user.lang, "console-link", minutes=int(lifetime.total_seconds() // 60))
+    await chat.say(f"{text}\n\n[{escape(link)}]({link})")
 
 
 def router() -> Router:

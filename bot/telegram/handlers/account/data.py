@@ -1,4 +1,4 @@
-"""/archive, /status, /export and /privacy: what becomes of what was said."""
+"""/archive, /status, /export and /privacy: what happens to what the user wrote."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ async def privacy(message: Message, chat: Chat, services: Services) -> None:
     lang, hosts = chat.user.lang, _providers(services.config)
     transport = phrase(lang, "privacy-local" if services.config.local_telegram else "privacy-telegram")
     models = phrase(lang, "privacy-provider", hosts=", ".join(hosts)) if hosts else phrase(lang, "privacy-offline")
-    told = {"transport": Markdown(transport), "models": Markdown(models)}
-    await chat.say(phrase(lang, "privacy", days=CALLS_KEPT.days, **told))
+    values = {"transport": Markdown(transport), "models": Markdown(models)}
+    await chat.say(phrase(lang, "privacy", days=CALLS_KEPT.days, **values))
 
 
 def _providers(config: Config) -> list[str]:
-    """The hosts that get to see parts of the conversation, each once."""
+    """The hosts that receive parts of the conversation, each once."""
     urls = [] if config.offline_models else [config.llm.base_url]
     if not config.offline_embeddings:
         urls.append(config.embedding.base_url or config.llm.base_url)

@@ -1,4 +1,4 @@
-"""/forget: a person, a fact, a message or everything, after a confirmation, with ten minutes to change one's mind."""
+"""/forget: forgets a person, a fact, a message or everything, after a confirmation and with ten minutes to undo it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from internal.storage.erasure.forgettings import Forgetting
 _EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
 _OFFERED = 6
 _PART = 8
-"""Hexadecimal digits of a sentence's key on a button: 64 bytes hold no more."""
+"""Hexadecimal digits of a sentence's key on a button: 64 bytes have room for no more."""
 _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
@@ -61,7 +61,7 @@ async def forget(message: Message, command: CommandObject, chat: Chat, services:
     await ask(chat, services, AwaitedAnswer("forget"), phrase(user.lang, "forget-ask"), [[everything]])
 
 
-async def named(message: Message, chat: Chat, services: Services) -> None:
+async def name_typed(message: Message, chat: Chat, services: Services) -> None:
     name = answer_text(message)
     found = [] if _is_everything(name) else await find_answer(message, chat.user, services)
     await _confirm_named(name, found, chat)
@@ -86,7 +86,9 @@ async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat
     await chat.edit(*_confirmation(chat.user, known))
 
 
-async def unsure_pressed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+async def everything_or_person_pressed(
+    query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services
+) -> None:
     known = None
     if callback_data.person:
         known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
@@ -94,7 +96,7 @@ async def unsure_pressed(query: CallbackQuery, callback_data: ForgetButton, chat
     await chat.edit(*_confirmation(chat.user, known))
 
 
-async def confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+async def forget_confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
     user, person_id, now = chat.user, callback_data.person or None, services.clock.now()
 
     def work(connection: Connection) -> tuple[Forgetting, str]:
@@ -128,15 +130,15 @@ async def fact_confirmed(
 
     def work(connection: Connection) -> tuple[str, Rows]:
         requests.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
-        return _going(connection, user, callback_data.fact)
+        return _forgotten_fact(connection, user, callback_data.fact)
 
     shown = await services.write(work)
     await chat.toast()
     await chat.edit(*shown)
 
 
-def _going(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
-    """A fact that is being forgotten, and what is left of it in profiles, as far as that can be told."""
+def _forgotten_fact(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
+    """A fact that is being forgotten, and the profile sentences from the same messages."""
     asked = _pending(connection, user, fact_id)
     hidden = fact_repository.version(connection, user.user_id, fact_id, hidden=True)
     words = quotable(hidden.fact.fact) if hidden else ""
@@ -151,11 +153,11 @@ def _going(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]
         text = f"{text}\n{phrase(user.lang, 'forget-messages-done', count=len(lines))}"
     left = bio_sentences.remaining(connection, user.user_id, fact_id)[:_OFFERED]
     if left:
-        told = numbered(
+        sentences = numbered(
             [phrase(user.lang, "forget-fact-left", name=one.name, text=cut(one.sentence, LINE)) for one in left]
         )
-        text = f"{text}\n\n{phrase(user.lang, 'forget-fact-remaining', count=len(left))}\n{told}"
-        rows += number_rows([_drop(user, fact_id, one, number) for number, one in enumerate(left, start=1)], 2)
+        text = f"{text}\n\n{phrase(user.lang, 'forget-fact-remaining', count=len(left))}\n{sentences}"
+        rows += number_rows([_remove_button(user, fact_id, one, number) for number, one in enumerate(left, start=1)], 2)
     return text, rows
 
 
@@ -163,7 +165,7 @@ def _undo(user: User, asked: Forgetting) -> list[Button]:
     return [button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))]
 
 
-def _drop(user: User, fact_id: str, one: Remaining, number: int) -> Button:
+def _remove_button(user: User, fact_id: str, one: Remaining, number: int) -> Button:
     data = SentenceButton(owner=user.user_id, fact=fact_id, person=one.person_id, part=one.key[:_PART])
     return button(label(user.lang, "forget-button-sentence", n=number), data)
 
@@ -173,8 +175,10 @@ def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | N
     return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
 
 
-async def said_pressed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
-    """A past message that an answer rests on: it asks first."""
+async def message_pressed(
+    query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services
+) -> None:
+    """Asks whether to forget a past message that an answer was based on."""
     user, data = chat.user, callback_data
     found = await services.read(lambda c: dialogue.by_ids(c, user.user_id, [data.message]))
     if not found:
@@ -185,7 +189,9 @@ async def said_pressed(query: CallbackQuery, callback_data: ForgetSaidButton, ch
     await chat.edit(phrase(user.lang, "forget-said-confirm", text=quotable(found[0].content)), [[yes, no]])
 
 
-async def said_confirmed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
+async def message_confirmed(
+    query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services
+) -> None:
     user, now = chat.user, services.clock.now()
     asked = await services.write(lambda c: requests.ask(c, user.user_id, "message", callback_data.message, now=now))
     await chat.toast()
@@ -199,7 +205,7 @@ async def messages_pressed(query: CallbackQuery, callback_data: MessagesButton, 
         if _pending(connection, user, fact_id) is None:
             return phrase(user.lang, "forget-messages-late"), []
         requests.ask_messages(connection, user.user_id, fact_id, now=now)
-        return _going(connection, user, fact_id)
+        return _forgotten_fact(connection, user, fact_id)
 
     shown = await services.write(work)
     await chat.toast()
@@ -212,7 +218,7 @@ async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, 
     def work(connection: Connection) -> tuple[str, Rows]:
         if _pending(connection, user, data.fact) is not None:
             bio_sentences.put_aside(connection, user.user_id, data.person, data.part, data.fact, now=now)
-            return _going(connection, user, data.fact)
+            return _forgotten_fact(connection, user, data.fact)
         erase.erase_sentence(connection, user.user_id, data.person, data.part, now=now)
         return phrase(user.lang, "forget-sentence-done"), []
 
@@ -257,14 +263,14 @@ def _name(connection: Connection, asked: Forgetting) -> str:
 def router() -> Router:
     built = Router(name="forgetting")
     built.message.register(forget, Command("forget", ignore_mention=True))
-    built.message.register(named, Answers("forget"))
+    built.message.register(name_typed, Answers("forget"))
     built.callback_query.register(person_pressed, PersonButton.filter(F.action == PersonAction.FORGET))
-    built.callback_query.register(confirmed, ForgetButton.filter(F.sure))
-    built.callback_query.register(unsure_pressed, ForgetButton.filter())
+    built.callback_query.register(forget_confirmed, ForgetButton.filter(F.sure))
+    built.callback_query.register(everything_or_person_pressed, ForgetButton.filter())
     built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
     built.callback_query.register(fact_pressed, ForgetFactButton.filter())
-    built.callback_query.register(said_confirmed, ForgetSaidButton.filter(F.sure))
-    built.callback_query.register(said_pressed, ForgetSaidButton.filter())
+    built.callback_query.register(message_confirmed, ForgetSaidButton.filter(F.sure))
+    built.callback_query.register(message_pressed, ForgetSaidButton.filter())
     built.callback_query.register(messages_pressed, MessagesButton.filter())
     built.callback_query.register(sentence_pressed, SentenceButton.filter())
     built.callback_query.register(undo_pressed, UndoButton.filter())

@@ -1,4 +1,4 @@
-"""/quiet: when a user does not want to be disturbed."""
+"""/quiet: the hours in which a user does not want to be disturbed."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ _AS_CONFIGURED: Final = "="
 _NONE: Final = "-"
 
 
-async def asked(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+async def quiet_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     if command.args:
-        await _take(command.args, chat, services)
+        await _set_typed(command.args, chat, services)
         return
     text, rows = _question(chat.user, services)
     await ask(chat, services, AwaitedAnswer("quiet", {"offered": True}), text, rows)
 
 
-async def pressed(query: CallbackQuery, callback_data: QuietButton, chat: Chat, services: Services) -> None:
-    told = callback_data.hours
-    hours = None if told == _AS_CONFIGURED else "" if told == _NONE else _with_colons(told)
+async def hours_pressed(query: CallbackQuery, callback_data: QuietButton, chat: Chat, services: Services) -> None:
+    compact = callback_data.hours
+    hours = None if compact == _AS_CONFIGURED else "" if compact == _NONE else _with_colons(compact)
     await chat.toast()
     await chat.edit(await _set(hours, chat.user, services))
 
 
-async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def hours_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     if hours_in(answer_text(message)) is None:
         raise SkipHandler
-    await _take(answer_text(message), chat, services)
+    await _set_typed(answer_text(message), chat, services)
 
 
 def hours_in(text: str) -> str | None:
-    """Quiet hours as typed ("23-7", "22:30 – 08:00", "off" = ""); None if none can be read."""
+    """Quiet hours as typed ("23-7", "22:30 – 08:00", "off" = ""); None if the text has none."""
     if text.strip(" .!").casefold() in _NEVER:
         return ""
     match = _HOURS.fullmatch(text.strip().casefold())
@@ -71,7 +71,7 @@ def _question(user: User, services: Services) -> tuple[str, Rows]:
     return text, [offered[:2], offered[2:], [none]]
 
 
-async def _take(text: str, chat: Chat, services: Services) -> None:
+async def _set_typed(text: str, chat: Chat, services: Services) -> None:
     hours = hours_in(text)
     if hours is None:
         await ask(chat, services, AwaitedAnswer("quiet"), phrase(chat.user.lang, "quiet-unknown"))
@@ -81,26 +81,26 @@ async def _take(text: str, chat: Chat, services: Services) -> None:
 
 async def _set(hours: str | None, user: User, services: Services) -> str:
     now = services.clock.now()
-    changed = await services.write(lambda c: _written(c, user.user_id, hours, now))
+    changed = await services.write(lambda c: _store(c, user.user_id, hours, now))
     kept = access.quiet_hours(changed, services.config.notifications.quiet_hours)
     return phrase(user.lang, "quiet-set", hours=kept) if kept else phrase(user.lang, "quiet-set-none")
 
 
-def _written(connection: Connection, user_id: int, hours: str | None, now: datetime) -> User:
-    """What waits for the end of the old quiet hours is weighed again by the new ones."""
+def _store(connection: Connection, user_id: int, hours: str | None, now: datetime) -> User:
+    """Stores the quiet hours. Notifications waiting for the end of the old ones are decided on again."""
     changed = access.set_quiet_hours(connection, user_id, hours)
     notifications.look_again_at_quiet(connection, user_id, now)
     return changed
 
 
-def _with_colons(told: str) -> str:
-    """ "2200-0800" as 22:00-08:00."""
-    return re.sub(r"(\d\d)(\d\d)-(\d\d)(\d\d)", r"\1:\2-\3:\4", told)
+def _with_colons(compact: str) -> str:
+    """Quiet hours with colons: "2200-0800" as 22:00-08:00."""
+    return re.sub(r"(\d\d)(\d\d)-(\d\d)(\d\d)", r"\1:\2-\3:\4", compact)
 
 
 def router() -> Router:
     built = Router(name="quiet")
-    built.message.register(asked, Command("quiet", ignore_mention=True, ignore_case=True))
-    built.message.register(typed, Answers("quiet"))
-    built.callback_query.register(pressed, QuietButton.filter())
+    built.message.register(quiet_command, Command("quiet", ignore_mention=True, ignore_case=True))
+    built.message.register(hours_typed, Answers("quiet"))
+    built.callback_query.register(hours_pressed, QuietButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""/db, /sa and /ss without words, which open, continue and close a conversation; /sessions, which lists them."""
+"""/db, /sa and /ss without text, which open, continue and close a conversation; /sessions, which lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Rows, SessionButton, SessionsButton, button
 from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
@@ -24,18 +24,18 @@ from internal.errors import NotFound
 from internal.flows.visibility import sessions
 
 SHOWN = 3_500
-"""Characters of a transcript that is shown in the chat; a longer one is a file."""
+"""Characters of a transcript shown in the chat; a longer one is sent as a file."""
 
 _TOPIC = 60
 
 
-async def begin(message: Message, chat: Chat, services: Services) -> None:
-    """The next message opens a conversation; what was open is over."""
+async def start_command(message: Message, chat: Chat, services: Services) -> None:
+    """Closes the open conversation; the next message opens a new one."""
     await services.sessions.close_session(chat.user.user_id, None)
     await chat.say(phrase(chat.user.lang, "session-begins"))
 
 
-async def go_on(message: Message, chat: Chat, services: Services) -> None:
+async def continue_command(message: Message, chat: Chat, services: Services) -> None:
     lang = chat.user.lang
     session = await services.write(lambda c: service.go_on(c, chat.user.user_id))
     if session is None:
@@ -44,7 +44,7 @@ async def go_on(message: Message, chat: Chat, services: Services) -> None:
         await chat.say(phrase(lang, "session-goes-on", topic=_topic(chat.user, session)))
 
 
-async def close(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+async def close_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     user = chat.user
     closed = await services.sessions.close_session(user.user_id, "/ss")
     # A handler may run again after a crash: the session that it closed then is the last one.
@@ -64,7 +64,7 @@ def _closed_last(newest: Sequence[Session]) -> Session | None:
     return next((one for one in newest if one.trigger == "/ss" and one.closed_at is not None), None)
 
 
-async def listing(message: Message, chat: Chat, services: Services) -> None:
+async def list_command(message: Message, chat: Chat, services: Services) -> None:
     await chat.say(*await _page(chat.user, services, 0))
 
 
@@ -74,22 +74,22 @@ async def page_pressed(query: CallbackQuery, callback_data: SessionsButton, chat
     await chat.edit(*shown)
 
 
-async def opened(query: CallbackQuery, callback_data: SessionButton, chat: Chat, services: Services) -> None:
+async def session_pressed(query: CallbackQuery, callback_data: SessionButton, chat: Chat, services: Services) -> None:
     user, persona = chat.user, services.config.persona.name
     transcript = partial(
         sessions.transcript, user_id=user.user_id, session_id=callback_data.session, lang=user.lang, agent=persona
     )
-    told = await services.read(transcript)
-    if told is None:
+    transcript_text = await services.read(transcript)
+    if transcript_text is None:
         raise NotFound("the conversation is not there any more")
     await chat.toast()
-    if len(told.markdown) <= SHOWN:
+    if len(transcript_text.markdown) <= SHOWN:
         shown = await services.read(partial(transcript, plain=_as_typed))
-        await chat.say(shown.markdown if shown is not None else told.markdown)
+        await chat.say(shown.markdown if shown is not None else transcript_text.markdown)
         return
-    day = local(user, told.session.opened_at).date()
-    caption = label(user.lang, "session-caption", topic=_topic(user, told.session))
-    await chat.document(f"{day.isoformat()}-{told.session.id[-4:]}.md", told.markdown, caption)
+    day = local(user, transcript_text.session.opened_at).date()
+    caption = label(user.lang, "session-caption", topic=_topic(user, transcript_text.session))
+    await chat.document(f"{day.isoformat()}-{transcript_text.session.id[-4:]}.md", transcript_text.markdown, caption)
 
 
 async def _page(user: User, services: Services, page: int) -> tuple[str, Rows]:
@@ -102,23 +102,22 @@ async def _page(user: User, services: Services, page: int) -> tuple[str, Rows]:
     if not found:
         return phrase(user.lang, "sessions-nothing"), []
     first = here * PAGE + 1
-    text = (
-        f"{phrase(user.lang, 'sessions-title', count=count)}\n\n{numbered([_told(user, one) for one in found], first)}"
-    )
+    lines = numbered([_session_line(user, session) for session in found], first)
+    text = f"{phrase(user.lang, 'sessions-title', count=count)}\n\n{lines}"
     opening = [
         button(str(number), SessionButton(owner=user.user_id, session=one.id))
         for number, one in enumerate(found, first)
     ]
-    turns = turning(user.lang, here, count, lambda number: SessionsButton(owner=user.user_id, page=number))
+    turns = page_row(user.lang, here, count, lambda number: SessionsButton(owner=user.user_id, page=number))
     return text, [*number_rows(opening), *turns]
 
 
 def _as_typed(text: str) -> str:
-    """Words that look as they were typed, each line on its own."""
+    """Text shown exactly as it was typed, each line on its own."""
     return "\\\n".join(escape(line) for line in text.splitlines())
 
 
-def _told(user: User, session: Session) -> str:
+def _session_line(user: User, session: Session) -> str:
     key = "session-line-open" if session.closed_at is None else "session-line"
     return phrase(user.lang, key, at=local(user, session.opened_at), topic=_topic(user, session))
 
@@ -129,11 +128,11 @@ def _topic(user: User, session: Session) -> str:
 
 def router() -> Router:
     built = Router(name="sessions")
-    # With words behind them these two are messages, which get an answer: see `reading.session_command`.
-    built.message.register(begin, Command("db", ignore_mention=True, magic=~F.args))
-    built.message.register(go_on, Command("sa", ignore_mention=True, magic=~F.args))
-    built.message.register(close, Command("ss", ignore_mention=True))
-    built.message.register(listing, Command("sessions", ignore_mention=True))
+    # With text after them these two are messages, which get an answer: see `message_reader.session_command`.
+    built.message.register(start_command, Command("db", ignore_mention=True, magic=~F.args))
+    built.message.register(continue_command, Command("sa", ignore_mention=True, magic=~F.args))
+    built.message.register(close_command, Command("ss", ignore_mention=True))
+    built.message.register(list_command, Command("sessions", ignore_mention=True))
     built.callback_query.register(page_pressed, SessionsButton.filter())
-    built.callback_query.register(opened, SessionButton.filter())
+    built.callback_query.register(session_pressed, SessionButton.filter())
     return built

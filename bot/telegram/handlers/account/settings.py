@@ -1,4 +1,4 @@
-"""/timezone and /language: how the user counts time, and in which language he is answered."""
+"""/timezone and /language: the user's time zone, and the language of the answers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _OFFERED: dict[Language, tuple[str, ...]] = {
     "uk": ("Europe/Kyiv", "Europe/Warsaw", "Europe/Berlin", "Europe/London"),
     "en": ("Europe/London", "Europe/Berlin", "America/New_York", "America/Chicago", "America/Los_Angeles"),
 }
-"""Where most who speak the language live; for the rest there is a button to name the place."""
+"""Where most people who speak the language live; for other places there is a button to type the name."""
 
 _ZONE = AwaitedAnswer("zone")
 _ZONE_OFFERED = AwaitedAnswer("zone", {"offered": True})
-"""Asked with buttons, at the first meeting too: a place may be typed instead, and anything else is no answer."""
+"""Asked with buttons, also at the first meeting: a place may be typed instead, and any other text is no answer."""
 
 
 async def ask_zone(chat: Chat, services: Services) -> None:
@@ -82,7 +82,7 @@ def _zone_in(text: str) -> str | None:
 
 
 async def _set_zone(zone: str, user: User, services: Services) -> str:
-    """His quiet hours are others then, too: what waits for their end is weighed again."""
+    """Stores the zone. Quiet hours shift with it, so notifications waiting for their end are decided on again."""
     whole_day_at = time_of_day(services.config.notifications.whole_day_at)
 
     def work(connection: Connection) -> None:

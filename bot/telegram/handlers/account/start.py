@@ -22,7 +22,7 @@ _START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
 
 
 def start_code(message: Message) -> str | None:
-    """The code of `/start CODE`: what a stranger may become the owner by. None for anything else."""
+    """The code of `/start CODE`, with which a stranger may become the owner; None for anything else."""
     match = _START.match(message.text or "")
     return match[1].strip() if match else None
 
@@ -58,13 +58,13 @@ async def show_help(message: Message, chat: Chat) -> None:
 
 
 async def cancel(message: Message, chat: Chat, services: Services) -> None:
-    """The question itself was withdrawn on the way here, as by any command; `chat.user` is as he was before."""
+    """Confirms that the question was withdrawn, as by any command before this one runs; `chat.user` is from before."""
     asked = access.awaited(chat.user, services.clock.now())
     await chat.say(phrase(chat.user.lang, "cancelled" if asked else "cancelled-nothing"))
 
 
 async def unknown(message: Message, command: CommandObject, chat: Chat) -> Any:
-    """What follows /db or /sa is said to the companion, who answers it."""
+    """Answers an unknown command. Text after /db or /sa is a message for the companion instead."""
     if session_command(message)[0] is not None:
         return UNHANDLED
     await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))
@@ -80,7 +80,7 @@ def router() -> Router:
 
 
 def unknown_router() -> Router:
-    """Comes last: every other command is known."""
+    """The router for unknown commands. Comes last."""
     built = Router(name="unknown")
     built.message.register(unknown, Command(re.compile(r"\w+"), ignore_mention=True))
     return built

@@ -1,4 +1,4 @@
-"""/asof: a question about another time, answered from what held then."""
+"""/asof: a question about another time, answered from what was true then."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.facts.fact_text import cut, local, numbered, told_each
-from bot.telegram.handlers.facts.facts import opening
+from bot.telegram.handlers.facts.fact_text import cut, fact_lines, local, numbered
+from bot.telegram.handlers.facts.facts import open_buttons
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, phrase
@@ -42,18 +42,20 @@ async def asof(message: Message, command: CommandObject, chat: Chat, services: S
         question = phrase(user.lang, "asof-ask", period=_period(user, asked))
         await ask(chat, services, AwaitedAnswer("asof", details), question)
     else:
-        await _answer_beside(asked, chat, services)
+        await _answer_in_background(asked, chat, services)
 
 
-async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
-    """The question to a date that was said alone."""
+async def question_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+    """Answers the question to a date that was sent alone."""
     begins, ends = awaiting.details["begins"], awaiting.details["ends"]
     until = datetime.fromisoformat(ends) if ends else None
-    await _answer_beside(DatedQuestion(datetime.fromisoformat(begins), until, answer_text(message)), chat, services)
+    await _answer_in_background(
+        DatedQuestion(datetime.fromisoformat(begins), until, answer_text(message)), chat, services
+    )
 
 
-async def _answer_beside(asked: DatedQuestion, chat: Chat, services: Services) -> None:
-    """A model may write for long: the chat goes on meanwhile."""
+async def _answer_in_background(asked: DatedQuestion, chat: Chat, services: Services) -> None:
+    """Answers in the background: a model may write for long, and the chat goes on meanwhile."""
     await chat.beside(lambda: _answer(asked, chat, services))
 
 
@@ -72,23 +74,23 @@ async def _answer(asked: DatedQuestion, chat: Chat, services: Services) -> None:
     if not facts:
         await chat.say(phrase(user.lang, "asof-nothing", period=period))
         return
-    lines = numbered(told_each(user, facts))
+    lines = numbered(fact_lines(user, facts))
     title = phrase(user.lang, "asof-title", period=period)
     if found.text is None:
         text = f"{title}\n{phrase(user.lang, 'asof-without-words')}\n\n{lines}"
     else:
         text = f"{title}\n\n{Markdown(found.text)}\n\n{phrase(user.lang, 'asof-rests')}\n{lines}"
-    await chat.say(text, opening(user, facts))
+    await chat.say(text, open_buttons(user, facts))
 
 
 def _facts(connection: Connection, user: User, recalled: Sequence[RecalledFact], now: datetime) -> list[Fact]:
-    """As they are stored, in the order of the answer's numbers."""
+    """The stored facts, in the order of the answer's numbers."""
     found = knowledge.facts(connection, user.user_id, [one.fact_id for one in recalled], now=now)
     return [found[one.fact_id] for one in recalled if one.fact_id in found]
 
 
 def _period(user: User, asked: DatedQuestion) -> Markdown:
-    """How the date was understood, in whole days of the owner's; a moment to the minute."""
+    """How the date was understood: whole days of the owner's, or a moment to the minute."""
     first = local(user, asked.begins)
     if asked.ends is None:
         return Markdown(phrase(user.lang, "period-moment", first=first))
@@ -101,5 +103,5 @@ def _period(user: User, asked: DatedQuestion) -> Markdown:
 def router() -> Router:
     built = Router(name="asof")
     built.message.register(asof, Command("asof", ignore_mention=True))
-    built.message.register(typed, Answers("asof"))
+    built.message.register(question_typed, Answers("asof"))
     return built

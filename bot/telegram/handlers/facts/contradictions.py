@@ -1,4 +1,4 @@
-"""Contradictions: facts that do not agree, between which only the owner can decide."""
+"""Contradictions: facts that cannot both be true, between which only the owner can decide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import (
-    ANEW,
+    NEW_MESSAGE,
     Answer,
     Button,
     ContradictionButton,
@@ -21,7 +21,7 @@ from bot.telegram.handlers.buttons import (
     Rows,
     button,
 )
-from bot.telegram.handlers.facts.fact_text import QUOTE, cut, numbered, quotable, told
+from bot.telegram.handlers.facts.fact_text import QUOTE, cut, fact_line, numbered, quotable
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
@@ -31,14 +31,14 @@ from internal.knowledge.model import EvidenceLine, Fact
 
 _ON_BUTTON = 40
 _SIDES = 8
-"""Most sides of one question: with their quotes they fit one message."""
+"""Most facts of one question: with their quotes they fit one message."""
 
 _CHOICE = {Answer.BOTH: BOTH, Answer.NEITHER: NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something only the owner can decide, as he is asked. `id` is the suggestion by which he owes an answer."""
+    """A question only the owner can decide. `id` is the suggestion that it answers."""
 
     id: str
     text: str
@@ -61,9 +61,9 @@ def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple
 
 
 def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
-    """The fact, and the words it rests on where they say more than it does."""
+    """The fact, and the quotes that support it where they say more than it does."""
     said = cut(lines[-1].quote, QUOTE // 2) if lines else ""
-    line = told(user, fact)
+    line = fact_line(user, fact)
     if not said or said.removesuffix(".") == fact.fact.removesuffix("."):
         return line
     return f"{line}\n{phrase(user.lang, 'source-quote', text=said)}"
@@ -75,10 +75,10 @@ def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> Rows:
         return button(text, data)
 
     named = {side.target_name for side in sides}
-    told_apart = len(named) == len(sides) and all(named)
+    distinct = len(named) == len(sides) and all(named)
     rows: Rows = []
     for number, side in enumerate(sides, start=1):
-        text = f"{number} · {cut(side.target_name if told_apart else side.fact, _ON_BUTTON)}"
+        text = f"{number} · {cut(side.target_name if distinct else side.fact, _ON_BUTTON)}"
         rows.append([answer(text, Answer.ONE, side.id)])
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     neither = label(user.lang, "contradiction-button-neither", count=len(sides))
@@ -96,7 +96,9 @@ async def first_pressed(
         await chat.say(question.text, question.rows)
 
 
-async def decided(query: CallbackQuery, callback_data: ContradictionButton, chat: Chat, services: Services) -> None:
+async def answer_pressed(
+    query: CallbackQuery, callback_data: ContradictionButton, chat: Chat, services: Services
+) -> None:
     user, now, contradiction_id = chat.user, services.clock.now(), callback_data.contradiction
     choice = _CHOICE.get(callback_data.answer, callback_data.fact or "")
 
@@ -106,7 +108,7 @@ async def decided(query: CallbackQuery, callback_data: ContradictionButton, chat
         if asked is None:  # pressed twice, or handled again after a crash: the answer that was given stands
             answer = knowledge.answer_given(connection, user.user_id, contradiction_id)
             return _outcome(connection, user, answer, now)
-        if choice not in {BOTH, NEITHER, *asked.facts}:  # the sides are told in other words since
+        if choice not in {BOTH, NEITHER, *asked.facts}:  # the facts have other texts by now
             return _card(connection, user, asked)
         knowledge.resolve_contradiction(connection, user.user_id, contradiction_id, choice, now=now)
         return _outcome(connection, user, choice, now)
@@ -127,7 +129,7 @@ def _outcome(connection: Connection, user: User, answer: str | None, now: dateti
     if not answer or not knowledge.facts(connection, user.user_id, [answer], now=now):
         return phrase(user.lang, "contradiction-gone"), []
     chosen = knowledge.history(connection, user.user_id, answer)[-1]
-    opened = FactButton(owner=user.user_id, fact=chosen.id, place=ANEW)
+    opened = FactButton(owner=user.user_id, fact=chosen.id, place=NEW_MESSAGE)
     text = phrase(user.lang, "contradiction-one", fact=quotable(chosen.fact))
     return text, [[button(label(user.lang, "fact-button-look"), opened)]]
 
@@ -135,5 +137,5 @@ def _outcome(connection: Connection, user: User, answer: str | None, now: dateti
 def router() -> Router:
     built = Router(name="contradictions")
     built.callback_query.register(first_pressed, ContradictionsButton.filter())
-    built.callback_query.register(decided, ContradictionButton.filter())
+    built.callback_query.register(answer_pressed, ContradictionButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""/correct: the owner says how something really is; what was noted before stays in its versions."""
+"""/correct: the owner says how something really is; the earlier version is kept."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import CorrectButton, FactButton, Rows, button
-from bot.telegram.handlers.facts.fact_text import card_text, number_rows, numbered, quotable, read_card, told_each
+from bot.telegram.handlers.facts.fact_text import card_text, fact_lines, number_rows, numbered, quotable, read_card
 from bot.telegram.handlers.facts.facts import card_rows
-from bot.telegram.handlers.facts.why import reply_meant
+from bot.telegram.handlers.facts.why import target_reply
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
@@ -38,7 +38,7 @@ async def correct(message: Message, command: CommandObject, chat: Chat, services
     now = services.clock.now()
 
     def work(connection: Connection) -> Sequence[Fact] | None:
-        reply = reply_meant(connection, message, chat)
+        reply = target_reply(connection, message, chat)
         if reply is None:
             return None
         found = explain.explain(connection, chat.user.user_id, reply.id, now=now)
@@ -60,7 +60,7 @@ def _newest(connection: Connection, user_id: int, found: AnswerSources) -> Seque
 
 
 def _facts(rests_on: Sequence[Source | None]) -> list[Fact]:
-    """A memory is corrected from its own card; what was said stays as it was said."""
+    """The facts among what an answer is based on. Memories are corrected from their own card, messages never."""
     return [one for one in rests_on if isinstance(one, Fact)]
 
 
@@ -70,7 +70,7 @@ async def _offer(offered: Sequence[Fact], words: str | None, chat: Chat, service
         await chat.say(phrase(user.lang, "correct-nothing"))
     elif len(offered) > 1:
         title = phrase(user.lang, "correct-choose")
-        await chat.say(f"{title}\n\n{numbered(told_each(user, offered))}", _choice(user, offered))
+        await chat.say(f"{title}\n\n{numbered(fact_lines(user, offered))}", _choice(user, offered))
     elif words:
         await _take(offered[0].id, words, chat, services)
     else:
@@ -82,7 +82,7 @@ def _choice(user: User, offered: Sequence[Fact]) -> Rows:
     return number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
 
 
-async def pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat, services: Services) -> None:
+async def correct_pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat, services: Services) -> None:
     fact = await services.read(lambda c: knowledge.history(c, chat.user.user_id, callback_data.fact)[-1])
     await chat.toast()
     await _ask(fact, chat, services)
@@ -93,7 +93,7 @@ async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
     await ask(chat, services, AwaitedAnswer("correct", {"fact": fact.id}), question)
 
 
-async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def correction_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     await _take(awaiting.details["fact"], answer_text(message), chat, services)
 
 
@@ -109,6 +109,6 @@ async def _take(fact_id: str, words: str, chat: Chat, services: Services) -> Non
 def router() -> Router:
     built = Router(name="correct")
     built.message.register(correct, Command("correct", ignore_mention=True))
-    built.message.register(typed, Answers("correct"))
-    built.callback_query.register(pressed, CorrectButton.filter())
+    built.message.register(correction_typed, Answers("correct"))
+    built.callback_query.register(correct_pressed, CorrectButton.filter())
     return built

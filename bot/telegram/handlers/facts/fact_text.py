@@ -1,4 +1,4 @@
-"""How facts are told: a line in a list, a card with its sources, its versions. Markdown in the owner's language."""
+"""Facts as text: a line in a list, a card with sources, versions. Markdown in the owner's language."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
 
 LINE = 220
-"""Characters of a fact in a list: eight of them fit a message with room to spare."""
+"""Characters of a fact in a list: eight of them fit one message."""
 
 QUOTE = 400
 """Characters of a quote: the words that support a fact, not the whole of a long message."""
 
 SHOWN_SOURCES = 3
 LISTED_SOURCES = 8
-"""Most quotes on a card, and where all of them are asked for; either fits one message."""
+"""Most quotes on a card, and where all sources are asked for; either fits one message."""
 
 LISTED_VERSIONS = 8
 
 _UNSAFE = ":/?#[]@!&'*+,;=%~._-"
-"""What a link keeps as it stands; brackets and spaces would end it in Markdown."""
+"""Characters a link keeps; brackets and spaces would end it in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A fact with all that is told of it."""
+    """A fact with everything shown about it."""
 
     fact: Fact
     lines: Sequence[EvidenceLine]
@@ -53,7 +53,7 @@ class Card:
 
 
 def read_card(connection: Connection, user_id: int, fact_id: str) -> Card:
-    """Raises NotFound for a fact that is gone, or is being forgotten."""
+    """The card of a fact. Raises NotFound if it is gone or being forgotten."""
     fact = knowledge.fact(connection, user_id, fact_id)
     return Card(
         fact=fact,
@@ -69,7 +69,7 @@ def local(user: User, moment: datetime) -> datetime:
 
 
 def when(user: User, fact: Fact) -> str:
-    """Since when and until when a fact holds, in words that need no escaping; empty if nothing is known of either."""
+    """Since when and until when a fact is true, in words that need no escaping; empty if neither is known."""
     until = fact.invalid_at and local(user, fact.invalid_at)
     if fact.valid_at is None:
         return label(user.lang, "when-open-until", until=until) if until else ""
@@ -80,27 +80,27 @@ def when(user: User, fact: Fact) -> str:
     return label(user.lang, f"{key}-until", since=since, until=until)
 
 
-def told(user: User, fact: Fact, *, apart: bool = False) -> str:
-    """One line: the words and the dates; `apart`: with the other end, where another says the same words."""
+def fact_line(user: User, fact: Fact, *, apart: bool = False) -> str:
+    """One line: the fact and its dates. `apart` adds the other end, where another fact has the same text."""
     dates, words = when(user, fact), escape(quotable(fact.fact))
     if apart and fact.target_name:
         words = f"{words} ({escape(cut(fact.target_name, LINE))})"
     return f"{words} — {dates}" if dates else words
 
 
-def told_each(user: User, facts: Sequence[Fact]) -> list[str]:
-    """A line for each; where one sentence told several, what each is about stands behind its words."""
+def fact_lines(user: User, facts: Sequence[Fact]) -> list[str]:
+    """A line for each fact; where one sentence states several, each line ends with what it is about."""
     count = Counter(fact.fact for fact in facts)
-    return [told(user, fact, apart=count[fact.fact] > 1) for fact in facts]
+    return [fact_line(user, fact, apart=count[fact.fact] > 1) for fact in facts]
 
 
 def quotable(text: str) -> str:
-    """Words to stand inside a sentence: cut, and without a full stop of their own."""
+    """The text shortened and without a final full stop, to stand inside a sentence."""
     return cut(text, LINE).removesuffix(".")
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> str:
-    """Lines with their numbers, which are those of the buttons below."""
+    """Lines with the numbers of the buttons below."""
     return "\n".join(f"{number}\\. {line}" for number, line in enumerate(lines, start=first))
 
 
@@ -118,7 +118,7 @@ def card_text(user: User, card: Card) -> str:
 
 
 def _standing(user: User, card: Card) -> list[str]:
-    """What a reader must know before he believes it."""
+    """What a reader must know before believing the fact."""
     if card.disputed:
         return [phrase(user.lang, "fact-disputed")]
     if card.fact.expired_at is None:
@@ -128,7 +128,7 @@ def _standing(user: User, card: Card) -> list[str]:
 
 
 class Sourced(Protocol):
-    """Something that rests on lines of episodes."""
+    """Something that is supported by lines of episodes."""
 
     @property
     def lines(self) -> Sequence[EvidenceLine]: ...
@@ -138,7 +138,7 @@ class Sourced(Protocol):
 
 
 def sources_text(user: User, card: Sourced, limit: int) -> str:
-    """The first quotes with who said them, when and where; what has no lines left is named by its episode."""
+    """The first quotes with speaker, time and link; a source without lines is named by its episode."""
     names = {one.episode_uuid: one for one in card.citations if one.source != "message"}
     quoted = [_source(user, line, names.get(line.episode_id)) for line in card.lines[:limit]]
     shown = {line.episode_id for line in card.lines}
@@ -163,8 +163,8 @@ def _place(user: User, episode: Citation) -> str:
     return f"> {' · '.join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])}"
 
 
-def told_message(user: User, said: Message) -> str:
-    """One line: a past message in quotation marks, with who wrote it and when."""
+def message_line(user: User, said: Message) -> str:
+    """One line: a past message in quotation marks, with its author and time."""
     at, words = local(user, said.timestamp), phrase(user.lang, "source-quote", text=quotable(said.content))
     if said.role == "assistant":
         who = phrase(user.lang, "source-assistant", at=at)
@@ -175,8 +175,8 @@ def told_message(user: User, said: Message) -> str:
     return f"{words} — {who}"
 
 
-def told_episode(user: User, episode: Episode) -> str:
-    """One line: the name of what was imported, its date, and the way to it."""
+def episode_line(user: User, episode: Episode) -> str:
+    """One line: the name of an imported text, its date and a link."""
     dated = phrase(user.lang, "source-text", at=local(user, episode.reference_time))
     return " · ".join([escape(episode.name), dated, *_link(user, episode.source_url)])
 
@@ -201,9 +201,9 @@ def _link(user: User, url: str | None) -> list[str]:
 
 
 def versions_text(user: User, card: Card) -> str:
-    """Every version with when it was noted and by whom, oldest first; of very many the newest."""
-    told_so = [_version(user, one) for one in card.versions[-LISTED_VERSIONS:]]
-    return phrase(user.lang, "fact-versions") + "\n" + "\n\n".join(told_so)
+    """The versions with when and by whom each was recorded, oldest first; of very many, the newest."""
+    lines = [_version(user, one) for one in card.versions[-LISTED_VERSIONS:]]
+    return phrase(user.lang, "fact-versions") + "\n" + "\n\n".join(lines)
 
 
 def _version(user: User, fact: Fact) -> str:
@@ -215,12 +215,12 @@ def _version(user: User, fact: Fact) -> str:
 
 
 def number_rows(buttons: Sequence[Button], width: int = 4) -> list[list[Button]]:
-    """Buttons with numbers on them, in rows of one length."""
+    """Numbered buttons in rows of one length."""
     return [list(buttons[start : start + width]) for start in range(0, len(buttons), width)]
 
 
 def cut(text: str, length: int) -> str:
-    """At most so many characters, at a word's end where there is one near."""
+    """The first `length` characters at most, cut at a word's end where there is one near."""
     text = " ".join(text.split())
     if len(text) <= length:
         return text

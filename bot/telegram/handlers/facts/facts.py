@@ -1,4 +1,4 @@
-"""/facts: what is known of the owner, of somebody or of something, in pages; a fact opened."""
+"""/facts: what is known of the owner, a person or a thing, in pages; and a single fact."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import (
-    ANEW,
-    HERE,
-    WHY,
+    FROM_REPLY,
+    NEW_MESSAGE,
+    NO_WAY_BACK,
     Button,
     ContradictionsButton,
     CorrectButton,
@@ -34,15 +34,15 @@ from bot.telegram.handlers.facts.fact_text import (
     Card,
     card_text,
     cut,
+    fact_lines,
     number_rows,
     numbered,
     read_card,
     sources_text,
-    told_each,
     versions_text,
 )
 from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
@@ -57,7 +57,7 @@ _NAME_ON_BUTTON = 24
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Facts of one page, the latest first. `other` counts those of the other list: past ones, or current ones.
+    """Facts of one page, the newest first. `other` counts those of the other list: past or current.
 
     `is_thing`: it can be merged with another.
     """
@@ -74,31 +74,33 @@ async def facts(message: Message, command: CommandObject, chat: Chat, services: 
     user, name = chat.user, command.args or ""
     found = await find_subjects(name, user, services)
     if len(found) == 1:
-        await chat.say(*await listing(user, services, found[0]))
+        await chat.say(*await facts_page(user, services, found[0]))
     elif found:
-        rows = [[button(_telling(user, one), FactsButton(owner=user.user_id, about=one.node_id))] for one in found]
+        rows = [
+            [button(_subject_label(user, one), FactsButton(owner=user.user_id, about=one.node_id))] for one in found
+        ]
         await chat.say(phrase(user.lang, "facts-choose", name=cut(name, 64)), rows)
     else:
         await chat.say(*await _mentioned(name, user, services))
 
 
-def _telling(user: User, one: Subject) -> str:
+def _subject_label(user: User, one: Subject) -> str:
     return f"{one.name} · {label(user.lang, 'facts-kind', kind=one.kind)}"
 
 
 async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Rows]:
-    """Nothing is called so; facts whose words fit may be what was meant."""
+    """Shows facts that match the words when nothing has that name."""
     hits = await services.knowledge.facts(user.user_id, name, PAGE)
     found = [hit.fact for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not found:
         return phrase(user.lang, "facts-unknown", name=cut(name, 64)), []
     title = phrase(user.lang, "facts-found", name=cut(name, 64))
-    return f"{title}\n\n{numbered(told_each(user, found))}", opening(user, found)
+    return f"{title}\n\n{numbered(fact_lines(user, found))}", open_buttons(user, found)
 
 
-def opening(user: User, found: Sequence[Fact]) -> Rows:
-    """Numbered buttons that open each fact in a message of its own."""
-    ids = [FactButton(owner=user.user_id, fact=one.id, place=ANEW) for one in found]
+def open_buttons(user: User, found: Sequence[Fact]) -> Rows:
+    """Numbered buttons that open each fact in a new message."""
+    ids = [FactButton(owner=user.user_id, fact=one.id, place=NEW_MESSAGE) for one in found]
     return number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
 
 
@@ -106,20 +108,20 @@ async def page_pressed(query: CallbackQuery, callback_data: FactsButton, chat: C
     known = await subject(chat.user, services, callback_data.about)
     if known is None:
         raise NotFound("nothing is known of it any more")
-    shown = await listing(chat.user, services, known, callback_data.page, past=callback_data.past)
+    shown = await facts_page(chat.user, services, known, callback_data.page, past=callback_data.past)
     await chat.toast()
     await chat.edit(*shown)
 
 
-async def listing(
+async def facts_page(
     user: User, services: Services, about: Subject, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
-    """A page of the facts about somebody or something, with its buttons."""
+    """A page of the facts about a person or thing, with its buttons."""
     found = await _page(user, services, about.node_id, page, past=past)
     text = _title(user, about, found.count, past=past)
     if found.facts:
         first = found.number * PAGE + 1
-        text = f"{text}\n\n{numbered(told_each(user, found.facts), first)}"
+        text = f"{text}\n\n{numbered(fact_lines(user, found.facts), first)}"
     return text, _page_rows(user, about.node_id, found, past=past)
 
 
@@ -130,7 +132,7 @@ async def _page(user: User, services: Services, node_id: str, page: int, *, past
     def work(connection: Connection) -> _Page:
         count = knowledge.count_facts(connection, user_id, wanted, now=now)
         here = clamp(page, count)
-        # They are stored in the order in which they began, and the latest is what one wants to see.
+        # They are stored in the order in which they began; the latest should be on top.
         end = count - here * PAGE
         offset = max(0, end - PAGE)
         shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
@@ -153,9 +155,9 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
     lang, data = user.lang, FactsButton(owner=user.user_id, about=node_id, past=past)
     place = f"p{found.number}" if past else str(found.number)
     first = found.number * PAGE + 1
-    opened = [FactButton(owner=user.user_id, fact=one.id, origin=node_id, place=place) for one in found.facts]
-    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=first)])
-    rows += turning(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
+    fact_pressed = [FactButton(owner=user.user_id, fact=one.id, origin=node_id, place=place) for one in found.facts]
+    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(fact_pressed, start=first)])
+    rows += page_row(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
     if found.other or past:
         text = label(lang, "facts-button-current" if past else "facts-button-past", count=found.other)
         rows.append([button(text, FactsButton(owner=user.user_id, about=node_id, past=not past))])
@@ -167,11 +169,11 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
     return rows
 
 
-async def opened(query: CallbackQuery, callback_data: FactButton, chat: Chat, services: Services) -> None:
+async def fact_pressed(query: CallbackQuery, callback_data: FactButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    if callback_data.place == ANEW:
-        here = callback_data.model_copy(update={"place": HERE})
+    if callback_data.place == NEW_MESSAGE:
+        here = callback_data.model_copy(update={"place": NO_WAY_BACK})
         await chat.say(card_text(chat.user, card), card_rows(chat.user, card, here))
     else:
         await chat.edit(card_text(chat.user, card), card_rows(chat.user, card, callback_data))
@@ -194,7 +196,7 @@ async def _card(data: FactButton, chat: Chat, services: Services) -> Card:
 
 
 def card_rows(user: User, card: Card, data: FactButton) -> Rows:
-    """What can be done with a fact, its ends, and the way back to where it was opened."""
+    """The buttons of a fact: its actions, its ends, and the way back."""
     lang, way = user.lang, {"owner": user.user_id, "fact": card.fact.id, "origin": data.origin, "place": data.place}
     rows: Rows = []
     if card.newest.id != card.fact.id:
@@ -216,7 +218,7 @@ def card_rows(user: User, card: Card, data: FactButton) -> Rows:
 
 
 def _ends(user: User, fact: Fact, data: FactButton) -> list[Button]:
-    """The facts about either end, but not the list one came from."""
+    """Buttons for the facts about either end, except the list the user came from."""
     ends = {fact.source: fact.source_name, fact.target: fact.target_name}
     shown = {one: name for one, name in ends.items() if one not in (data.origin, store.owner_node_id(user.user_id))}
     return [
@@ -230,7 +232,7 @@ def _back(user: User, data: FactButton) -> Rows:
     if data.origin is None:
         return []
     text = label(user.lang, "button-back")
-    if data.place == WHY:
+    if data.place == FROM_REPLY:
         return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
     past, page = data.place.startswith("p"), data.place.removeprefix("p")
     number = int(page) if page.isdigit() else 0
@@ -246,7 +248,7 @@ def router() -> Router:
     built = Router(name="facts")
     built.message.register(facts, Command("facts", ignore_mention=True))
     built.callback_query.register(page_pressed, FactsButton.filter())
-    built.callback_query.register(opened, FactButton.filter())
+    built.callback_query.register(fact_pressed, FactButton.filter())
     built.callback_query.register(sources_pressed, SourcesButton.filter())
     built.callback_query.register(versions_pressed, VersionsButton.filter())
     return built

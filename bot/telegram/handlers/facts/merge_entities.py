@@ -1,4 +1,4 @@
-"""Merge with ...: two things that are one, by the button below what is known of one of them; and the way back."""
+"""Merge with ...: merges two things that are the same, from the facts about one of them; and undoes it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _NAME = 48
 """Characters of a name on a button."""
 
 
-async def pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
-    """Asks for the name of the other: there may be thousands of things."""
+async def merge_pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
+    """Asks for the name of the other thing: there may be thousands."""
     source = await services.read(lambda c: _thing(c, chat.user, callback_data.source))
     await chat.toast()
     question = AwaitedAnswer("join", {"source": source.id})
     await ask(chat, services, question, phrase(chat.user.lang, "join-choose", name=source.name))
 
 
-async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, name = chat.user, answer_text(message)
     source = await services.read(lambda c: _thing(c, user, awaiting.details["source"]))
     named = [one.node_id for one in await find_subjects(name, user, services)]
@@ -64,7 +64,7 @@ async def confirmed(query: CallbackQuery, callback_data: JoinButton, chat: Chat,
     def work(connection: Connection) -> tuple[str, Node]:
         source, target = _thing(connection, user, source_id), _thing(connection, user, target_id)
         if source.id == target.id:
-            # Merged before: pressed twice, or handled again after a crash. The name stands behind the redirect.
+            # Merged before: pressed twice, or handled again after a crash. The redirect leads to the name.
             behind = store.get_node(connection, user.user_id, source_id, hidden=True)
             return (behind or source).name, target
         return source.name, entities.merge(connection, user.user_id, source_id, target_id, now=now)
@@ -102,9 +102,9 @@ def _confirmation(user: User, source: Node, target: Node) -> tuple[str, Rows]:
 
 def router() -> Router:
     built = Router(name="joining")
-    built.message.register(typed, Answers("join"))
+    built.message.register(target_typed, Answers("join"))
     built.callback_query.register(confirmed, JoinButton.filter(F.sure))
     built.callback_query.register(target_pressed, JoinButton.filter(F.target))
-    built.callback_query.register(pressed, JoinButton.filter())
+    built.callback_query.register(merge_pressed, JoinButton.filter())
     built.callback_query.register(undo_pressed, UnjoinButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""What a typed name means: people and things called so, in whatever form and alphabet; the owner himself."""
+"""What a typed name means: people and things of that name in any form and alphabet, or the owner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from bot.telegram.handlers.people.find import NAMED, SHOWN, WHOLE_NAME, capitalised, likeness
+from bot.telegram.handlers.people.find import NAMED, SHOWN, WHOLE_NAME, capitalised, name_similarities
 from bot.telegram.handlers.services import Services
 from internal.access.model import User
 from internal.graph import store
@@ -20,14 +20,14 @@ from internal.people import service
 
 _ABOUT = re.compile(r"^(?:о|об|обо|про|about|of)\s+", re.IGNORECASE)
 _ONESELF_WORDS = 2
-"""Words in which one asks for oneself: "обо мне", "me", "мене"; in more of them "my" belongs to something else."""
+"""Words that mean the owner: "обо мне", "me", "мене". In a longer text, "my" belongs to something else."""
 
 _SEARCHED = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Somebody or something facts are about. `kind` is an entity's type or a node's label; "owner" for the owner."""
+    """A person or thing that facts are about. `kind` is an entity's type or a node's label; "owner" for the owner."""
 
     node_id: str
     name: str
@@ -39,7 +39,7 @@ def owner(user: User) -> Subject:
 
 
 async def subject(user: User, services: Services, node_id: str) -> Subject | None:
-    """Whose id it is, redirects of merges followed; None for what is gone."""
+    """The subject with this node id, redirects of merges followed; None if it is gone."""
     if node_id == store.owner_node_id(user.user_id):
         return owner(user)
     node = await services.read(lambda c: store.resolve_node(c, user.user_id, node_id))
@@ -47,16 +47,16 @@ async def subject(user: User, services: Services, node_id: str) -> Subject | Non
 
 
 async def find_subjects(text: str, user: User, services: Services) -> list[Subject]:
-    """At most ten, the likeliest first: the owner, else what is called exactly so, else over the forms of its name."""
+    """At most ten, the likeliest first: the owner, else exact names, else other forms of the name."""
     name = _ABOUT.sub("", text.strip())
     if not name or (names_oneself(name) and len(name.split()) < _ONESELF_WORDS):
         return [owner(user)]
-    exact = await services.read(lambda c: _called(c, user, name))
-    return (exact or await _in_another_form(name, user, services))[:SHOWN]
+    exact = await services.read(lambda c: _exact(c, user, name))
+    return (exact or await _similar(name, user, services))[:SHOWN]
 
 
-def _called(connection: Connection, user: User, name: str) -> list[Subject]:
-    """By name or alias, @username or Telegram id; only without any of them the beginning of a person's name counts."""
+def _exact(connection: Connection, user: User, name: str) -> list[Subject]:
+    """By name or alias, @username or Telegram id; the beginning of a person's name counts only without any of them."""
     nodes = store.nodes_called(connection, user.user_id, [name])
     if not nodes:
         found = [one.entity_id for one in service.find(connection, user.user_id, name, limit=SHOWN)]
@@ -66,10 +66,10 @@ def _called(connection: Connection, user: User, name: str) -> list[Subject]:
     return [_subject(node) for node in nodes if node.id != store.owner_node_id(user.user_id)]
 
 
-async def _in_another_form(name: str, user: User, services: Services) -> list[Subject]:
-    """Searching looks at the things that share a word with the name; people are few, so each is looked at."""
+async def _similar(name: str, user: User, services: Services) -> list[Subject]:
+    """Subjects named in another form. Search finds the things; people are few, so all are compared."""
     written = capitalised(name)
-    likely = await likeness(name, user, services)
+    likely = await name_similarities(name, user, services)
     entities = await services.read(lambda c: _entities(c, user.user_id, list(likely)))
     scores = {entities[person_id]: score for person_id, score in likely.items() if person_id in entities}
     for hit in await services.knowledge.nodes(user.user_id, written, _SEARCHED):

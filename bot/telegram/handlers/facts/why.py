@@ -1,4 +1,4 @@
-"""/why: what an answer rests on, with a way to open, correct and forget it."""
+"""/why: what an answer is based on, with buttons to open, correct and forget it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import (
-    WHY,
+    FROM_REPLY,
     Button,
     CorrectButton,
     CorrectMemoryButton,
@@ -23,8 +23,8 @@ from bot.telegram.handlers.buttons import (
     WhyButton,
     button,
 )
-from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered, told, told_episode, told_message
-from bot.telegram.handlers.memories.memory_text import told_memory
+from bot.telegram.handlers.facts.fact_text import cut, episode_line, fact_line, message_line, number_rows, numbered
+from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape, render
@@ -39,28 +39,28 @@ from internal.people.model import Person
 _MOST_CITED = 10
 _MOST_GIVEN = 6
 _MOST_ROWS = 5
-"""Facts with a row of their own; further ones get a number, behind which the rest is found."""
+"""Facts with a row of their own; further ones get a number button."""
 
 _MOST_PEOPLE = 8
 _QUOTE = 160
 
 
 async def why(message: Message, chat: Chat, services: Services) -> None:
-    reply = await services.read(lambda c: reply_meant(c, message, chat))
+    reply = await services.read(lambda c: target_reply(c, message, chat))
     if reply is None:
         key = "why-no-answer" if message.reply_to_message is None else "why-not-answer"
         await chat.say(phrase(chat.user.lang, key))
         return
-    await chat.say(*await _explained(chat.user, services, reply.id))
+    await chat.say(*await _explanation(chat.user, services, reply.id))
 
 
 async def pressed(query: CallbackQuery, callback_data: WhyButton, chat: Chat, services: Services) -> None:
-    shown = await _explained(chat.user, services, callback_data.reply)
+    shown = await _explanation(chat.user, services, callback_data.reply)
     await chat.toast()
     await chat.edit(*shown)
 
 
-def reply_meant(connection: Connection, message: Message, chat: Chat) -> Said | None:
+def target_reply(connection: Connection, message: Message, chat: Chat) -> Said | None:
     """The answer that a command is about: the one it replies to, else the latest."""
     to = message.reply_to_message
     if to is None:
@@ -68,7 +68,7 @@ def reply_meant(connection: Connection, message: Message, chat: Chat) -> Said | 
     return explain.reply_at(connection, chat.user.user_id, chat.bot_id, chat.chat_id, to.message_id)
 
 
-async def _explained(user: User, services: Services, reply_id: str) -> tuple[str, Rows]:
+async def _explanation(user: User, services: Services, reply_id: str) -> tuple[str, Rows]:
     now = services.clock.now()
     found = await services.read(lambda c: explain.explain(c, user.user_id, reply_id, now=now))
     return _text(user, found), _rows(user, found)
@@ -80,8 +80,8 @@ def _text(user: User, found: AnswerSources) -> str:
     quote = f"> {escape(cut(said, _QUOTE))}"
     if found.empty:
         return f"{quote}\n\n{phrase(lang, 'why-none')}"
-    cited = [_told(user, one) if one else phrase(lang, "why-gone") for one in found.cited[:_MOST_CITED]]
-    given = [_told(user, one) for one in found.given[:_MOST_GIVEN]]
+    cited = [_source_line(user, one) if one else phrase(lang, "why-gone") for one in found.cited[:_MOST_CITED]]
+    given = [_source_line(user, one) for one in found.given[:_MOST_GIVEN]]
     parts = [f"{phrase(lang, 'why-title')}\n{quote}"]
     if cited:
         parts.append(numbered(cited))
@@ -94,16 +94,16 @@ def _text(user: User, found: AnswerSources) -> str:
     return "\n\n".join(parts)
 
 
-def _told(user: User, one: Source) -> str:
+def _source_line(user: User, one: Source) -> str:
     match one:
         case Node():
-            return told_memory(user, one)
+            return memory_line(user, one)
         case Fact():
-            return told(user, one)
+            return fact_line(user, one)
         case Said():
-            return told_message(user, one)
+            return message_line(user, one)
         case Episode():
-            return told_episode(user, one)
+            return episode_line(user, one)
 
 
 def _rows(user: User, found: AnswerSources) -> Rows:
@@ -112,14 +112,14 @@ def _rows(user: User, found: AnswerSources) -> Rows:
     whole = [(number, one) for number, one in shown if number <= min(len(found.cited), _MOST_ROWS)]
     short = [(number, one) for number, one in shown if number > min(len(found.cited), _MOST_ROWS)]
     rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
-    rows += number_rows([_opening(user, found.reply.id, str(number), one) for number, one in short])
+    rows += number_rows([_open_row(user, found.reply.id, str(number), one) for number, one in short])
     said = [(number, one) for number, one in enumerate(found.cited[:_MOST_CITED], start=1) if isinstance(one, Said)]
-    rows += number_rows([_forgetting(user, found.reply.id, number, one) for number, one in said], 2)
+    rows += number_rows([_forget_row(user, found.reply.id, number, one) for number, one in said], 2)
     return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
 
 
 def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Button]:
-    way = {"owner": user.user_id, "origin": reply_id, "place": WHY}
+    way = {"owner": user.user_id, "origin": reply_id, "place": FROM_REPLY}
     correct: FactButton | MemoryButton
     forget: FactButton | MemoryButton
     if isinstance(one, Node):
@@ -127,22 +127,22 @@ def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Butto
     else:
         correct, forget = CorrectButton(**way, fact=one.id), ForgetFactButton(**way, fact=one.id)
     return [
-        _opening(user, reply_id, label(user.lang, "fact-button-open", n=number), one),
+        _open_row(user, reply_id, label(user.lang, "fact-button-open", n=number), one),
         button(label(user.lang, "fact-button-correct"), correct),
         button(label(user.lang, "fact-button-forget"), forget),
     ]
 
 
-def _forgetting(user: User, reply_id: str, number: int, said: Said) -> Button:
-    """A past message cannot be corrected: it was said like that. It can be forgotten."""
+def _forget_row(user: User, reply_id: str, number: int, said: Said) -> Button:
+    """The button to forget a past message. It cannot be corrected: it was said like that."""
     data = ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
     return button(label(user.lang, "said-button-forget", n=number), data)
 
 
-def _opening(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:
+def _open_row(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:
     if isinstance(one, Node):
-        return button(text, MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=WHY))
-    return button(text, FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=WHY))
+        return button(text, MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=FROM_REPLY))
+    return button(text, FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=FROM_REPLY))
 
 
 def _person(user: User, person: Person) -> Button:

@@ -1,4 +1,4 @@
-"""/goals, /decisions, /questions, /preferences, /memories: pages; one opened, settled, corrected, forgotten."""
+"""/goals, /decisions, /questions, /preferences, /memories: lists in pages, and a memory's card and actions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import (
-    ANEW,
-    HERE,
+    NEW_MESSAGE,
+    NO_WAY_BACK,
     AnsweredButton,
     CorrectMemoryButton,
     ForgetMemoryButton,
@@ -35,11 +35,11 @@ from bot.telegram.handlers.memories.memory_text import (
     KINDS,
     Kind,
     back_to_memory,
+    memory_line,
     memory_rows,
     memory_text,
-    told_memory,
 )
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -54,7 +54,7 @@ from internal.memory.queries import listing_repository
 from internal.storage.erasure.forgettings import Forgetting
 
 LONGEST: Final = 2_000
-"""Characters of the words with which a memory is corrected: more is no memory but a text."""
+"""Characters of a corrected text: a longer one is no memory."""
 
 _UNDO_MINUTES: Final = round(requests.UNDO_WINDOW.total_seconds() / 60)
 _COMMANDS: Final = {kind.command: kind for kind in KINDS.values()}
@@ -62,7 +62,7 @@ _COMMANDS: Final = {kind.command: kind for kind in KINDS.values()}
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One page, `other` counts those of the other list: settled ones, or open ones."""
+    """One page; `other` counts those of the other list: settled or open."""
 
     nodes: Sequence[Node]
     count: int
@@ -70,7 +70,7 @@ class _Page:
     number: int
 
 
-async def asked(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+async def list_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     kind = _COMMANDS[command.command.lower()]
     if command.args:
         await chat.say(*await _found(chat.user, services, kind, command.args))
@@ -88,16 +88,16 @@ async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat
 
 
 async def _found(user: User, services: Services, kind: Kind, words: str) -> tuple[str, Rows]:
-    """Those of a kind that belong to some words; of memories, whatever has a list of its own too."""
+    """Memories of a kind that match the words; for /memories, those of every kind."""
     labels = tuple(one.label for one in KINDS.values()) if kind.label == "Memory" else (kind.label,)
     hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=labels)
     nodes = [hit.node for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not nodes:
         return phrase(user.lang, "memories-not-found", text=cut(words, 64)), []
-    opened = [MemoryButton(owner=user.user_id, node=one.id, place=ANEW) for one in nodes]
-    rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=1)])
+    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, place=NEW_MESSAGE) for one in nodes]
+    rows = number_rows([button(str(number), one) for number, one in enumerate(memory_pressed, start=1)])
     title = phrase(user.lang, "memories-found", text=cut(words, 64))
-    return f"{title}\n\n{numbered([told_memory(user, one, kind=len(labels) > 1) for one in nodes])}", rows
+    return f"{title}\n\n{numbered([memory_line(user, one, kind=len(labels) > 1) for one in nodes])}", rows
 
 
 async def _listing(
@@ -108,7 +108,7 @@ async def _listing(
         text = phrase(user.lang, f"memories-none-{kind.command}")
     else:
         title = phrase(user.lang, f"memories-title-{kind.command}{'-past' if past else ''}", count=found.count)
-        lines = [told_memory(user, one) for one in found.nodes]
+        lines = [memory_line(user, one) for one in found.nodes]
         text = f"{title}\n\n{numbered(lines, found.number * PAGE + 1)}"
     return text, _page_rows(user, kind, found, past=past)
 
@@ -125,21 +125,21 @@ def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: 
 def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
     lang, data = user.lang, MemoriesButton(owner=user.user_id, kind=kind.letter, past=past)
     place = f"{kind.letter}{'p' if past else ''}{found.number}"
-    opened = [MemoryButton(owner=user.user_id, node=one.id, place=place) for one in found.nodes]
+    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, place=place) for one in found.nodes]
     first = found.number * PAGE + 1
-    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=first)])
-    rows += turning(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
+    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(memory_pressed, start=first)])
+    rows += page_row(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
     if kind.past and (found.other or past):
         text = label(lang, "memories-button-current" if past else "memories-button-past", count=found.other)
         rows.append([button(text, MemoriesButton(owner=user.user_id, kind=kind.letter, past=not past))])
     return rows
 
 
-async def opened(query: CallbackQuery, callback_data: MemoryButton, chat: Chat, services: Services) -> None:
+async def memory_pressed(query: CallbackQuery, callback_data: MemoryButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    if callback_data.place == ANEW:
-        here = callback_data.model_copy(update={"place": HERE})
+    if callback_data.place == NEW_MESSAGE:
+        here = callback_data.model_copy(update={"place": NO_WAY_BACK})
         await chat.say(memory_text(chat.user, card), memory_rows(chat.user, card, here))
     else:
         await chat.edit(memory_text(chat.user, card), memory_rows(chat.user, card, callback_data))
@@ -153,19 +153,19 @@ async def sources_pressed(
     await chat.edit(sources_text(chat.user, card, LISTED_SOURCES), [back_to_memory(chat.user, callback_data)])
 
 
-async def reached(query: CallbackQuery, callback_data: ReachedButton, chat: Chat, services: Services) -> None:
+async def reached_pressed(query: CallbackQuery, callback_data: ReachedButton, chat: Chat, services: Services) -> None:
     await _settle(callback_data, "achieved", chat, services)
 
 
-async def given_up(query: CallbackQuery, callback_data: GivenUpButton, chat: Chat, services: Services) -> None:
+async def given_up_pressed(query: CallbackQuery, callback_data: GivenUpButton, chat: Chat, services: Services) -> None:
     await _settle(callback_data, "abandoned", chat, services)
 
 
-async def answered(query: CallbackQuery, callback_data: AnsweredButton, chat: Chat, services: Services) -> None:
+async def answered_pressed(query: CallbackQuery, callback_data: AnsweredButton, chat: Chat, services: Services) -> None:
     await _settle(callback_data, "answered", chat, services)
 
 
-async def reopened(query: CallbackQuery, callback_data: ReopenedButton, chat: Chat, services: Services) -> None:
+async def reopened_pressed(query: CallbackQuery, callback_data: ReopenedButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await _settle(callback_data, "active" if card.node.label == "Goal" else "open", chat, services)
 
@@ -191,7 +191,7 @@ async def correct_pressed(
     await ask(chat, services, AwaitedAnswer("memory", {"node": card.node.id}), question)
 
 
-async def corrected(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def correction_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, now, words = chat.user, services.clock.now(), " ".join(answer_text(message).split())
     if not words:
         raise Refused("empty_fact", "words are expected")
@@ -224,18 +224,20 @@ async def forget_pressed(
     await chat.edit(phrase(user.lang, "forget-memory-confirm", text=quotable(naming_text(card.node))), [[yes, no]])
 
 
-async def forgotten(
+async def forget_confirmed(
     query: CallbackQuery, callback_data: SurelyForgetMemoryButton, chat: Chat, services: Services
 ) -> None:
     now = services.clock.now()
-    asked = await services.write(lambda c: requests.ask(c, chat.user.user_id, "memory", callback_data.node, now=now))
+    list_command = await services.write(
+        lambda c: requests.ask(c, chat.user.user_id, "memory", callback_data.node, now=now)
+    )
     await chat.toast()
-    await chat.edit(*going(chat.user, asked))
+    await chat.edit(*going(chat.user, list_command))
 
 
-def going(user: User, asked: Forgetting) -> tuple[str, Rows]:
+def going(user: User, list_command: Forgetting) -> tuple[str, Rows]:
     """A memory that is being forgotten, as long as that can be undone."""
-    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=list_command.id))
     return phrase(user.lang, "forget-memory-done", minutes=_UNDO_MINUTES), [[undo]]
 
 
@@ -245,16 +247,16 @@ async def _card(data: MemoryButton, chat: Chat, services: Services) -> MemoryVie
 
 def router() -> Router:
     built = Router(name="memories")
-    built.message.register(asked, Command(*_COMMANDS, ignore_mention=True, ignore_case=True))
-    built.message.register(corrected, Answers("memory"))
+    built.message.register(list_command, Command(*_COMMANDS, ignore_mention=True, ignore_case=True))
+    built.message.register(correction_typed, Answers("memory"))
     built.callback_query.register(page_pressed, MemoriesButton.filter())
-    built.callback_query.register(opened, MemoryButton.filter())
+    built.callback_query.register(memory_pressed, MemoryButton.filter())
     built.callback_query.register(sources_pressed, MemorySourcesButton.filter())
-    built.callback_query.register(reached, ReachedButton.filter())
-    built.callback_query.register(given_up, GivenUpButton.filter())
-    built.callback_query.register(answered, AnsweredButton.filter())
-    built.callback_query.register(reopened, ReopenedButton.filter())
+    built.callback_query.register(reached_pressed, ReachedButton.filter())
+    built.callback_query.register(given_up_pressed, GivenUpButton.filter())
+    built.callback_query.register(answered_pressed, AnsweredButton.filter())
+    built.callback_query.register(reopened_pressed, ReopenedButton.filter())
     built.callback_query.register(correct_pressed, CorrectMemoryButton.filter())
     built.callback_query.register(forget_pressed, ForgetMemoryButton.filter())
-    built.callback_query.register(forgotten, SurelyForgetMemoryButton.filter())
+    built.callback_query.register(forget_confirmed, SurelyForgetMemoryButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""How memories are told: a line in a list, a card with its sources. Markdown in the owner's language."""
+"""Memories as text: a line in a list, a card with sources. Markdown in the owner's language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.telegram.handlers.buttons import (
-    WHY,
+    FROM_REPLY,
     AnsweredButton,
     Button,
     CorrectMemoryButton,
@@ -35,7 +35,7 @@ from internal.recall.prompt.memories import status_of
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of memory that has a command. `current` and `past` are states; no states: all are shown together."""
+    """A kind of memory with a command. `current` and `past` are states; without states all are shown together."""
 
     letter: str
     command: str
@@ -56,7 +56,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 }
 
 _OPEN: Final = ("active", "open")
-"""States that go without saying in a list of what is open."""
+"""States not shown in a list of open memories."""
 
 _ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], ...]]] = {
     ("Goal", True): (("memory-button-reached", ReachedButton), ("memory-button-given-up", GivenUpButton)),
@@ -64,13 +64,13 @@ _ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], 
     ("Question", True): (("memory-button-answered", AnsweredButton),),
     ("Question", False): (("memory-button-reopen", ReopenedButton),),
 }
-"""What can be done with a goal or question that is open, and with one that is not."""
+"""The actions on an open goal or question, and on a closed one."""
 
 
-def told_memory(user: User, node: Node, *, kind: bool = False) -> str:
-    """One line: the words, where it stands unless that goes without saying, by when, since when.
+def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
+    """One line: the text, its state unless obvious, its due date, its date.
 
-    With `kind` also what it is, where the list holds several.
+    With `kind` also what it is, where the list holds several kinds.
     """
     status = status_of(node)
     known = [
@@ -125,7 +125,7 @@ def back_to_memory(user: User, data: MemoryButton) -> list[Button]:
 
 def _back(user: User, data: MemoryButton) -> Rows:
     text = label(user.lang, "button-back")
-    if data.place == WHY and data.origin is not None:
+    if data.place == FROM_REPLY and data.origin is not None:
         return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
     kind, rest = data.place[:1], data.place[1:]
     if kind not in KINDS:
@@ -136,16 +136,16 @@ def _back(user: User, data: MemoryButton) -> Rows:
 
 
 def _dates(user: User, node: Node) -> list[str]:
-    """By when a goal is to be reached, when it was decided, answered or told."""
+    """When a goal is due, and when the memory was decided, answered or said."""
     due, decided = _moment(node, "targetDate"), _moment(node, "date")
     answered = _moment(node, "answeredDate")
     return [
         *([label(user.lang, "memory-due", at=local(user, due))] if due else []),
         *([label(user.lang, "memory-answered-at", at=local(user, answered))] if answered else []),
-        label(user.lang, "memory-told", at=local(user, decided or node.created_at)),
+        label(user.lang, "memory-said-at", at=local(user, decided or node.created_at)),
     ]
 
 
 def _moment(node: Node, name: str) -> datetime | None:
-    told = node.properties.get(name)
-    return None if told is None else datetime.fromisoformat(str(told))
+    properties = node.properties.get(name)
+    return None if properties is None else datetime.fromisoformat(str(properties))

@@ -1,4 +1,4 @@
-"""What the bot asks by itself about memories, and the owner's answers: one tap each, the same answer once."""
+"""The bot's own questions about memories, and the owner's answers: one button each; pressed again, the same answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import AskedButton, Button, QuestionAnswer, Rows, UndoButton, button
 from bot.telegram.handlers.facts.contradictions import Question
 from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered, quotable
-from bot.telegram.handlers.memories.memory_text import told_memory
+from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
@@ -33,7 +33,7 @@ _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
 def question(connection: Connection, user: User, asked: AskedQuestion) -> Question:
-    """What is asked, with its buttons. Raises NotFound if what it is about is gone."""
+    """The question with its buttons. Raises NotFound if what it is about is gone."""
     match asked.about:
         case "contradiction":
             text, rows = _contradiction(connection, user, asked)
@@ -48,7 +48,7 @@ def question(connection: Connection, user: User, asked: AskedQuestion) -> Questi
 
 def _contradiction(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
-    lines = numbered([told_memory(user, side) for side in sides])
+    lines = numbered([memory_line(user, side) for side in sides])
     ends = ((1, sides[0], QuestionAnswer.OLDER), (len(sides), sides[-1], QuestionAnswer.NEWER))
     rows: Rows = [[_answer(user, asked, f"{n} · {cut(naming_text(side), _ON_BUTTON)}", tap)] for n, side, tap in ends]
     both = label(user.lang, "contradiction-button-both", count=len(sides))
@@ -81,7 +81,7 @@ def _open_question(connection: Connection, user: User, asked: AskedQuestion) -> 
 
 def _fading(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     nodes = [_node(connection, user, one) for one in asked.refs]
-    text = f"{phrase(user.lang, 'ask-fading')}\n\n{numbered([told_memory(user, node) for node in nodes])}"
+    text = f"{phrase(user.lang, 'ask-fading')}\n\n{numbered([memory_line(user, node) for node in nodes])}"
     numbers = range(1, len(nodes) + 1)
     forget = [
         _answer(user, asked, label(user.lang, "ask-button-forget", n=n), QuestionAnswer.FORGET, n) for n in numbers
@@ -89,7 +89,7 @@ def _fading(connection: Connection, user: User, asked: AskedQuestion) -> tuple[s
     return text, [*number_rows(forget, 2), [_tap(user, asked, "ask-button-keep", QuestionAnswer.KEEP)]]
 
 
-async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, services: Services) -> None:
+async def answer_pressed(query: CallbackQuery, callback_data: AskedButton, chat: Chat, services: Services) -> None:
     user, now, data = chat.user, services.clock.now(), callback_data
 
     def work(connection: Connection) -> tuple[str, Rows, bool]:
@@ -109,7 +109,7 @@ async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, s
 
 
 def _decide(connection: Connection, user: User, asked: AskedQuestion, tap: QuestionAnswer, now: datetime) -> str:
-    """Does what was tapped and notes it; the key of what to say. Tapped again, it is done and said again."""
+    """Carries out and records the answer. Returns the key of the reply; the same one when pressed again."""
     if asked.state in ("answered", "declined") and asked.answer != tap:
         return "ask-gone"
     try:
@@ -132,7 +132,7 @@ def _carry_out(connection: Connection, user_id: int, asked: AskedQuestion, tap: 
         case "suggestion", QuestionAnswer.KEEP:
             memory.decline_suggestion(connection, user_id, ref, now=now)
         case "fading", QuestionAnswer.KEEP:
-            store.touch_nodes(connection, user_id, _still_there(connection, user_id, asked.refs), now)
+            store.touch_nodes(connection, user_id, _record_use(connection, user_id, asked.refs), now)
     return _SAID.get((asked.about, tap), "ask-gone")
 
 
@@ -153,8 +153,8 @@ _SAID: Final[Mapping[tuple[About, QuestionAnswer], str]] = {
 }
 
 
-def _still_there(connection: Connection, user_id: int, refs: Sequence[str]) -> list[str]:
-    """Being kept counts as being used: what is kept does not fade on the next day."""
+def _record_use(connection: Connection, user_id: int, refs: Sequence[str]) -> list[str]:
+    """Counts keeping as use, so that what is kept does not fade on the next day."""
     return list(store.nodes_by_ids(connection, user_id, refs))
 
 
@@ -186,5 +186,5 @@ def _answer(user: User, asked: AskedQuestion, text: str, tap: QuestionAnswer, n:
 
 def router() -> Router:
     built = Router(name="wondering")
-    built.callback_query.register(tapped, AskedButton.filter())
+    built.callback_query.register(answer_pressed, AskedButton.filter())
     return built

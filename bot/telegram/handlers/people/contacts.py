@@ -1,4 +1,4 @@
-"""A contact card becomes or updates a person; what comes instead of words gets an honest answer."""
+"""A contact card adds or updates a person; other attachments without text get an explanation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from internal.people.service import Sender
 
 
 def describe_unreadable(message: Message) -> str | None:
-    """What kind of thing a message without words is ("voice", "photo", ...); None if there are words to read."""
+    """The kind of a message without text ("voice", "photo", ...); None if it has text."""
     if message.text or message.caption:
         return None
     kinds = [str(item["kind"]) for item in attachments_of(message)]
@@ -53,7 +53,7 @@ async def _remember(sender: Sender, message: Message, chat: Chat, services: Serv
 
 
 async def unreadable(message: Message, chat: Chat) -> None:
-    """Something without words where an answer in words was awaited: the question stays open."""
+    """Answers an attachment where an answer in words was awaited: the question stays open."""
     await chat.say(phrase(chat.user.lang, "cannot-read", kind=describe_unreadable(message) or "other"))
 
 

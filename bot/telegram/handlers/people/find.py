@@ -1,4 +1,4 @@
-"""Whom a typed name means: people called exactly so, else those whose name it is in another form."""
+"""Finds people by a typed name: exact names first, else other forms of the name."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from internal.people.model import Person, names_of
 log = logging.getLogger(__name__)
 
 NAMED = 0.5
-"""The least boost with which a name is offered: a short form of one word of a name has 0.64."""
+"""The least boost with which a person is offered: a short form of one word of a name has 0.64."""
 
 WHOLE_NAME = 0.95
-"""From this boost on the whole name was written, only in another case or alphabet: nobody else is offered beside it."""
+"""From this boost on the whole name was typed, only in another case or alphabet: nobody else is offered then."""
 
 SHOWN = 10
 LONGEST_NAME = 4
-"""Words. Nearly nobody is called by more, and hardly a sentence about somebody has fewer."""
+"""Words. Hardly anybody's name has more, and hardly a sentence about somebody has fewer."""
 
 _END_OF_SENTENCE = re.compile(r"[?!…\n]|\w{3,}\.$")
-"""A full stop after one or two letters is an initial's: `Саша Б.`"""
+"""A full stop after one or two letters belongs to an initial: `Саша Б.`"""
 
 
 async def find(name: str, user: User, services: Services) -> list[Person]:
     """At most ten people, the likeliest first: by @username, id, equal name or its beginning, else over its forms."""
     exact = await services.read(lambda c: service.find(c, user.user_id, name, limit=SHOWN))
-    return exact or await _in_another_form(name, user, services)
+    return exact or await _similar(name, user, services)
 
 
 async def find_answer(message: Message, user: User, services: Services) -> list[Person]:
-    """Whom the answer to a question for a name means.
+    """The people meant by the answer to a question for a name.
 
-    Raises SkipHandler for a sentence that is nobody's name: the user has moved on, and his words are for the companion.
+    Raises SkipHandler for a sentence that is nobody's name: the user has moved on, and the companion answers it.
     """
     name = answer_text(message)
     exact = await services.read(lambda c: service.find(c, user.user_id, name, limit=SHOWN))
     if not exact and reads_like_sentence(name):
         raise SkipHandler
-    return exact or await _in_another_form(name, user, services)
+    return exact or await _similar(name, user, services)
 
 
 def answer_text(message: Message) -> str:
@@ -54,20 +54,20 @@ def answer_text(message: Message) -> str:
 
 
 def reads_like_sentence(text: str) -> bool:
-    """Whether a text is rather something said than a name: more than four words, several lines, or a final mark."""
+    """Whether a text is a sentence rather than a name: more than four words, several lines, or a final mark."""
     stripped = text.strip()
     return len(stripped.split()) > LONGEST_NAME or _END_OF_SENTENCE.search(stripped) is not None
 
 
 def capitalised(name: str) -> str:
-    """In a sentence only a capital tells a name from a word, so a name typed in haste gets one."""
+    """The name with capital letters: in a sentence only they distinguish a name from a word."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split())
 
 
-async def likeness(name: str, user: User, services: Services) -> dict[int, float]:
-    """How strongly a name means each person, in (0, 1], in the order of mentions; those it does not mean are left out.
+async def name_similarities(name: str, user: User, services: Services) -> dict[int, float]:
+    """How strongly a name fits each person, in (0, 1], most mentioned first; others are left out.
 
-    Nobody if the language tools are out of reach: what is written exactly is found without them.
+    Empty if the language tools cannot be reached: exact names are found without them.
     """
     known = await services.read(lambda c: repository.listing(c, user.user_id))
     try:
@@ -78,10 +78,10 @@ async def likeness(name: str, user: User, services: Services) -> dict[int, float
     return {person.id: boosts[person.id] for person in known if boosts.get(person.id, 0.0) >= NAMED}
 
 
-async def _in_another_form(name: str, user: User, services: Services) -> list[Person]:
-    likely = await likeness(name, user, services)
+async def _similar(name: str, user: User, services: Services) -> list[Person]:
+    likely = await name_similarities(name, user, services)
     least = WHOLE_NAME if max(likely.values(), default=0.0) >= WHOLE_NAME else NAMED
-    # `likely` stands in the order of mentions, which decides among equally likely ones: sorting keeps it.
+    # `likely` is in the order of mentions, which decides among equally likely ones: sorting keeps it.
     found = sorted((one for one in likely if likely[one] >= least), key=lambda one: -likely[one])[:SHOWN]
     people = await services.read(lambda c: [repository.get(c, user.user_id, person_id) for person_id in found])
     return [person for person in people if person is not None]

@@ -1,4 +1,4 @@
-"""Merge with ...: two profiles that are one person, and the way back."""
+"""Merge with ...: merges two profiles of the same person, and undoes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.telegram.handlers.buttons import (
     SplitButton,
     button,
 )
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text, find_answer
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
@@ -74,7 +74,7 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
         source = service.person(connection, user.user_id, source_id)
         target = service.person(connection, user.user_id, target_id)
         if repository.get(connection, user.user_id, source_id) is None and source.id == target.id:
-            # Merged before: pressed twice, or handled again after a crash. The name stands behind the redirect.
+            # Merged before: pressed twice, or handled again after a crash. The redirect leads to the name.
             [source] = forget_repository.profiles(connection, user.user_id, [source_id])
             return source.display_name, target
         return source.display_name, people.merge(connection, user.user_id, source_id, target_id, now=now)
@@ -96,13 +96,13 @@ async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: C
 
 
 async def _candidates(user: User, services: Services, source_id: int, page: int) -> tuple[str, Rows, list[Button]]:
-    """The question, its candidates with the row that turns pages (nobody: no rows), and the row that leads back."""
+    """The question, its candidates with the paging row (empty if nobody), and the row that leads back."""
 
     def work(connection: Connection) -> tuple[Person, list[Person], int]:
         source = service.person(connection, user.user_id, source_id)
         count = sum(repository.counts(connection, user.user_id).values()) - 1
         first = clamp(page, count) * PAGE
-        # One more than a page from one before it: the source itself may stand among them.
+        # One more than a page, from one before it: the source itself may be among them.
         near = repository.listing(connection, user.user_id, limit=first + PAGE + 1)
         others = [person for person in near if person.id != source.id]
         return source, others[first : first + PAGE], count
@@ -113,7 +113,7 @@ async def _candidates(user: User, services: Services, source_id: int, page: int)
         return phrase(user.lang, "merge-nobody"), [], back
     rows = [[_target_button(user, source.id, person)] for person in shown]
     here = clamp(page, count)
-    rows += turning(user.lang, here, count, lambda to: MergePageButton(owner=user.user_id, source=source.id, page=to))
+    rows += page_row(user.lang, here, count, lambda to: MergePageButton(owner=user.user_id, source=source.id, page=to))
     return phrase(user.lang, "merge-choose", name=source.display_name), rows, back
 
 

@@ -1,4 +1,4 @@
-"""/people: who is known, by circle, in pages."""
+"""/people: everybody the bot knows, by circle, in pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import PeopleButton, PersonButton, Rows, SuggestionsButton, button
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
@@ -61,7 +61,7 @@ async def _circle(user: User, services: Services, circle: Circle, page: int) -> 
     count, shown = await services.read(work)
     rows = [[person_button(user, person)] for person in shown]
     here = clamp(page, count)
-    rows += turning(user.lang, here, count, lambda to: PeopleButton(owner=user.user_id, circle=circle, page=to))
+    rows += page_row(user.lang, here, count, lambda to: PeopleButton(owner=user.user_id, circle=circle, page=to))
     rows.append([button(label(user.lang, "button-back"), PeopleButton(owner=user.user_id))])
     name = label(user.lang, "circle", circle=circle.value)
     return phrase(user.lang, "people-circle-title", circle=name, count=count), rows
@@ -72,11 +72,13 @@ def person_button(user: User, person: Person) -> tuple[str, str]:
 
 
 def choice(user: User, people: Sequence[Person]) -> Rows:
-    """One button a person; namesakes are told apart by circle or username."""
-    return [[button(_telling(user, person), PersonButton(owner=user.user_id, person=person.id))] for person in people]
+    """One button a person; namesakes are distinguished by circle or username."""
+    return [
+        [button(_distinct_name(user, person), PersonButton(owner=user.user_id, person=person.id))] for person in people
+    ]
 
 
-def _telling(user: User, person: Person) -> str:
+def _distinct_name(user: User, person: Person) -> str:
     detail = f"@{person.username}" if person.username else label(user.lang, "circle", circle=person.circle.value)
     return f"{person.display_name} · {detail}"
 

@@ -1,4 +1,4 @@
-"""/person NAME: one profile, and what its owner can change about it."""
+"""/person NAME: one profile, and what its owner can change in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from internal.people.bio import bio_from_names
 from internal.people.model import Circle, Person
 
 FIELDS = ("display_name", "bio", "aliases")
-"""What can be edited in words; the circle has buttons."""
+"""Fields edited by typing; the circle has buttons."""
 
 _CLEAR = frozenset({"-", "–", "—"})
 
@@ -46,7 +46,7 @@ async def person(message: Message, command: CommandObject, chat: Chat, services:
         await ask(chat, services, AwaitedAnswer("person"), phrase(chat.user.lang, "person-ask"))
 
 
-async def named(message: Message, chat: Chat, services: Services) -> None:
+async def name_typed(message: Message, chat: Chat, services: Services) -> None:
     await _show(answer_text(message), await find_answer(message, chat.user, services), chat)
 
 
@@ -189,7 +189,7 @@ def _back(user: User, person: Person) -> list[tuple[str, str]]:
 def router() -> Router:
     built = Router(name="person")
     built.message.register(person, Command("person", ignore_mention=True))
-    built.message.register(named, Answers("person"))
+    built.message.register(name_typed, Answers("person"))
     built.message.register(field_typed, Answers("edit"))
     for action, handler in (
         (PersonAction.SHOW, show_pressed),

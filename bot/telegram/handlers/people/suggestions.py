@@ -1,4 +1,4 @@
-"""Suggestions: a model wants to change what the owner set himself, and only the owner may say so."""
+"""Suggestions: a model wants to change what the owner set, and only the owner may accept it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def first_pressed(query: CallbackQuery, callback_data: SuggestionsButton, 
     await chat.edit(*card)
 
 
-async def decided(query: CallbackQuery, callback_data: SuggestionButton, chat: Chat, services: Services) -> None:
+async def answer_pressed(query: CallbackQuery, callback_data: SuggestionButton, chat: Chat, services: Services) -> None:
     user, now, suggestion_id = chat.user, services.clock.now(), callback_data.suggestion
 
     def work(connection: Connection) -> Person | None:
@@ -59,7 +59,7 @@ async def decided(query: CallbackQuery, callback_data: SuggestionButton, chat: C
 
 
 def next_question(connection: Connection, user: User) -> Question | None:
-    """What the owner is asked next: about people first, for facts hang on who is who, then about facts."""
+    """The owner's next question: about people first, since facts depend on who is who, then about facts."""
     waiting = suggestion_repository.pending(connection, user.user_id, limit=1)
     if waiting:
         return Question(waiting[0].id, *suggestion_card(connection, user, waiting[0]))
@@ -101,5 +101,5 @@ def _answers(user: User, suggestion: Suggestion) -> Rows:
 def router() -> Router:
     built = Router(name="suggestions")
     built.callback_query.register(first_pressed, SuggestionsButton.filter())
-    built.callback_query.register(decided, SuggestionButton.filter())
+    built.callback_query.register(answer_pressed, SuggestionButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""How tasks are told: a line in a list, a card, what is asked about one; with the buttons that stand below."""
+"""Tasks as text: a line in a list, a card, a question; with their buttons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from babel.dates import format_skeleton, format_time
 
 from bot.shared.recurrence_words import repeat_words
 from bot.telegram.delivery.outbox_chat import buttons
-from bot.telegram.handlers.buttons import HERE, TOGETHER, Button, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.buttons import (
+    NO_WAY_BACK,
+    SEVERAL_TASKS,
+    Button,
+    Rows,
+    TaskButton,
+    TasksButton,
+    TaskTap,
+    button,
+)
 from bot.telegram.handlers.facts.fact_text import cut, quotable
 from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import escape, render
@@ -26,7 +35,7 @@ _ON_A_BUTTON: Final = 30
 
 
 def when_words(user: User, task: Task, now: datetime) -> str:
-    """When a task comes up: "tomorrow, 09:00 · every Monday"; empty for one without a date."""
+    """When a task is due: "tomorrow, 09:00 · every Monday"; empty for one without a date."""
     again = "" if task.recurrence is None else repeat_words(task.recurrence, partial(label, user.lang))
     return " · ".join(one for one in (_moment_words(user, task, now), again) if one)
 
@@ -43,7 +52,7 @@ def _moment_words(user: User, task: Task, now: datetime) -> str:
 
 
 def day_words(lang: Language, moment: datetime, now: datetime) -> str:
-    """Today, tomorrow, or the day with its weekday; both are of the user's zone."""
+    """Today, tomorrow, or the day with its weekday; both dates are in the user's zone."""
     ahead = (moment.date() - now.date()).days
     if 0 <= ahead <= 1:
         return label(lang, "task-today" if ahead == 0 else "task-tomorrow")
@@ -51,7 +60,7 @@ def day_words(lang: Language, moment: datetime, now: datetime) -> str:
     return str(format_skeleton(skeleton, moment, locale=Locale(lang)))
 
 
-def told_line(user: User, task: Task, now: datetime) -> str:
+def task_line(user: User, task: Task, now: datetime) -> str:
     """One line of a list."""
     mark = {TaskState.PROPOSED: "❔ ", TaskState.DONE: "✓ ", TaskState.CANCELLED: "✕ "}.get(task.state, "")
     when = "" if task.state.closed else when_words(user, task, now)
@@ -59,8 +68,8 @@ def told_line(user: User, task: Task, now: datetime) -> str:
     return f"{mark}{title} — {escape(when)}" if when else f"{mark}{title}"
 
 
-def card(user: User, task: Task, now: datetime, person: str | None, place: str = HERE) -> tuple[str, Rows]:
-    """A task with all that can be done with it. `person` is the name of whom it is about."""
+def card(user: User, task: Task, now: datetime, person: str | None, place: str = NO_WAY_BACK) -> tuple[str, Rows]:
+    """A task with its buttons. `person` is the name of whom it is about."""
     lines = [f"**{escape(task.title)}**"]
     if task.details:
         lines.append(escape(cut(task.details, 500)))
@@ -71,10 +80,10 @@ def card(user: User, task: Task, now: datetime, person: str | None, place: str =
     return "\n".join(lines), [*card_rows(user, task, place), *_back(user, place)]
 
 
-def card_rows(user: User, task: Task, place: str = HERE) -> Rows:
-    """What can be done with a task."""
+def card_rows(user: User, task: Task, place: str = NO_WAY_BACK) -> Rows:
+    """The buttons of a task."""
     if task.state.closed:
-        return [[_tap(user, task, TaskTap.REOPEN, place)]]
+        return [[_action_button(user, task, TaskTap.REOPEN, place)]]
     if task.state is TaskState.PROPOSED:
         return [_row(user, task, place, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]
     return [
@@ -84,55 +93,57 @@ def card_rows(user: User, task: Task, place: str = HERE) -> Rows:
     ]
 
 
-def opened(user: User, task: Task | str, now: datetime) -> tuple[str, Rows]:
-    """What is said where a reminder was asked for in the chat; a word: why it is not opened."""
+def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows]:
+    """The message after a reminder was requested in the chat; or the key of the reason why it was not created."""
     if isinstance(task, str):
         key = f"refused-{task}"
         return phrase(user.lang, key if has(key) else "refused-other"), []
     if task.when is None:
         text = phrase(user.lang, "task-opened-undated", title=task.title)
-        times = _row(user, task, HERE, TaskTap.HOUR, TaskTap.TOMORROW, TaskTap.WEEK)
-        return text, [times, _row(user, task, HERE, TaskTap.CHANGE, TaskTap.CANCEL)]
+        times = _row(user, task, NO_WAY_BACK, TaskTap.HOUR, TaskTap.TOMORROW, TaskTap.WEEK)
+        return text, [times, _row(user, task, NO_WAY_BACK, TaskTap.CHANGE, TaskTap.CANCEL)]
     text = phrase(user.lang, "task-opened", title=task.title, when=when_words(user, task, now))
-    return text, [_row(user, task, HERE, TaskTap.CHANGE, TaskTap.CANCEL)]
+    return text, [_row(user, task, NO_WAY_BACK, TaskTap.CHANGE, TaskTap.CANCEL)]
 
 
-def opened_in_turn(user: User, task: Task | str, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
-    """`opened` in the form of the outbox."""
-    text, rows = opened(user, task, now)
+def confirmation_in_turn(user: User, task: Task | str, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
+    """`confirmation` in the form of the outbox."""
+    text, rows = confirmation(user, task, now)
     [part] = render(text)
     return part, list(buttons(rows) or [])
 
 
 def question(user: User, task: Task, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
-    """Whether a task is meant, as plain text, with its buttons."""
+    """The question whether a task is meant, as plain text, with its buttons."""
     text = label(user.lang, "task-question", title=quotable(task.title), when=when_words(user, task, now))
-    return text, buttons([_row(user, task, HERE, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]) or []
+    return text, buttons([_row(user, task, NO_WAY_BACK, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]) or []
 
 
 def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
-    """Below a reminder."""
+    """The buttons below a reminder."""
     rows = [
-        _row(user, task, HERE, TaskTap.DONE, TaskTap.HOUR),
-        _row(user, task, HERE, TaskTap.TOMORROW, TaskTap.WEEK),
+        _row(user, task, NO_WAY_BACK, TaskTap.DONE, TaskTap.HOUR),
+        _row(user, task, NO_WAY_BACK, TaskTap.TOMORROW, TaskTap.WEEK),
     ]
-    return buttons([*rows, [_tap(user, task, TaskTap.CANCEL, HERE)]] if task.recurrence else rows) or []
+    return (
+        buttons([*rows, [_action_button(user, task, TaskTap.CANCEL, NO_WAY_BACK)]] if task.recurrence else rows) or []
+    )
 
 
-def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
-    """Below a message that tells several reminders at once: done, and all else that can be done with this one."""
+def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    """The buttons below a message with several reminders: done, and the rest for this task."""
     title = cut(quotable(task.title), _ON_A_BUTTON)
-    data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, place=TOGETHER)
+    data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, place=SEVERAL_TASKS)
     done = button(label(user.lang, "task-button-done-together", title=title), data)
     more = button(label(user.lang, "task-button-more"), data.model_copy(update={"tap": TaskTap.SHOW}))
     return buttons([[done, more]]) or []
 
 
 def _row(user: User, task: Task, place: str, *taps: TaskTap) -> list[Button]:
-    return [_tap(user, task, tap, place) for tap in taps]
+    return [_action_button(user, task, tap, place) for tap in taps]
 
 
-def _tap(user: User, task: Task, tap: TaskTap, place: str) -> Button:
+def _action_button(user: User, task: Task, tap: TaskTap, place: str) -> Button:
     key = f"task-button-{tap.name.casefold()}"
     if tap is TaskTap.CANCEL:
         key += "-proposed" if task.state is TaskState.PROPOSED else "-repeated" if task.recurrence else ""
@@ -140,7 +151,7 @@ def _tap(user: User, task: Task, tap: TaskTap, place: str) -> Button:
 
 
 def _back(user: User, place: str) -> Rows:
-    if place == HERE:
+    if place == NO_WAY_BACK:
         return []
     data = TasksButton(owner=user.user_id, page=int(place.removeprefix(PAST) or 0), past=place.startswith(PAST))
     return [[button(label(user.lang, "task-button-back"), data)]]

@@ -1,4 +1,4 @@
-"""/tasks: what is to be done, by time; one opened, confirmed, done, put off, changed, cancelled; /tasks add."""
+"""/tasks: what is to do, by time; a task's card and actions; /tasks add."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import HERE, TOGETHER, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.buttons import NO_WAY_BACK, SEVERAL_TASKS, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.facts.fact_text import number_rows, numbered
-from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.tasks.task_text import PAST, card, opened, told_line
+from bot.telegram.handlers.tasks.task_text import PAST, card, confirmation, task_line
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.errors import Refused
@@ -41,35 +41,35 @@ _LATER: Final[Mapping[TaskTap, Postponement]] = {
 }
 
 
-async def asked(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+async def tasks_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     words = (command.args or "").strip()
     if not words:
         await chat.say(*await _listing(chat.user, services))
         return
-    told = _ADD.sub("", words, count=1)
-    if not told:
+    task_words = _ADD.sub("", words, count=1)
+    if not task_words:
         await ask(chat, services, AwaitedAnswer("task"), phrase(chat.user.lang, "task-ask"))
         return
-    await _add(told, chat, services)
+    await _add(task_words, chat, services)
 
 
-async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def task_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     await _add(answer_text(message), chat, services)
 
 
 async def _add(words: str, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     read = await services.task_words.task(words, user, now)
-    task = await services.write(lambda c: _opened(c, user, read, now, services))
-    await chat.say(*opened(user, task, now))
+    task = await services.write(lambda c: _create(c, user, read, now, services))
+    await chat.say(*confirmation(user, task, now))
 
 
-def _opened(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
-    """The task; where the command was cut off behind it and comes again, the one that is there."""
+def _create(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
+    """The new task, or the one already created by a run of this command that was broken off."""
     before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_trigger()))
     if before is not None:
         return before
-    new, teller = service.NewTask(read.title, read.schedule, read.kind), _teller(user, services, now)
+    new, teller = service.NewTask(read.title, read.schedule, read.kind), _occurrence_context(user, services, now)
     task = service.open_task(connection, user.user_id, new, teller)
     if task.due_at is not None and task.next_at is None:
         raise Refused("past", "that moment is over")
@@ -96,7 +96,7 @@ async def _listing(user: User, services: Services, page: int = 0, *, past: bool 
     found, count, other, here = await services.read(read)
     kind = "-past" if past else ""
     if count:
-        lines = numbered([told_line(user, one, now) for one in found], here * PAGE + 1)
+        lines = numbered([task_line(user, one, now) for one in found], here * PAGE + 1)
         text = f"{phrase(user.lang, f'tasks-title{kind}', count=count)}\n\n{lines}"
     else:
         text = phrase(user.lang, f"tasks-none{kind}")
@@ -104,15 +104,15 @@ async def _listing(user: User, services: Services, page: int = 0, *, past: bool 
     shown = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW, place=place) for one in found]
     rows: Rows = number_rows([button(str(n), one) for n, one in enumerate(shown, here * PAGE + 1)])
     data = TasksButton(owner=user.user_id, past=past)
-    rows += turning(user.lang, here, count, lambda to: data.model_copy(update={"page": to}))
+    rows += page_row(user.lang, here, count, lambda to: data.model_copy(update={"page": to}))
     if other or past:
         words = label(user.lang, "tasks-button-current" if past else "tasks-button-past", count=other)
         rows.append([button(words, TasksButton(owner=user.user_id, past=not past))])
     return text, rows
 
 
-async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, services: Services) -> None:
-    """Shows a task, or does what was tapped and shows it as it is then."""
+async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: Chat, services: Services) -> None:
+    """Does what was pressed and shows the task as it is then."""
     user, now, data = chat.user, services.clock.now(), callback_data
     if data.tap is TaskTap.CHANGE:
         await services.read(lambda c: service.task(c, user.user_id, data.task))
@@ -121,7 +121,7 @@ async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, se
         return
     task, person = await services.write(lambda c: _done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
-    if data.place == TOGETHER:
+    if data.place == SEVERAL_TASKS:
         await chat.say(*card(user, task, now, person))
     else:
         await chat.edit(*card(user, task, now, person, data.place))
@@ -130,7 +130,7 @@ async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, se
 def _done(
     connection: Connection, user: User, data: TaskButton, services: Services, now: datetime
 ) -> tuple[Task, str | None]:
-    teller, user_id = _teller(user, services, now), user.user_id
+    teller, user_id = _occurrence_context(user, services, now), user.user_id
     match data.tap:
         case TaskTap.CONFIRM:
             task = actions.confirm(connection, user_id, data.task, teller)
@@ -149,7 +149,7 @@ def _done(
 
 
 async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
-    """A new time for a task; a sentence without one is no answer."""
+    """Sets a new time for a task; a sentence without one is no answer."""
     user, now, words = chat.user, services.clock.now(), answer_text(message)
     schedule = await services.task_words.schedule(words, user, now)
     if schedule is None and reads_like_sentence(words):
@@ -166,28 +166,28 @@ async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
             raise
         await ask(chat, services, awaiting, phrase(user.lang, "refused-past"))
         return
-    await chat.say(*card(user, task, now, person, HERE))
+    await chat.say(*card(user, task, now, person, NO_WAY_BACK))
 
 
 def _moved(
     connection: Connection, user: User, task_id: str, schedule: Schedule, services: Services, now: datetime
 ) -> tuple[Task, str | None]:
-    teller = _teller(user, services, now)
+    teller = _occurrence_context(user, services, now)
     if service.task(connection, user.user_id, task_id).state.closed:
         raise Refused("task_closed", "that task is closed")
     task = actions.move(connection, user.user_id, task_id, schedule, teller)
     return task, actions.person_name(connection, task)
 
 
-def _teller(user: User, services: Services, now: datetime) -> service.TaskAuthor:
+def _occurrence_context(user: User, services: Services, now: datetime) -> service.TaskAuthor:
     return service.by_owner(user.user_id, now, time_of_day(services.config.notifications.whole_day_at))
 
 
 def router() -> Router:
     built = Router(name="tasks")
-    built.message.register(asked, Command("tasks", "task", ignore_mention=True, ignore_case=True))
-    built.message.register(typed, Answers("task"))
+    built.message.register(tasks_command, Command("tasks", "task", ignore_mention=True, ignore_case=True))
+    built.message.register(task_typed, Answers("task"))
     built.message.register(time_typed, Answers("task_when"))
     built.callback_query.register(page_pressed, TasksButton.filter())
-    built.callback_query.register(tapped, TaskButton.filter())
+    built.callback_query.register(action_pressed, TaskButton.filter())
     return built

@@ -1,4 +1,4 @@
-"""/team: owners who want to be told what others take on for them; everybody agrees for himself, and leaves at will."""
+"""/team: users who want to hear what others promise to do for them. Each agrees for himself and may leave."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _INVITING = "team-invite"
 
 
 async def team(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
-    """With a name it makes a team of that name; without, it shows those there are."""
+    """Creates a team if a name is given, else shows the user's teams."""
     if command.args:
         await _create(command.args, chat, services)
         return
     await chat.say(*await services.read(lambda c: _overview(c, chat.user)))
 
 
-async def naming_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:
+async def new_team_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:
     await chat.toast()
     await ask(chat, services, _NAMING, phrase(chat.user.lang, "team-name-ask"))
 
 
-async def named(message: Message, chat: Chat, services: Services) -> None:
+async def name_typed(message: Message, chat: Chat, services: Services) -> None:
     name = answer_text(message)
     if len(name) > LONGEST_NAME:
         raise SkipHandler
     await _create(name, chat, services)
 
 
-async def inviting_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
+async def invite_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     team_id = callback_data.team or ""
     found = await services.read(lambda c: service.of_member(c, chat.user.user_id, team_id))
     await chat.toast()
@@ -54,7 +54,7 @@ async def inviting_pressed(query: CallbackQuery, callback_data: TeamButton, chat
     await ask(chat, services, question, phrase(chat.user.lang, "team-invite-ask", team=found.name))
 
 
-async def invited(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+async def invitee_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, now, words = chat.user, services.clock.now(), answer_text(message)
     if reads_like_sentence(words):
         raise SkipHandler
@@ -65,7 +65,7 @@ async def invited(message: Message, awaiting: AwaitedAnswer, chat: Chat, service
     await chat.say(phrase(user.lang, "team-invited", name=name, team=asked.team_name))
 
 
-async def leaving_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
+async def leave_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     lang, team_id = chat.user.lang, callback_data.team or ""
     found = await services.read(lambda c: service.of_member(c, chat.user.user_id, team_id))
     sure = TeamButton(owner=chat.user.user_id, action=TeamAction.LEFT, team=found.id)
@@ -75,14 +75,16 @@ async def leaving_pressed(query: CallbackQuery, callback_data: TeamButton, chat:
     await chat.edit(phrase(lang, "team-leave-confirm", team=found.name), [[yes, no]])
 
 
-async def left(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
+async def leave_confirmed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     user, now, team_id = chat.user, services.clock.now(), callback_data.team or ""
     found = await services.write(lambda c: teams.leave(c, user, team_id, now, phrase))
     await chat.toast()
     await chat.edit(phrase(user.lang, "team-left-yourself", team=found.name))
 
 
-async def decided(query: CallbackQuery, callback_data: InvitationButton, chat: Chat, services: Services) -> None:
+async def invitation_answered(
+    query: CallbackQuery, callback_data: InvitationButton, chat: Chat, services: Services
+) -> None:
     user, now, invitation_id = chat.user, services.clock.now(), callback_data.invitation
 
     def work(connection: Connection) -> tuple[str, str]:
@@ -107,7 +109,7 @@ def _overview(connection: Connection, user: User) -> tuple[str, Rows]:
     mine, waiting = repository.teams_of(connection, user.user_id), repository.pending(connection, user.user_id)
     lines = [_line(user, one) for one in mine]
     lines += [_asked(connection, user, one) for one in waiting]
-    rows = [row for one in waiting for row in _yes_or_no(user, one, named=True)]
+    rows = [row for one in waiting for row in _yes_or_no(user, one, name_typed=True)]
     rows += [_buttons(user, one) for one in mine]
     rows.append([button(label(user.lang, "team-button-new"), TeamButton(owner=user.user_id, action=TeamAction.NEW))])
     about = phrase(user.lang, "team-about")
@@ -124,7 +126,7 @@ def _asked(connection: Connection, user: User, one: Invitation) -> str:
 
 
 def _name_of(connection: Connection, user_id: int) -> str:
-    """What somebody else is called, to whom one is invited or whom one invites; an id where he has no name."""
+    """The name of another user; the id if he has none."""
     with across_owners(connection):
         known = users.find(connection, user_id)
     return known.name if known is not None and known.name else str(user_id)
@@ -138,11 +140,11 @@ def _buttons(user: User, one: Team) -> list[tuple[str, str]]:
     ]
 
 
-def _yes_or_no(user: User, asked: Invitation, *, named: bool = False) -> Rows:
+def _yes_or_no(user: User, asked: Invitation, *, name_typed: bool = False) -> Rows:
     def answer(key: str, *, accept: bool) -> tuple[str, str]:
         data = InvitationButton(owner=user.user_id, invitation=asked.id, accept=accept)
         text = label(user.lang, key)
-        return button(f"{text}: {asked.team_name}" if named else text, data)
+        return button(f"{text}: {asked.team_name}" if name_typed else text, data)
 
     return [[answer("team-button-accept", accept=True), answer("team-button-decline", accept=False)]]
 
@@ -154,11 +156,11 @@ def _answers(user: User, asked: Invitation) -> list[list[dict[str, str]]]:
 def router() -> Router:
     built = Router(name="team")
     built.message.register(team, Command("team", ignore_mention=True))
-    built.message.register(named, Answers(_NAMING.kind))
-    built.message.register(invited, Answers(_INVITING))
-    built.callback_query.register(naming_pressed, TeamButton.filter(F.action == TeamAction.NEW))
-    built.callback_query.register(inviting_pressed, TeamButton.filter(F.action == TeamAction.INVITE))
-    built.callback_query.register(leaving_pressed, TeamButton.filter(F.action == TeamAction.LEAVE))
-    built.callback_query.register(left, TeamButton.filter(F.action == TeamAction.LEFT))
-    built.callback_query.register(decided, InvitationButton.filter())
+    built.message.register(name_typed, Answers(_NAMING.kind))
+    built.message.register(invitee_typed, Answers(_INVITING))
+    built.callback_query.register(new_team_pressed, TeamButton.filter(F.action == TeamAction.NEW))
+    built.callback_query.register(invite_pressed, TeamButton.filter(F.action == TeamAction.INVITE))
+    built.callback_query.register(leave_pressed, TeamButton.filter(F.action == TeamAction.LEAVE))
+    built.callback_query.register(leave_confirmed, TeamButton.filter(F.action == TeamAction.LEFT))
+    built.callback_query.register(invitation_answered, InvitationButton.filter())
     return built

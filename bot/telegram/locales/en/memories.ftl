@@ -43,7 +43,7 @@ memory-status = { $status ->
 }
 memory-due = by { DATETIME($at, dateStyle: "long") }
 memory-answered-at = answered { DATETIME($at, dateStyle: "long") }
-memory-told = { DATETIME($at, dateStyle: "long") }
+memory-said-at = { DATETIME($at, dateStyle: "long") }
 memory-rationale = Why: { $text }
 memory-outcome = Outcome: { $text }
 memory-category = About: { $text }

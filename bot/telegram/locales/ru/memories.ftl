@@ -43,7 +43,7 @@ memory-status = { $status ->
 }
 memory-due = до { DATETIME($at, dateStyle: "long") }
 memory-answered-at = ответ { DATETIME($at, dateStyle: "long") }
-memory-told = { DATETIME($at, dateStyle: "long") }
+memory-said-at = { DATETIME($at, dateStyle: "long") }
 memory-rationale = Почему: { $text }
 memory-outcome = Что вышло: { $text }
 memory-category = О чём: { $text }

@@ -43,7 +43,7 @@ memory-status = { $status ->
 }
 memory-due = до { DATETIME($at, dateStyle: "long") }
 memory-answered-at = відповідь { DATETIME($at, dateStyle: "long") }
-memory-told = { DATETIME($at, dateStyle: "long") }
+memory-said-at = { DATETIME($at, dateStyle: "long") }
 memory-rationale = Чому: { $text }
 memory-outcome = Що вийшло: { $text }
 memory-category = Про що: { $text }

@@ -11,7 +11,7 @@ import pytest
 from support.flows.erase_stage import LanguageHere
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
-from bot.telegram.handlers.tasks.task_text import opened_in_turn, question
+from bot.telegram.handlers.tasks.task_text import confirmation_in_turn, question
 from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config import RunsConfig
 from internal.events import agent_state
@@ -54,7 +54,7 @@ class Stage:
         language = LanguageHere()
         names = WorkerNameReader(language)
         talk.grants = ReminderRequests(
-            talk.database, language, names, self.counted, whole_day_at="09:00", render=opened_in_turn
+            talk.database, language, names, self.counted, whole_day_at="09:00", render=confirmation_in_turn
         )
         handler = TaskHandler(
             talk.database,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from support.interfaces.handler_stage import World, only
 
 from bot.telegram.handlers.account.quiet import hours_in
-from bot.telegram.handlers.tasks.task_text import buttons_together
+from bot.telegram.handlers.tasks.task_text import grouped_reminder_buttons
 from bot.telegram.i18n import label
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
@@ -67,7 +67,7 @@ async def test_of_reminders_told_together_each_has_its_own_buttons(world: World)
     """What tells several stays as it is: the one that was tapped is told below, with all that can be done with it."""
     await world.admit(1, "Olena")
     await world.send("/tasks add call mum on 5 December at 9")
-    (row,) = buttons_together(await world.user(1), await the_task(world))
+    (row,) = grouped_reminder_buttons(await world.user(1), await the_task(world))
     assert [one["text"] for one in row] == ["✓ Call mum", "More…"]
     done, more = [one["callback_data"] for one in row]
     shown = (await world.press(more))[-1]
