@@ -1,4 +1,4 @@
-"""Small parts that every page is built of."""
+"""Small parts of every page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.console.rest import BotDown, LoggedOut, Refused, RestError
 
 
 def words(tag: str, text: str, classes: str = "") -> TextElement:
-    """Text as text, whatever it contains, in an element of that tag."""
+    """Plain text, whatever it contains, in an element of that tag."""
     return TextElement(tag=tag, text=text).classes(classes)
 
 
@@ -24,7 +24,7 @@ def heading(text: str, level: int) -> TextElement:
 
 
 def icon_button(icon: str, label: str) -> ui.button:
-    """A button that shows a sign only; `label` is what it is called."""
+    """A button that shows only an icon; `label` is its accessible name."""
     button = ui.button(icon=icon, color=None).props("flat round dense").classes("icon-button")
     # A title, not the library's tooltip: that one hangs outside of every landmark.
     button.props["aria-label"] = button.props["title"] = label
@@ -50,25 +50,25 @@ def chip(text: str, kind: str = "") -> TextElement:
 
 
 def style(name: str) -> None:
-    """Loads the rules of `static/<name>.css` for this page."""
+    """Loads `static/<name>.css` for this page."""
     ui.add_head_html(f'<link rel="stylesheet" href="/static/{name}.css">')
 
 
 @contextmanager
-def told(seat: PageContext) -> Iterator[None]:
-    """Around what a click does: trouble is told as a notice, and a session that has ended leads to the login."""
+def trouble_notice(context: PageContext) -> Iterator[None]:
+    """Runs a click handler: Trouble is shown as a notice, and an ended session leads to the login."""
     try:
         yield
     except LoggedOut:
         ui.navigate.to("/login")
     except BotDown:
-        ui.notify(seat.say("trouble-down"), type="negative")
+        ui.notify(context.say("trouble-down"), type="negative")
     except RestError as error:
-        ui.notify(f"{seat.say('trouble-refused')}. {error}", type="negative", multi_line=True)
+        ui.notify(f"{context.say('trouble-refused')}. {error}", type="negative", multi_line=True)
 
 
 def empty(icon: str, title: str, text: str) -> None:
-    """What stands where there is nothing yet; `text` says how that changes."""
+    """The empty state of a list; `text` says how to fill it."""
     with ui.element("div").classes("empty"):
         ui.icon(icon).classes("empty-icon").props("aria-hidden=true")
         heading(title, 2)
@@ -76,7 +76,7 @@ def empty(icon: str, title: str, text: str) -> None:
 
 
 def trouble(say: Phrases, error: RestError, *, again: bool = False) -> None:
-    """An error as a person needs it: what happened, what to do; `again` offers to load the page once more."""
+    """An error for people: what happened and what to do; `again` offers to reload the page."""
     kind = "down" if isinstance(error, BotDown) else "gone" if _gone(error) else "refused"
     with ui.element("div").classes("empty trouble").props("role=alert"):
         ui.icon("cloud_off" if kind == "down" else "search_off").classes("empty-icon").props("aria-hidden=true")

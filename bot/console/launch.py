@@ -1,4 +1,4 @@
-"""Starts the console's process when somebody knocks, and again whenever it ends."""
+"""Starts the console's process with the first visitor, and again whenever it ends."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _STEADY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the console listens, and what it needs to know.
+    """The console's address and settings.
 
-    `listener` is the bot's own socket, which outlives the process behind it: whoever connects meanwhile waits.
+    `listener` is the bot's own socket, which outlives the process: visitors in between wait.
     """
 
     listener: socket.socket
@@ -38,7 +38,7 @@ class Place:
 
 
 class ConsoleProcess:
-    """The pages take seconds to load and a hundred megabytes to keep, so they wait for the first visitor."""
+    """The console's child process. It takes seconds to load and 100 MB, so it waits for the first visitor."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -46,7 +46,7 @@ class ConsoleProcess:
 
     @property
     def pid(self) -> int | None:
-        """That of the process that runs now; None before the first visitor, and between two processes."""
+        """The id of the running process; None before the first visitor and between two processes."""
         process = self._process
         return process.pid if process is not None and process.returncode is None else None
 
@@ -64,7 +64,7 @@ class ConsoleProcess:
             await asyncio.sleep(pause)
 
     async def stop(self) -> None:
-        """Ends the process in order, by force after some seconds."""
+        """Ends the process, by force after some seconds."""
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -98,7 +98,7 @@ class ConsoleProcess:
 
     @staticmethod
     async def _ended(process: asyncio.subprocess.Process) -> int:
-        """What the child says on stderr goes to the log until it ends."""
+        """Copies the child's stderr to the log until it ends."""
         assert process.stderr is not None
         async for line in process.stderr:
             log.warning("%s", line.decode(errors="replace").rstrip().replace(LINE_BREAK, "\n"))

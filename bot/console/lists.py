@@ -1,4 +1,4 @@
-"""Parts of pages that list what is stored: lists that grow, choices, figures, meters, questions and fields."""
+"""Parts of pages with lists: growing lists, choices, figures, meters, dialogs and fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.elements import empty, heading, told, words
+from bot.console.elements import empty, heading, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
@@ -17,14 +17,14 @@ AT_ONCE: Final = 50
 """Rows that a list fetches at a time."""
 
 Fetch = Callable[[int], Awaitable[tuple[list[Json], int]]]
-"""The rows from an offset on, and how many there are in all."""
+"""Returns the rows from an offset on, and how many there are in all."""
 
 Choose = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """What stands where a list has no rows: a Material icon, and phrases of a title and of how that changes."""
+    """The empty state of a list: a Material icon and the phrases of a title and a text."""
 
     icon: str
     title: str
@@ -34,16 +34,16 @@ class Nothing:
 class GrowingList:
     """A list that shows its first rows, and more on demand."""
 
-    def __init__(self, seat: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
-        self._seat, self._fetch, self._row, self._nothing = seat, fetch, row, nothing
+    def __init__(self, context: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
+        self._context, self._fetch, self._row, self._nothing = context, fetch, row, nothing
         self._shown = 0
         self._empty = ui.element("div")
         self._list = ui.element("ul").classes("rows")
-        self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
+        self._more = ui.button(context.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
         self._more.classes("button")
 
     async def show(self, fetch: Fetch | None = None) -> int:
-        """The list from its beginning, with other rows if `fetch` is given; how many there are. Raises Trouble."""
+        """Shows the list from its beginning, from `fetch` if given. Returns the number of all rows. Raises Trouble."""
         self._fetch = fetch or self._fetch
         rows, count = await self._fetch(0)
         self._shown = 0
@@ -51,13 +51,13 @@ class GrowingList:
         self._empty.clear()
         if not rows:
             with self._empty:
-                empty(self._nothing.icon, self._seat.say(self._nothing.title), self._seat.say(self._nothing.text))
+                empty(self._nothing.icon, self._context.say(self._nothing.title), self._context.say(self._nothing.text))
         self._list.set_visibility(bool(rows))
         self._add(rows, count)
         return count
 
     async def _earlier(self) -> None:
-        with told(self._seat):
+        with trouble_notice(self._context):
             self._add(*await self._fetch(self._shown))
 
     def _add(self, rows: list[Json], count: int) -> None:
@@ -71,9 +71,11 @@ class GrowingList:
 class Choices:
     """A row of buttons, one of which is pressed."""
 
-    def __init__(self, seat: PageContext, label: str, options: Mapping[str, str], chosen: str, choose: Choose) -> None:
-        """`options` are the words shown, by value."""
-        self._seat, self._choose = seat, choose
+    def __init__(
+        self, context: PageContext, label: str, options: Mapping[str, str], chosen: str, choose: Choose
+    ) -> None:
+        """`options` are the labels by value."""
+        self._context, self._choose = context, choose
         with ui.element("div").classes("choices").props("role=group") as group:
             group.props["aria-label"] = label
             self._buttons = {value: self._button(value, text) for value, text in options.items()}
@@ -84,7 +86,7 @@ class Choices:
         async def pressed() -> None:
             self.chosen = value
             self._press()
-            with told(self._seat):
+            with trouble_notice(self._context):
                 await self._choose(value)
 
         return words("button", text, "choice").props("type=button").on("click", pressed)
@@ -102,14 +104,14 @@ def figures() -> Iterator[None]:
 
 
 def figure(name: str, value: str, kind: str = "") -> None:
-    """One number with its name; `kind` is "", "good", "warn" or "bad"."""
+    """A number with its name; `kind` is "", "good", "warn" or "bad"."""
     with ui.element("div").classes(f"figure {kind}".strip()):
         words("dt", name)
         words("dd", value)
 
 
 def dollars(amount: float) -> str:
-    """US dollars; small amounts to a hundredth of a cent, for a call costs that much."""
+    """US dollars; small amounts to a hundredth of a cent, the price of one call."""
     return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
@@ -122,9 +124,9 @@ def meter(share: float, label: str, kind: str = "") -> None:
 
 @contextmanager
 def question(title: str) -> Iterator[ui.dialog]:
-    """A dialog of that name, opened with `open()`; Escape closes it, and with that it is gone.
+    """A dialog with that title, opened with `open()`; closing it removes it.
 
-    It belongs to the page: the row or menu that asks may be gone before it is answered.
+    It belongs to the page: the row or menu that opened it may be gone before it is answered.
     """
     with ui.context.client.content, ui.dialog() as dialog, ui.element("div").classes("question"):
         dialog.props["aria-label"] = title
@@ -133,16 +135,16 @@ def question(title: str) -> Iterator[ui.dialog]:
         yield dialog
 
 
-def answers(seat: PageContext, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
-    """The buttons of a question: `done` does what is asked, and the dialog closes unless that was refused."""
+def answers(context: PageContext, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
+    """The buttons of a dialog: `done` is called, and the dialog closes unless that was refused."""
 
     async def confirmed() -> None:
-        with told(seat):
+        with trouble_notice(context):
             await done()
             dialog.close()
 
     with ui.element("div").classes("question-buttons"):
-        words("button", seat.say("records-cancel"), "button quiet").props("type=button").on("click", dialog.close)
+        words("button", context.say("records-cancel"), "button quiet").props("type=button").on("click", dialog.close)
         words("button", label, "button").props("type=button").on("click", confirmed)
 
 
@@ -163,7 +165,7 @@ def field(label: str, value: str = "", *, kind: str = "text", lines: bool = Fals
 
 
 class Select:
-    """A plain select, which every phone has its own good one of."""
+    """A plain HTML select: phones have their own good one."""
 
     def __init__(self, label: str, options: Mapping[str, str], chosen: str) -> None:
         self.value = chosen

@@ -1,4 +1,4 @@
-"""Coming in and going out. The page is plain HTML: it works before anything is loaded, and while the bot is down."""
+"""Logging in and out. The page is plain HTML: it works before anything is loaded, and while the bot is down."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FAULTS = {401: "login-wrong", 422: "login-wrong", 429: "login-wait"}
 
 
 def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
-    """`secure`: the cookie goes over https only."""
+    """The routes of login and logout. `secure`: the cookie goes over https only."""
     router = APIRouter()
 
     @router.get("/login")
@@ -45,7 +45,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
             fault = _FAULTS.get(answer.status_code, "login-down")
             return _page(request, back, "login-link-spent" if link and fault == "login-wrong" else fault, 401)
         entered = RedirectResponse(_within(back), 303)
-        # Lax: who follows a link to the console from the chat is to be recognised.
+        # Lax: a link to the console from the chat must find the session.
         entered.set_cookie(
             SESSION_COOKIE, answer.json()["token"], httponly=True, samesite="lax", secure=secure, path="/"
         )
@@ -67,7 +67,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
 
 
 def language_of(request: Request, known: str | None = None) -> str:
-    """What was chosen here, else the owner's own, else the browser's."""
+    """The language chosen here, else the owner's own, else the browser's."""
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in LANGUAGES else known or preferred(request.headers.get("accept-language", ""))
 
@@ -82,17 +82,17 @@ def to_login(path: str) -> RedirectResponse:
 
 
 def _within(back: str) -> str:
-    """Only within the console: `//elsewhere` would be another site."""
+    """The path to return to, only within the console: `//elsewhere` would be another site."""
     return back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
 
 
 def _page(request: Request, back: str, fault: str | None = None, status: int = 200) -> HTMLResponse:
     say = Phrases(language_of(request))
     words = {name: escape(say(name)) for name in _WORDS}
-    told = f'<p class="login-fault" role="alert">{escape(say(fault))}</p>' if fault else ""
+    fault_html = f'<p class="login-fault" role="alert">{escape(say(fault))}</p>' if fault else ""
     theme = theme_of(request)
     filled = _PAGE.format(
-        lang=say.language, back=escape(_within(back), quote=True), fault=told,
+        lang=say.language, back=escape(_within(back), quote=True), fault=fault_html,
         dark="body--dark" if theme == "dark" else "", theme=theme, **{n.replace("-", "_"): w for n, w in words.items()},
     )  # fmt: skip
     return HTMLResponse(filled, status)

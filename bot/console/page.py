@@ -1,4 +1,4 @@
-"""What makes a page of the console."""
+"""The description of a console page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bot.console.page_context import PageContext
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`name` is its phrase `page-<name>`; `icon` a Material icon; `key` the letter that follows `g` on the keyboard.
+    """`name` is its phrase `page-<name>`; `icon` a Material icon; `key` the letter after `g` on the keyboard.
 
-    `build` lays the page inside <main>; a Trouble it raises is shown as an error with a way on. `everybody`: the page
-    can show all users at once; others are about one, and the shell chooses whom.
+    `build` lays out the page inside <main>; a Trouble it raises is shown as an error. `everybody`: the page can show
+    all users at once; other pages show one, and the shell chooses whom.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""One open page: whose session looks, in which language, and whose memory is looked at."""
+"""One open page: its session, its language, and whose memory it shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.console.rest import Json, Rest
 class PageContext:
     """What all parts of a page share.
 
-    `users` are those who may be looked at, most recently active first. `user_id` is the chosen one; None: everybody,
+    `users` are those this session may see, most recently active first. `user_id` is the chosen one; None: everybody,
     on pages that can show that, or there is nobody yet.
     """
 
@@ -30,10 +30,10 @@ class PageContext:
         return next((user for user in self.users if user["user_id"] == self.user_id), None)
 
     def at(self, path: str, **query: Any) -> str:
-        """An address within the console, still about the same user."""
-        told: dict[str, Any] = {} if self.user_id is None else {"user": self.user_id}
-        told |= {name: value for name, value in query.items() if value is not None}
-        return f"{path}?{urlencode(told)}" if told else path
+        """An address within the console, about the same user."""
+        parameters: dict[str, Any] = {} if self.user_id is None else {"user": self.user_id}
+        parameters |= {name: value for name, value in query.items() if value is not None}
+        return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 _COLOURS = 8
@@ -45,5 +45,5 @@ def initials(name: str) -> str:
 
 
 def tone(number: int) -> str:
-    """The class of somebody's colour, one of eight."""
+    """The CSS class of somebody's colour, one of eight."""
     return f"tone-{abs(number) % _COLOURS}"

@@ -1,4 +1,4 @@
-"""The console's words in Russian, Ukrainian and English. Each page keeps its own in a file of its name."""
+"""The console's texts in Russian, Ukrainian and English, one file for each page."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ class Phrases:
         return str(text)
 
     def known(self, name: str, otherwise: str, /, **values: str | int | float) -> str:
-        """The phrase, or the word itself where the product learned a new one before the console did."""
+        """The phrase, or `otherwise` where the console does not know it yet."""
         return self(name, **values) if self._bundle.has_message(name) else otherwise
 
-    def reason(self, told: str) -> str:
-        """Why something was decided: a rule's key in the reader's language, a model's sentence as it is."""
-        return self.known(f"reason-{told.replace('_', '-')}", told)
+    def reason(self, decision: str) -> str:
+        """The reason of a decision: a rule's key in the reader's language, a model's sentence unchanged."""
+        return self.known(f"reason-{decision.replace('_', '-')}", decision)
 
     def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
-        """A time in the owner's zone, in a pattern of CLDR; a dash for none. Takes REST's ISO 8601, too."""
+        """A time in the owner's zone, in a pattern of CLDR; a dash for None. Takes REST's ISO 8601, too."""
         if at is None:
             return "—"
-        told = datetime.fromisoformat(at) if isinstance(at, str) else at
-        return format_datetime(told.astimezone(self.zone), form, locale=self.language)
+        moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+        return format_datetime(moment.astimezone(self.zone), form, locale=self.language)
 
     def ago(self, at: datetime | str, now: datetime) -> str:
-        told = datetime.fromisoformat(at) if isinstance(at, str) else at
-        return format_timedelta(told - now, add_direction=True, locale=self.language, format="short")
+        moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+        return format_timedelta(moment - now, add_direction=True, locale=self.language, format="short")
 
     def span(self, length: timedelta) -> str:
-        """A length of time in its largest unit, from seconds up: 3 hr."""
+        """A duration in its largest unit, from seconds up: 3 hr."""
         return format_timedelta(length, locale=self.language, format="short")
 
     def number(self, value: float) -> str:
         return format_decimal(value, locale=self.language)
 
     def bundle(self, names: Iterable[str]) -> dict[str, str]:
-        """Several phrases without variables, for what runs in the browser."""
+        """Several phrases without variables, for the browser."""
         return {name: self(name) for name in names}
 
 
 def preferred(accepted: str) -> str:
-    """The first language of an Accept-Language header that the console speaks; English without one."""
+    """The first language of an Accept-Language header that the console has; else English."""
     for part in accepted.split(","):
         short = part.split(";")[0].strip().partition("-")[0].lower()
         if short in LANGUAGES:
@@ -74,7 +74,7 @@ def preferred(accepted: str) -> str:
 
 @cache
 def _bundle(language: str) -> FluentBundle:
-    # Isolation marks would stand in names that people copy.
+    # Isolation marks would be part of names that people copy.
     bundle = FluentBundle([language], use_isolating=False)
     for file in sorted((_LOCALES / language).glob("*.ftl")):
         bundle.add_resource(FluentResource(file.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""What a request must be before any page sees it: for us by its Host, and from our own pages by its Origin."""
+"""Checks a request before any page sees it: its Host, and its Origin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.shared.hosts import Hosts
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # A link in a message must not tell its target where it was read.
+    # A link in a message must not reveal to its target where it was read.
     "Referrer-Policy": "same-origin",
     # The page library compiles its templates in the browser, hence 'unsafe-eval'; nothing is loaded from elsewhere.
     "Content-Security-Policy": (
@@ -23,7 +23,7 @@ _HEADERS = {
 
 
 class RequestGuard:
-    """Refuses what a page of another site makes a browser send, and names that an attacker points here."""
+    """Refuses requests sent by pages of other sites, and host names that an attacker points here."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self._app, self._hosts = app, hosts
@@ -49,7 +49,7 @@ class RequestGuard:
 
         try:
             await self._app(scope, received, send)
-        except RuntimeError:  # the page library's middlewares miss the answer that a visitor did not wait for
+        except RuntimeError:  # the page library's middlewares fail when a visitor leaves before the answer
             if not gone:
                 raise
 

@@ -1,4 +1,4 @@
-"""The REST API as the console calls it: with the token of the browser's session, and no power of its own."""
+"""The REST client of the console: with the token of the browser's session, and no rights of its own."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Json = dict[str, Any]
 _CONNECT_S = 3.0
 _PATIENCE = httpx.Timeout(30, connect=_CONNECT_S)
 _SILENCE_S = 40.0
-"""A live stream gives a sign of life every 15 seconds."""
+"""A live stream sends something every 15 seconds."""
 
 
 class RestError(Exception):
-    """A call did not bring what it was to bring."""
+    """A failed call."""
 
 
 class BotDown(RestError):
-    """Nobody answers, or the answer is a failure of the server's own."""
+    """Nobody answers, or the server failed."""
 
 
 class LoggedOut(RestError):
@@ -33,7 +33,7 @@ class LoggedOut(RestError):
 
 
 class Refused(RestError):
-    """The server says why not; `status` is 403 to 429."""
+    """A refusal of the server, with its reason; `status` is 403 to 429."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -41,21 +41,21 @@ class Refused(RestError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One server-sent event: its id, and what it says."""
+class ServerSentEvent:
+    """One server-sent event: its id and its data."""
 
     id: str
     value: Json
 
 
 class Rest:
-    """One browser session's way to the API. `csrf` is known once `/console/me` was asked."""
+    """The API client of one browser session. `csrf` is known after the first call of `/console/me`."""
 
     def __init__(self, http: httpx.AsyncClient, token: str, csrf: str = "") -> None:
         self._http, self._token, self.csrf = http, token, csrf
 
     async def get(self, path: str, **query: Any) -> Any:
-        """What a path answers; parameters that are None are left out, lists are repeated. Raises Trouble."""
+        """The JSON of a path; parameters that are None are left out, lists are repeated. Raises Trouble."""
         return await self._call("GET", path, query)
 
     async def post(self, path: str, body: Json | None = None, **query: Any) -> Any:
@@ -67,12 +67,12 @@ class Rest:
     async def delete(self, path: str, **query: Any) -> Any:
         return await self._call("DELETE", path, query)
 
-    async def stream(self, path: str, **query: Any) -> AsyncIterator[Told | None]:
-        """Server-sent events as they come; None at first, once the line stands. Raises Trouble when it ends."""
+    async def stream(self, path: str, **query: Any) -> AsyncIterator[ServerSentEvent | None]:
+        """Server-sent events as they come; None first, once connected. Raises Trouble when the stream ends."""
         timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
         try:
             async with self._http.stream(
-                "GET", path, params=_told(query), headers=self._headers(), timeout=timeout
+                "GET", path, params=_parameters(query), headers=self._headers(), timeout=timeout
             ) as answer:
                 if answer.status_code != httpx.codes.OK:
                     await answer.aread()
@@ -84,7 +84,7 @@ class Rest:
                     if name == "id":
                         place = value
                     elif name == "data":
-                        yield Told(place, json.loads(value))
+                        yield ServerSentEvent(place, json.loads(value))
         except httpx.HTTPError as error:
             raise BotDown(str(error)) from error
         raise BotDown("the stream ended")
@@ -93,7 +93,9 @@ class Rest:
         if not self._token:
             raise LoggedOut
         try:
-            answer = await self._http.request(method, path, params=_told(query), json=body, headers=self._headers())
+            answer = await self._http.request(
+                method, path, params=_parameters(query), json=body, headers=self._headers()
+            )
         except httpx.HTTPError as error:
             raise BotDown(str(error)) from error
         if answer.is_error:
@@ -105,21 +107,21 @@ class Rest:
 
 
 def segment(value: object) -> str:
-    """One segment of a path, whatever an address or the browser names: it leads to no other call."""
-    told = quote(str(value), safe="")
-    # Dots are left as they are by quoting, and would lead upwards.
-    return told.replace(".", "%2E") if told in {".", ".."} else told
+    """A quoted path segment: whatever it contains, it leads to no other call."""
+    quoted = quote(str(value), safe="")
+    # Quoting leaves dots unchanged, and they would lead upwards.
+    return quoted.replace(".", "%2E") if quoted in {".", ".."} else quoted
 
 
 def client(address: str) -> httpx.AsyncClient:
-    """Connections to the API, shared by all sessions; nobody's cookies are kept."""
+    """Connections to the API, shared by all sessions; cookies are not kept."""
     # Every open control room holds one connection for its live stream.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
     verify = believed(address)
     return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, limits=limits, trust_env=False, verify=verify)
 
 
-def _told(query: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(query: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in query.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""What stands around every page: navigation, whose memory it is, theme, language, help, and errors that help."""
+"""The frame of every page: navigation, choice of user, theme, language, help, and errors."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from bot.console.rest import LoggedOut, RestError
 _DARK = {"auto": None, "light": False, "dark": True}
 
 
-async def shown(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
-    """Lays the frame and the page in it."""
-    say = seat.say
-    _head(say, seat.theme, f"{say(f'page-{page.name}')} · Laplaced")
+async def lay_page(context: PageContext, page: Page, pages: Sequence[Page]) -> None:
+    """Lays out the frame and the page in it."""
+    say = context.say
+    _head(say, context.theme, f"{say(f'page-{page.name}')} · Laplaced")
     with ui.element("div").classes("frame") as frame:
         words("a", say("skip"), "skip").props('href="#main"')
-        _navigation(seat, page, pages)
+        _navigation(context, page, pages)
         with ui.element("div").classes("stage"):
-            _bar(seat, page)
+            _bar(context, page)
             # The page library has laid a <main> around everything, and a page has one.
             with ui.element("div").props('id="main" tabindex=-1').classes("main wide" if page.wide else "main"):
-                await _built(seat, page)
-    _help(seat, pages)
+                await _built(context, page)
+    _help(context, pages)
     frame.props(f"data-page={page.name}")
 
 
-def down(say: Phrases, theme: str, error: RestError) -> None:
-    """Instead of any page while the bot cannot be reached: it looks again by itself."""
+def bot_down(say: Phrases, theme: str, error: RestError) -> None:
+    """Shows an error instead of any page while the bot cannot be reached."""
     _head(say, theme, "Laplaced")
     with ui.element("div").props("id=main").classes("down"):
         trouble(say, error)
     ui.timer(3.0, ui.navigate.reload)
 
 
-def nowhere(say: Phrases, theme: str) -> None:
-    """Instead of a page whose address is none: it says so, and leads to the first page."""
-    _head(say, theme, f"{say('nowhere-title')} · Laplaced")
+def page_not_found(say: Phrases, theme: str) -> None:
+    """Shows an error for an unknown address, with a link to the first page."""
+    _head(say, theme, f"{say('page_not_found-title')} · Laplaced")
     with ui.element("div").props("id=main").classes("down"), ui.element("div").classes("empty"):
         ui.icon("explore_off").classes("empty-icon").props("aria-hidden=true")
         heading(say("nowhere-title"), 1)
@@ -51,16 +51,16 @@ def nowhere(say: Phrases, theme: str) -> None:
         words("a", say("page-control")).props('href="/"')
 
 
-async def _built(seat: PageContext, page: Page) -> None:
-    if seat.user_id is None and not page.everybody:
-        empty("waving_hand", seat.say("nobody-title"), seat.say("nobody-text"))
+async def _built(context: PageContext, page: Page) -> None:
+    if context.user_id is None and not page.everybody:
+        empty("waving_hand", context.say("nobody-title"), context.say("nobody-text"))
         return
     try:
-        await page.build(seat)
+        await page.build(context)
     except LoggedOut:
         ui.navigate.to("/login")
     except RestError as error:
-        trouble(seat.say, error, again=True)
+        trouble(context.say, error, again=True)
 
 
 def _head(say: Phrases, theme: str, title: str) -> None:
@@ -74,8 +74,8 @@ def _head(say: Phrases, theme: str, title: str) -> None:
     ui.add_head_html(f"<script>document.documentElement.lang = {json.dumps(say.language)}</script>")
 
 
-def _navigation(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
-    say = seat.say
+def _navigation(context: PageContext, page: Page, pages: Sequence[Page]) -> None:
+    say = context.say
     ui.element("div").classes("curtain").props("data-close")
     with ui.element("nav").classes("nav") as nav:
         nav.props["aria-label"] = say("navigation")
@@ -83,7 +83,7 @@ def _navigation(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
             ui.element("img").props('src="/static/icon.svg" alt="" width=30 height=30')
             words("span", "Laplaced")
         for one in pages:
-            link = ui.element("a").classes("nav-link").props(f'href="{seat.at(one.path)}" data-key={one.key}')
+            link = ui.element("a").classes("nav-link").props(f'href="{context.at(one.path)}" data-key={one.key}')
             link.props["title"] = say(f"page-{one.name}")
             if one is page:
                 link.props("aria-current=page")
@@ -98,29 +98,29 @@ def _navigation(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
             words("span", say("log-out"))
 
 
-def _bar(seat: PageContext, page: Page) -> None:
-    say = seat.say
+def _bar(context: PageContext, page: Page) -> None:
+    say = context.say
     with ui.element("header").classes("bar"):
         icon_button("menu", say("open-navigation")).classes("bar-menu").props("data-open")
         heading(say(f"page-{page.name}"), 1).classes("bar-title")
         ui.element("div").classes("bar-space")
-        if seat.admin and seat.users:
-            _chooser(seat, page)
-        _themes(seat)
+        if context.admin and context.users:
+            _chooser(context, page)
+        _themes(context)
         _languages(say)
         icon_button("keyboard", say("help")).props("data-help").classes("bar-help")
 
 
-def _chooser(seat: PageContext, page: Page) -> None:
-    """A plain select: fast with thousands of users, and every phone has its own good one."""
-    say = seat.say
+def _chooser(context: PageContext, page: Page) -> None:
+    """A plain select: fast with thousands of users, and phones have their own good one."""
+    say = context.say
     with ui.element("label").classes("chooser"):
         words("span", say("whose"), "sr")
         with ui.element("select").props("data-user").classes("chooser-select"):
             if page.everybody:
-                _option(say("everybody"), "", seat.user_id is None)
-            for user in seat.users:
-                _option(user["name"], str(user["user_id"]), user["user_id"] == seat.user_id)
+                _option(say("everybody"), "", context.user_id is None)
+            for user in context.users:
+                _option(user["name"], str(user["user_id"]), user["user_id"] == context.user_id)
 
 
 def _option(text: str, value: str, chosen: bool) -> None:
@@ -128,8 +128,8 @@ def _option(text: str, value: str, chosen: bool) -> None:
     option.props["value"] = value
 
 
-def _themes(seat: PageContext) -> None:
-    say = seat.say
+def _themes(context: PageContext) -> None:
+    say = context.say
     with icon_button("contrast", say("theme")), ui.menu():
         for name in _DARK:
             ui.menu_item(say(f"theme-{name}")).on("click", js_handler=_KEEP.format(name=THEME_COOKIE, value=name))
@@ -145,8 +145,8 @@ def _languages(say: Phrases) -> None:
 _KEEP = "() => laplaced.keep('{name}', '{value}')"
 
 
-def _help(seat: PageContext, pages: Sequence[Page]) -> None:
-    say = seat.say
+def _help(context: PageContext, pages: Sequence[Page]) -> None:
+    say = context.say
     rows = [("?", say("key-help")), ("/", say("key-search")), ("Esc", say("key-escape"))]
     rows += [(f"g {page.key}", say(f"page-{page.name}")) for page in pages]
     with ui.element("dialog").classes("help").props('id="help"') as dialog:

@@ -1,4 +1,4 @@
-"""The console's application: its pages, logging in and out, and what guards them."""
+"""The console's application: its pages, login and logout, and its request guard."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
 from bot.console.request_guard import RequestGuard
 from bot.console.rest import Json, LoggedOut, Rest, RestError, client
-from bot.console.shell import down, nowhere, shown
+from bot.console.shell import bot_down, lay_page, page_not_found
 from bot.shared.hosts import Hosts
 
 _STATIC = Path(__file__).parent / "static"
 _PATIENCE_S = 40.0
-"""How long a page may take to be laid; REST is given up before."""
+"""How long laying out a page may take; REST calls time out before."""
 _AWAY_S = 15.0
-"""How long a page may be out of reach, a phone in a lift, and still go on as it was instead of being loaded anew."""
+"""How long a page may be unreachable (a phone in a lift) and still go on without being loaded again."""
 
 
 def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp:
@@ -65,13 +65,13 @@ def _serve(page: Page, http: httpx.AsyncClient) -> None:
     async def served(request: Request, user: int | None = None) -> Response | None:
         rest = Rest(http, request.cookies.get(SESSION_COOKIE, ""))
         try:
-            seat = await _seat(request, rest, page, user)
+            context = await _page_context(request, rest, page, user)
         except LoggedOut:
             return to_login(str(request.url.path))
         except RestError as error:
-            down(Phrases(language_of(request)), theme_of(request), error)
+            bot_down(Phrases(language_of(request)), theme_of(request), error)
             return None
-        await shown(seat, page, PAGES)
+        await lay_page(context, page, PAGES)
         return None
 
 
@@ -80,11 +80,11 @@ async def _not_found(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/_nicegui"):
         return PlainTextResponse("Not Found", 404)
     with Client(ui.page(""), request=request) as client:
-        nowhere(Phrases(language_of(request)), theme_of(request))
+        page_not_found(Phrases(language_of(request)), theme_of(request))
     return client.build_response(request, 404)
 
 
-async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> PageContext:
+async def _page_context(request: Request, rest: Rest, page: Page, asked: int | None) -> PageContext:
     """Raises Trouble, LoggedOut for a browser without a session."""
     me: Json = await rest.get("/console/me")
     rest.csrf = me["csrf"]

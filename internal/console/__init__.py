@@ -1,1 +1,1 @@
-"""Who looks at the memory in a browser: one-time links from the bot, and the sessions that stand for a login."""
+"""The console's one-time login links, and the sessions of those logged in."""

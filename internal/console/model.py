@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSession:
-    """`user_id` None is the admin, who logged in with the server's key; anybody else sees what is his own.
+    """`user_id` None is the admin, logged in with the server's key; other users see only what is their own.
 
     `csrf` must come with every call that changes something.
     """
@@ -21,7 +21,7 @@ class ConsoleSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session just opened, and the token that only its holder knows: the database keeps its hash."""
+    """A new session and its token, which only its holder knows: the database keeps the hash."""
 
     token: str
     session: ConsoleSession

@@ -1,4 +1,4 @@
-"""Links and sessions of the console in the database, by the hash of their secret."""
+"""Login links and sessions of the console, by the hash of their secret."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_link(connection: Connection, token_hash: str, user_id: int, *, now: date
 
 
 def use_link(connection: Connection, token_hash: str, now: datetime) -> int | None:
-    """Whose link it was, if it still was to be used; from now on it is not."""
+    """The user of a valid, unused link, which is used from now on; else None."""
     usable = (console_links.c.token_hash == token_hash, console_links.c.used_at.is_(None))
     used = update(console_links).where(*usable, console_links.c.expires_at > now).values(used_at=now)
     return connection.execute(used.returning(console_links.c.user_id)).scalar_one_or_none()
@@ -37,7 +37,7 @@ def add_session(connection: Connection, token_hash: str, session: ConsoleSession
 
 
 def session(connection: Connection, token_hash: str, now: datetime) -> ConsoleSession | None:
-    """The session of a token that has not expired."""
+    """The unexpired session of a token."""
     valid = (console_sessions.c.token_hash == token_hash, console_sessions.c.expires_at > now)
     row = connection.execute(select(console_sessions).where(*valid)).one_or_none()
     return None if row is None else ConsoleSession(row.user_id, row.csrf, row.created_at, row.expires_at)

@@ -13,14 +13,14 @@ from internal.console import repository
 from internal.console.model import ConsoleSession, Opened
 
 SESSION_PREFIX: Final = "lcs_"
-"""By which the server tells a session's token from its own key."""
+"""Distinguishes a session's token from the server's own key."""
 
 _SECRET_BYTES: Final = 32
 
 
 def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now: datetime) -> str:
-    """The secret of a link that logs this user in once. Those before it stay: a handler may run again after a crash,
-    and what it said the first time is what is sent.
+    """The secret of a link that logs this user in once. Earlier links stay valid: a handler may rerun after a crash,
+    and the link sent the first time must still work.
     """
     repository.drop_expired(connection, now)
     token = secrets.token_urlsafe(_SECRET_BYTES)
@@ -29,7 +29,7 @@ def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now
 
 
 def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now: datetime) -> Opened | None:
-    """A session of the link's user; None if the link is unknown, used or too old."""
+    """A session of the link's user; None if the link is unknown, used or expired."""
     user_id = repository.use_link(connection, _hash(token), now)
     return None if user_id is None else open_session(connection, user_id, lifetime=lifetime, now=now)
 

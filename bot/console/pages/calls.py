@@ -1,4 +1,4 @@
-"""The model calls: what was asked of which model, newest first, and each with its exact words."""
+"""The model calls, newest first, each with its exact prompt and reply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, told, words
+from bot.console.elements import card, chip, empty, trouble_notice, words
 from bot.console.page import Page
 from bot.console.page_context import PageContext
 from bot.console.rest import Json
@@ -14,67 +14,67 @@ from bot.console.rest import Json
 _AT_ONCE = 50
 
 
-async def build(seat: PageContext) -> None:
+async def build(context: PageContext) -> None:
     """The first page; older calls follow on demand."""
-    found = await seat.rest.get("/model-calls", user_id=seat.user_id, limit=_AT_ONCE)
+    found = await context.rest.get("/model-calls", user_id=context.user_id, limit=_AT_ONCE)
     if not found["calls"]:
-        empty("receipt_long", seat.say("calls-empty"), seat.say("calls-empty-text"))
+        empty("receipt_long", context.say("calls-empty"), context.say("calls-empty-text"))
         return
-    words("p", seat.say("calls-count", count=found["count"]), "lead")
+    words("p", context.say("calls-count", count=found["count"]), "lead")
     with card():
-        _Calls(seat, found["calls"], found["count"])
+        _Calls(context, found["calls"], found["count"])
 
 
 class _Calls:
     """The rows so far, and a button while there are more."""
 
-    def __init__(self, seat: PageContext, calls: list[Json], count: int) -> None:
-        self._seat, self._count, self._shown = seat, count, 0
+    def __init__(self, context: PageContext, calls: list[Json], count: int) -> None:
+        self._context, self._count, self._shown = context, count, 0
         self._list = ui.element("ul").classes("rows")
-        self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
+        self._more = ui.button(context.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
         self._more.classes("button")
         self._add(calls)
 
     def _add(self, calls: list[Json]) -> None:
         with self._list:
             for call in calls:
-                _row(self._seat, call)
+                _row(self._context, call)
         self._shown += len(calls)
         self._last = calls[-1]["id"] if calls else None
         self._more.set_visibility(self._shown < self._count and bool(calls))
 
     async def _earlier(self) -> None:
-        query = {"user_id": self._seat.user_id, "before": self._last, "limit": _AT_ONCE}
-        with told(self._seat):
-            self._add((await self._seat.rest.get("/model-calls", **query))["calls"])
+        query = {"user_id": self._context.user_id, "before": self._last, "limit": _AT_ONCE}
+        with trouble_notice(self._context):
+            self._add((await self._context.rest.get("/model-calls", **query))["calls"])
 
 
-def _row(seat: PageContext, call: Json) -> None:
-    say = seat.say
+def _row(context: PageContext, call: Json) -> None:
+    say = context.say
     with ui.element("li"), ui.element("details").classes("row") as row:
         with ui.element("summary"):
             words("span", say.known(f"agent-{call['agent']}", call["agent"]), "row-title")
             words("span", call["model"], "row-text")
             if call["error"]:
                 chip(say("call-failed"), "bad")
-            words("span", price(seat, call), "row-aside")
+            words("span", price(context, call), "row-aside")
             words("time", say.moment(call["at"]), "row-aside")
         body = ui.element("div").classes("row-body")
-    row.on("toggle", partial(open_call, seat, call["id"], body), throttle=1.0)
+    row.on("toggle", partial(open_call, context, call["id"], body), throttle=1.0)
 
 
-async def open_call(seat: PageContext, call_id: str, body: ui.element) -> None:
-    """The words are long, so they are fetched when somebody wants to read them."""
+async def open_call(context: PageContext, call_id: str, body: ui.element) -> None:
+    """Fetches and shows a call when its row is opened: the texts are long."""
     if not body.default_slot.children:
-        with told(seat):
-            whole = await seat.rest.get(f"/model-calls/{call_id}", user_id=seat.user_id)
+        with trouble_notice(context):
+            whole = await context.rest.get(f"/model-calls/{call_id}", user_id=context.user_id)
             with body:
-                whole_call(seat, whole)
+                whole_call(context, whole)
 
 
-def whole_call(seat: PageContext, call: Json) -> None:
-    """Prompt and reply, exactly as they went over the wire."""
-    say = seat.say
+def whole_call(context: PageContext, call: Json) -> None:
+    """Prompt and reply exactly as they were sent and received."""
+    say = context.say
     if call["error"]:
         words("p", call["error"], "fault")
     if call["prompt"] is None:
@@ -87,9 +87,9 @@ def whole_call(seat: PageContext, call: Json) -> None:
     words("pre", call["reply"] or "—", "exact reply").props("tabindex=0")
 
 
-def price(seat: PageContext, call: Json) -> str:
+def price(context: PageContext, call: Json) -> str:
     """`1,204 → 96 tokens · $0.0012 · 1.3 s`."""
-    say = seat.say
+    say = context.say
     tokens = say(
         "call-tokens", prompt=say.number(call["prompt_tokens"]), completion=say.number(call["completion_tokens"])
     )
@@ -97,7 +97,7 @@ def price(seat: PageContext, call: Json) -> str:
 
 
 def _text(content: object) -> str:
-    """A message of parts shows its texts; pictures and sounds are named only."""
+    """The texts of a message with several parts; pictures and sounds are only named."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -1,4 +1,4 @@
-"""What the bot keeps in mind of somebody: the snapshot that stands in every prompt, its versions, and their return."""
+"""The snapshot of an owner that stands in every prompt: its versions, and restoring one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, style, told, words
+from bot.console.elements import card, chip, empty, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, answers, button, question
 from bot.console.page import Page
 from bot.console.page_context import PageContext
@@ -16,27 +16,27 @@ from bot.console.rest import Json
 _PARTS: Final = ("who", "now", "threads")
 
 
-async def build(seat: PageContext) -> None:
-    """The latest version, and the earlier ones below."""
+async def build(context: PageContext) -> None:
+    """Lays out the latest version, with the earlier ones below."""
     style("records")
-    await _Mind(seat).show()
+    await _ContextView(context).show()
 
 
-class _Mind:
-    """`shown` is the version that is looked at, None: the latest."""
+class _ContextView:
+    """`shown` is the version on the page, None: the latest."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat, self._place = seat, ui.element("div")
+    def __init__(self, context: PageContext) -> None:
+        self._context, self._place = context, ui.element("div")
         self._limit = AT_ONCE
         self._shown: int | None = None
 
     async def show(self) -> None:
-        found = await self._seat.rest.get("/snapshots", user_id=self._seat.user_id, limit=self._limit)
+        found = await self._context.rest.get("/snapshots", user_id=self._context.user_id, limit=self._limit)
         versions: list[Json] = found["snapshots"]
         self._place.clear()
         with self._place:
             if not versions:
-                empty("psychology", self._seat.say("context-empty"), self._seat.say("context-empty-text"))
+                empty("psychology", self._context.say("context-empty"), self._context.say("context-empty-text"))
                 return
             place = next((n for n, one in enumerate(versions) if one["version"] == self._shown), 0)
             before = versions[place + 1] if place + 1 < len(versions) else None
@@ -44,7 +44,7 @@ class _Mind:
             self._versions(versions, found["count"], versions[place]["version"])
 
     def _content(self, version: Json, before: Json | None, *, latest: bool) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("div").classes("toolbar"):
             words("p", say("context-latest" if latest else "context-earlier", version=version["version"]), "lead")
             if version["by"] == "rules":
@@ -67,7 +67,7 @@ class _Mind:
                                 words("time", say.moment(item["at"]))
 
     def _versions(self, versions: list[Json], count: int, shown: int) -> None:
-        say = self._seat.say
+        say = self._context.say
         with card(say("context-versions"), "mind-versions"):
             with ui.element("ul").classes("rows"):
                 for one in versions:
@@ -86,25 +86,25 @@ class _Mind:
 
     async def _look(self, version: int) -> None:
         self._shown = version
-        with told(self._seat):
+        with trouble_notice(self._context):
             await self.show()
 
     async def _earlier(self) -> None:
         self._limit += AT_ONCE
-        with told(self._seat):
+        with trouble_notice(self._context):
             await self.show()
 
     def _ask(self, version: int) -> None:
-        say = self._seat.say
+        say = self._context.say
         with question(say("context-restore-title", version=version)) as dialog:
             words("p", say("context-restore-text"), "dim")
 
             async def done() -> None:
-                await self._seat.rest.post(f"/snapshots/{version}/restore", user_id=self._seat.user_id)
+                await self._context.rest.post(f"/snapshots/{version}/restore", user_id=self._context.user_id)
                 self._shown = None
                 await self.show()
 
-            answers(self._seat, dialog, say("context-restore"), done)
+            answers(self._context, dialog, say("context-restore"), done)
         dialog.open()
 
 

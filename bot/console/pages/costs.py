@@ -1,4 +1,4 @@
-"""What the models cost: by day and by agent, beside what may be spent in a day."""
+"""What the models cost, by day and by agent, beside the daily limit."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from bot.console.rest import Json
 _SPANS: Final = (7, 30, 90)
 
 
-async def build(seat: PageContext) -> None:
-    """The last thirty days at first."""
+async def build(context: PageContext) -> None:
+    """Lays out the last thirty days."""
     style("records")
     with ui.element("div").classes("toolbar"):
-        costs = _Costs(seat)
+        costs = _Costs(context)
         Choices(
-            seat,
-            seat.say("costs-span"),
-            {str(one): seat.say("costs-days", days=one) for one in _SPANS},
+            context,
+            context.say("costs-span"),
+            {str(one): context.say("costs-days", days=one) for one in _SPANS},
             "30",
             costs.show,
         )
         ui.element("div").classes("toolbar-space")
-        words("a", seat.say("costs-calls")).props["href"] = seat.at("/calls")
+        words("a", context.say("costs-calls")).props["href"] = context.at("/calls")
     costs.lay()
     await costs.show("30")
 
 
 class _Costs:
-    """Laid anew for each span."""
+    """The figures and charts, laid out again for each period."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
 
     def lay(self) -> None:
         self._place = ui.element("div")
 
     async def show(self, days: str) -> None:
-        found = await self._seat.rest.get("/spend", user_id=self._seat.user_id, days=int(days))
+        found = await self._context.rest.get("/spend", user_id=self._context.user_id, days=int(days))
         self._place.clear()
         with self._place:
             if not found["spent"]:
-                empty("savings", self._seat.say("costs-empty"), self._seat.say("costs-empty-text"))
+                empty("savings", self._context.say("costs-empty"), self._context.say("costs-empty-text"))
                 return
             self._figures(found)
-            with card(self._seat.say("costs-by-day")):
+            with card(self._context.say("costs-by-day")):
                 self._chart(found)
-            with card(self._seat.say("costs-by-agent")):
+            with card(self._context.say("costs-by-agent")):
                 self._table(found["spent"])
 
     def _figures(self, found: Json) -> None:
-        say, spent = self._seat.say, found["spent"]
+        say, spent = self._context.say, found["spent"]
         today = sum(one["cost_usd"] for one in spent if one["day"] == found["last"])
         total = sum(one["cost_usd"] for one in spent)
         days = (date.fromisoformat(found["last"]) - date.fromisoformat(found["first"])).days + 1
-        limit = found["daily_limit_usd"] if self._seat.user_id is not None else 0
+        limit = found["daily_limit_usd"] if self._context.user_id is not None else 0
         with figures():
             figure(say("costs-today"), dollars(today), "bad" if limit and today >= limit else "")
             if limit:
@@ -73,7 +73,7 @@ class _Costs:
             figure(say("costs-count"), say.number(sum(one["calls"] for one in spent)))
 
     def _chart(self, found: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         first, last = date.fromisoformat(found["first"]), date.fromisoformat(found["last"])
         days = [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
         costs = {(one["agent"], one["day"]): one["cost_usd"] for one in found["spent"]}
@@ -87,19 +87,19 @@ class _Costs:
             }
             for agent in _agents(found["spent"])
         ]
-        told = [format_date(date.fromisoformat(day), "d MMM", locale=say.language) for day in days]
+        labels = [format_date(date.fromisoformat(day), "d MMM", locale=say.language) for day in days]
         options = {
             "tooltip": {"trigger": "axis", ":valueFormatter": "(value) => '$' + value.toFixed(4)"},
             "legend": {"bottom": 0},
             "grid": {"left": 8, "right": 8, "top": 16, "bottom": 56, "containLabel": True},
-            "xAxis": {"type": "category", "data": told},
+            "xAxis": {"type": "category", "data": labels},
             "yAxis": {"type": "value", "axisLabel": {":formatter": "(value) => '$' + value"}},
             "series": series,
         }
         chart(options, say("costs-chart"))
 
     def _table(self, spent: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("div").classes("scroll-x").props("tabindex=0 role=region") as scroll:
             scroll.props["aria-label"] = say("costs-by-agent")
             with ui.element("table").classes("sheet"):
@@ -117,7 +117,7 @@ class _Costs:
 
 
 def _agents(spent: list[Json]) -> list[str]:
-    """The most expensive first."""
+    """The agents, most expensive first."""
     costs: dict[str, float] = {}
     for one in spent:
         costs[one["agent"]] = costs.get(one["agent"], 0) + one["cost_usd"]

@@ -1,4 +1,4 @@
-"""What is known: each fact with the lines it was heard in, its earlier versions, and its correction by the owner."""
+"""Facts with their sources, their earlier versions, and their correction by the owner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, style, told, words
+from bot.console.elements import card, chip, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, answers, button, field, question
 from bot.console.page import Page
 from bot.console.page_context import PageContext
@@ -16,27 +16,27 @@ from bot.console.rest import Json
 
 _NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")
 _FOUND: Final = 30
-"""Most facts that a search brings: they come best first."""
+"""Most facts that a search returns, best first."""
 
 
-async def build(seat: PageContext) -> None:
-    """The facts that hold now; what has ended and old versions on demand."""
+async def build(context: PageContext) -> None:
+    """Lays out the current facts; past ones and old versions on demand."""
     style("records")
-    await _Facts(seat).show("current")
+    await _Facts(context).show("current")
 
 
 class _Facts:
-    """The list, and the search above it, which takes its place while there are words in it."""
+    """The list and the search above it, whose results replace the list while it has text."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat, say = seat, seat.say
+    def __init__(self, context: PageContext) -> None:
+        self._context, say = context, context.say
         self._names: dict[str, str] = {}
         with ui.element("div").classes("toolbar"):
             self._asked = ui.input(say("facts-search")).props("outlined dense clearable debounce=400 maxlength=500")
             self._asked.props["clear-icon"] = "close"
             self._asked.classes("search").props("data-search").on_value_change(self._search)
             self._which = Choices(
-                seat,
+                context,
                 say("facts-which"),
                 {one: say(f"facts-{one}") for one in ("current", "ended", "all")},
                 "current",
@@ -44,50 +44,50 @@ class _Facts:
             )
         self._lead = words("p", "", "lead").props("role=status")
         with card(classes="list-card"):
-            self._list = GrowingList(seat, self._listed, self._row, _NOTHING)
+            self._list = GrowingList(context, self._listed, self._row, _NOTHING)
 
     async def show(self, which: str) -> None:
         count = await self._list.show(partial(self._listed, which=which))
-        self._lead.set_text(self._seat.say("facts-count", count=count))
+        self._lead.set_text(self._context.say("facts-count", count=count))
 
     async def _search(self) -> None:
         query = (self._asked.value or "").strip()
-        with told(self._seat):
+        with trouble_notice(self._context):
             if not query:
                 await self.show(self._which.chosen)
                 return
             count = await self._list.show(partial(self._found, query))
-            self._lead.set_text(self._seat.say("facts-found", count=count))
+            self._lead.set_text(self._context.say("facts-found", count=count))
 
     async def _listed(self, offset: int, which: str = "current") -> tuple[list[Json], int]:
-        query = {"user_id": self._seat.user_id, "which": which, "limit": AT_ONCE, "offset": offset}
-        found = await self._seat.rest.get("/graph/facts", **query)
+        query = {"user_id": self._context.user_id, "which": which, "limit": AT_ONCE, "offset": offset}
+        found = await self._context.rest.get("/graph/facts", **query)
         self._names |= found["names"]
         return found["facts"], found["count"]
 
     async def _found(self, query: str, offset: int) -> tuple[list[Json], int]:
-        group = str(self._seat.user_id)
+        group = str(self._context.user_id)
         asked: Json = {"query": query, "group_ids": [group], "max_results": _FOUND}
         asked["include_invalid"] = self._which.chosen != "current"
-        # An owner's session needs no other name, and the admin's names whom it is about.
-        found = await self._seat.rest.post("/graph/search", asked, user_id=self._seat.user_id)
+        # An owner's session needs no other name; for the admin, the owner's own name is shown.
+        found = await self._context.rest.post("/graph/search", asked, user_id=self._context.user_id)
         return found["results"], found["count"]
 
     def _row(self, fact: Json) -> None:
-        _Fact(self._seat, fact, self._names, self._again)
+        _Fact(self._context, fact, self._names, self._again)
 
     async def _again(self) -> None:
         await self.show(self._which.chosen)
 
 
 class _Fact:
-    """One row; opened, the receipts, the history, and what can be done."""
+    """One row; opened, it shows the sources, the history and the actions."""
 
     def __init__(
-        self, seat: PageContext, fact: Json, names: dict[str, str], changed: Callable[[], Awaitable[None]]
+        self, context: PageContext, fact: Json, names: dict[str, str], changed: Callable[[], Awaitable[None]]
     ) -> None:
-        self._seat, self._fact, self._changed = seat, fact, changed
-        say = seat.say
+        self._context, self._fact, self._changed = context, fact, changed
+        say = context.say
         over = fact["expired_at"] is not None or fact["invalid_at"] is not None
         with ui.element("li"), ui.element("details").classes("row fact over" if over else "row fact") as row:
             with ui.element("summary"):
@@ -99,7 +99,7 @@ class _Fact:
         row.on("toggle", self._open, throttle=1.0)
 
     def _meta(self, names: dict[str, str]) -> None:
-        say, fact = self._seat.say, self._fact
+        say, fact = self._context.say, self._fact
         ends = [names.get(fact[f"{end}_node_uuid"]) for end in ("source", "target")]
         chip(say.known(f"relation-{fact['name']}", fact["name"].replace("_", " ").lower()))
         if all(ends):
@@ -110,26 +110,26 @@ class _Fact:
             chip(say("fact-until", day=say.moment(fact["invalid_at"], "d MMM y")), "warn")
         if fact["update_reason"] or fact["original_fact"]:
             chip(say("fact-corrected"), "good")
-        words("span", say("fact-receipts", count=len(fact["evidence"])))
+        words("span", say("fact-source-count", count=len(fact["evidence"])))
 
     async def _open(self) -> None:
         if self._body.default_slot.children:
             return
-        with told(self._seat):
-            uuid, user_id = self._fact["uuid"], self._seat.user_id
-            history = (await self._seat.rest.get(f"/graph/facts/{uuid}/history", user_id=user_id))["history"]
+        with trouble_notice(self._context):
+            uuid, user_id = self._fact["uuid"], self._context.user_id
+            history = (await self._context.rest.get(f"/graph/facts/{uuid}/history", user_id=user_id))["history"]
             with self._body:
-                self._receipts()
+                self._lay_sources()
                 self._history(history)
                 if self._fact["expired_at"] is None:
                     with ui.element("div").classes("actions"):
-                        button(self._seat.say("fact-correct"), self._correct, icon="edit", quiet=True)
+                        button(self._context.say("fact-correct"), self._correct, icon="edit", quiet=True)
 
-    def _receipts(self) -> None:
-        say = self._seat.say
-        words("h2", say("fact-heard"), "exact-title")
+    def _lay_sources(self) -> None:
+        say = self._context.say
+        words("h2", say("fact-sources"), "exact-title")
         if not self._fact["evidence"]:
-            words("p", say("fact-unheard"), "dim")
+            words("p", say("fact-no-sources"), "dim")
         sources = {one["episode_uuid"]: one for one in self._fact["citations"]}
         with ui.element("ul").classes("receipts"):
             for line in self._fact["evidence"]:
@@ -139,7 +139,7 @@ class _Fact:
                         self._source(line, sources.get(line["episode_uuid"]))
 
     def _source(self, line: Json, episode: Json | None) -> None:
-        say = self._seat.say
+        say = self._context.say
         if line["forwarded_from"] or line["speaker"]:
             words("span", line["forwarded_from"] or line["speaker"])
         words("time", say.moment(line["at"]))
@@ -151,7 +151,7 @@ class _Fact:
             link.props["href"] = address
 
     def _history(self, history: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         if len(history) < 2:
             return
         words("h2", say("fact-history"), "exact-title")
@@ -164,19 +164,19 @@ class _Fact:
                         words("div", say("fact-why", reason=one["update_reason"]), "why")
 
     def _correct(self) -> None:
-        say, fact = self._seat.say, self._fact
+        say, fact = self._context.say, self._fact
         with question(say("fact-correct-title")) as dialog:
             words("p", say("fact-correct-text"), "dim")
-            told_anew = field(say("fact-words"), fact["fact"], lines=True)
+            corrected = field(say("fact-words"), fact["fact"], lines=True)
             reason = field(say("fact-reason"))
 
             async def done() -> None:
-                body = {"fact": told_anew.value.strip(), "reason": (reason.value or "").strip() or None}
-                await self._seat.rest.patch(f"/graph/facts/{fact['uuid']}", body, user_id=self._seat.user_id)
+                body = {"fact": corrected.value.strip(), "reason": (reason.value or "").strip() or None}
+                await self._context.rest.patch(f"/graph/facts/{fact['uuid']}", body, user_id=self._context.user_id)
                 ui.notify(say("fact-corrected-now"), type="positive")
                 await self._changed()
 
-            answers(self._seat, dialog, say("records-save"), done)
+            answers(self._context, dialog, say("records-save"), done)
         dialog.open()
 
 

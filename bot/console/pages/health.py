@@ -1,4 +1,4 @@
-"""How the house is: what was found, what waits, what was given up, and the backups; an owner sees his own part."""
+"""The state of the bot: health checks, what waits, what failed, and the backups; an owner sees only his own part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, heading, style, told, words
+from bot.console.elements import card, chip, heading, style, trouble_notice, words
 from bot.console.lists import answers, button, dollars, figure, figures, question
 from bot.console.page import Page
 from bot.console.page_context import PageContext
@@ -21,24 +21,24 @@ _STATES: Final = ("due", "claimed", "replied", "applied", "dead")
 _SHOWN_BACKUPS: Final = 8
 
 
-async def build(seat: PageContext) -> None:
-    """The chosen owner's own figures, and for the admin those of the house."""
+async def build(context: PageContext) -> None:
+    """The chosen owner's figures, and for the admin those of the whole bot."""
     style("records")
-    if seat.user_id is not None:
-        await _own(seat)
-    if seat.admin:
-        house = ui.element("div")
-        await _HealthView(seat, house).show()
+    if context.user_id is not None:
+        await _own(context)
+    if context.admin:
+        place = ui.element("div")
+        await _HealthView(context, place).show()
 
 
-async def _own(seat: PageContext) -> None:
-    say = seat.say
-    status = await seat.rest.get("/graph/status", group_id=str(seat.user_id), user_id=seat.user_id)
+async def _own(context: PageContext) -> None:
+    say = context.say
+    status = await context.rest.get("/graph/status", group_id=str(context.user_id), user_id=context.user_id)
     kind = "bad" if status["dead"] else "warn" if status["waiting"] else "good"
-    tasks = await seat.rest.get("/tasks", user_id=seat.user_id, state="open", limit=1)
-    spend = await seat.rest.get("/spend", user_id=seat.user_id, days=1)
-    if seat.admin:
-        _title(str(seat.user["name"] if seat.user is not None else seat.user_id))
+    tasks = await context.rest.get("/tasks", user_id=context.user_id, state="open", limit=1)
+    spend = await context.rest.get("/spend", user_id=context.user_id, days=1)
+    if context.admin:
+        _title(str(context.user["name"] if context.user is not None else context.user_id))
     else:
         text = "dead" if status["dead"] else "waiting" if status["waiting"] else "well"
         words("p", say(f"health-{text}"), "lead").props("role=status")
@@ -56,7 +56,7 @@ def _title(text: str) -> None:
 
 
 def found(say: Phrases, check: Json) -> tuple[str, str]:
-    """What a check told and how it is mended, in the reader's language; the check's own English where it has none."""
+    """A check's result and remedy in the reader's language; the check's own English where it has none."""
     values = {name: _value(say, name, value) for name, value in check["values"].items()}
     name = f"found-{check['key']}"
     return say.known(name, check["told"], **values), say.known(f"{name}-fix", check["fix"], **values)
@@ -69,21 +69,21 @@ def _value(say: Phrases, name: str, value: str | int | float) -> str | int | flo
 
 
 class _HealthView:
-    """Everything that an operator looks at, laid anew after whatever he did."""
+    """Everything an operator looks at, laid out again after each action."""
 
-    def __init__(self, seat: PageContext, place: ui.element) -> None:
-        self._seat, self._place = seat, place
+    def __init__(self, context: PageContext, place: ui.element) -> None:
+        self._context, self._place = context, place
 
     async def show(self) -> None:
-        rest = self._seat.rest
+        rest = self._context.rest
         queues = await rest.post("/admin/queues")
         checks = await rest.post("/admin/doctor")
         aside = await rest.post("/admin/quarantine")
         dead = await rest.post("/admin/runs/dead")
         self._place.clear()
         with self._place:
-            if self._seat.user_id is not None:
-                _title(self._seat.say("health-house"))
+            if self._context.user_id is not None:
+                _title(self._context.say("health-whole-bot"))
             self._figures(queues, aside, dead)
             self._dead(dead)
             self._aside(aside)
@@ -93,17 +93,17 @@ class _HealthView:
                 self._backups(queues["backups"])
 
     def _figures(self, queues: Json, aside: list[Json], dead: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         with figures():
             figure(say("health-unread"), say.number(queues["unread"]), "warn" if queues["unread"] else "")
-            figure(say("health-owed"), say.number(queues["owed"]), "warn" if queues["owed"] else "")
+            figure(say("health-unsent"), say.number(queues["owed"]), "warn" if queues["owed"] else "")
             due = sum(one["count"] for one in queues["runs"] if one["state"] in {"due", "claimed", "replied"})
             figure(say("health-waiting-runs"), say.number(due))
             figure(say("health-dead-runs"), say.number(len(dead)), "bad" if dead else "")
-            figure(say("health-aside"), say.number(len(aside)), "bad" if aside else "")
+            figure(say("health-set-aside"), say.number(len(aside)), "bad" if aside else "")
 
     def _checks(self, checks: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         with card(say("health-checks")), ui.element("ul").classes("rows"):
             for check in sorted(checks, key=lambda one: _ORDER.index(one["level"])):
                 with ui.element("li").classes(f"check {check['level']}"):
@@ -111,16 +111,16 @@ class _HealthView:
                         f"check-{check['level']}"
                     )
                     words("div", say.known(f"check-{check['name'].replace(' ', '-')}", check["name"]), "check-name")
-                    told, fix = found(say, check)
-                    words("div", told, "check-told")
+                    result, fix = found(say, check)
+                    words("div", result, "check-result")
                     if fix:
                         words("div", fix, "check-fix")
 
     def _dead(self, dead: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         if not dead:
             return
-        names = {user["user_id"]: user["name"] for user in self._seat.users}
+        names = {user["user_id"]: user["name"] for user in self._context.users}
         with card(say("health-dead-runs")):
             with ui.element("ul").classes("rows"):
                 for run in dead:
@@ -133,10 +133,10 @@ class _HealthView:
                 button(say("health-revive"), partial(self._do, "/admin/runs/revive", {}), icon="replay", quiet=True)
 
     def _aside(self, aside: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         if not aside:
             return
-        with card(say("health-aside")), ui.element("ul").classes("rows"):
+        with card(say("health-set-aside")), ui.element("ul").classes("rows"):
             for update in aside:
                 with ui.element("li").classes("put-aside"):
                     words("span", say("health-update", n=update["n"]), "row-title")
@@ -148,14 +148,14 @@ class _HealthView:
                     button(say("health-drop"), partial(self._ask_to_drop, update["n"]), quiet=True)
 
     def _ask_to_drop(self, n: int) -> None:
-        say = self._seat.say
+        say = self._context.say
         with question(say("health-drop-title")) as dialog:
             words("p", say("health-drop-text"), "dim")
-            answers(self._seat, dialog, say("health-drop"), partial(self._order, "/admin/quarantine/drop", {"n": n}))
+            answers(self._context, dialog, say("health-drop"), partial(self._order, "/admin/quarantine/drop", {"n": n}))
         dialog.open()
 
     def _runs(self, counted: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         with card(say("health-runs")):
             if not counted:
                 words("p", say("health-no-runs"), "dim")
@@ -175,7 +175,7 @@ class _HealthView:
                                 words("td", say.number(found.get((agent, state), 0)), "amount")
 
     def _backups(self, backups: list[Json]) -> None:
-        say = self._seat.say
+        say = self._context.say
         with card(say("health-backups")):
             if not backups:
                 words("p", say("health-no-backups"), "dim")
@@ -189,12 +189,12 @@ class _HealthView:
                 button(say("health-back-up"), partial(self._do, "/admin/backup", {}), icon="save", quiet=True)
 
     async def _do(self, path: str, body: dict[str, Any]) -> None:
-        with told(self._seat):
+        with trouble_notice(self._context):
             await self._order(path, body)
 
     async def _order(self, path: str, body: dict[str, Any]) -> None:
-        await self._seat.rest.post(path, body)
-        ui.notify(self._seat.say("health-done"), type="positive")
+        await self._context.rest.post(path, body)
+        ui.notify(self._context.say("health-done"), type="positive")
         await self.show()
 
 

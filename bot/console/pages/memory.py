@@ -1,4 +1,4 @@
-"""How well memories hold: how much is left of each, when it will have faded, and how that goes on."""
+"""How much is left of each memory, when it will have faded, and how that develops."""
 
 from __future__ import annotations
 
@@ -16,61 +16,63 @@ from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _CURVES: Final = 8
-"""More lines than that nobody can tell apart."""
+"""More lines could not be distinguished."""
 _POINTS: Final = 60
 _BEFORE, _AHEAD = timedelta(days=180), timedelta(days=365)
 _NOTHING: Final = Nothing("psychology_alt", "memory-empty", "memory-empty-text")
 
 
-async def build(seat: PageContext) -> None:
-    """What fades first, at first."""
+async def build(context: PageContext) -> None:
+    """Lays out the memories that fade soonest."""
     style("records")
-    await _Memory(seat).show("weakest")
+    await _Memory(context).show("weakest")
 
 
 class _Memory:
-    """The figures, both charts, and the memories themselves, weakest or strongest first."""
+    """The figures, both charts, and the memories, weakest or strongest first."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
         self._all = ui.element("div")
-        options = {one: seat.say(f"memory-{one}") for one in ("weakest", "strongest")}
+        options = {one: context.say(f"memory-{one}") for one in ("weakest", "strongest")}
         with self._all:
             self._figures = ui.element("div")
             with ui.element("div").classes("toolbar"):
-                Choices(seat, seat.say("memory-which"), options, "weakest", self.show)
+                Choices(context, context.say("memory-which"), options, "weakest", self.show)
             self._charts = ui.element("div")
-            with card(seat.say("memory-list"), "list-card"):
-                self._list = GrowingList(seat, partial(self._listed, "weakest"), self._row, _NOTHING)
+            with card(context.say("memory-list"), "list-card"):
+                self._list = GrowingList(context, partial(self._listed, "weakest"), self._row, _NOTHING)
         self._none = ui.element("div")
 
     async def show(self, first: str) -> None:
-        found = await self._seat.rest.get("/memory/strength", user_id=self._seat.user_id, first=first, limit=AT_ONCE)
+        found = await self._context.rest.get(
+            "/memory/strength", user_id=self._context.user_id, first=first, limit=AT_ONCE
+        )
         self._none.clear()
         self._all.set_visibility(bool(found["count"]))
         if not found["count"]:
             with self._none:
-                empty(_NOTHING.icon, self._seat.say(_NOTHING.title), self._seat.say(_NOTHING.text))
+                empty(_NOTHING.icon, self._context.say(_NOTHING.title), self._context.say(_NOTHING.text))
             return
         self._figures.clear()
         with self._figures:
             self._rates(found)
         self._charts.clear()
         with self._charts, ui.element("div").classes("two"):
-            with card(self._seat.say("memory-curves")):
+            with card(self._context.say("memory-curves")):
                 self._curves(found)
-            with card(self._seat.say("memory-spread")):
+            with card(self._context.say("memory-spread")):
                 self._spread(found["spread"])
         self._forget_below, self._at, self._rows = found["forget_below"], found["at"], 0
         await self._list.show(partial(self._listed, first))
 
     async def _listed(self, first: str, offset: int) -> tuple[list[Json], int]:
-        query = {"user_id": self._seat.user_id, "first": first, "limit": AT_ONCE, "offset": offset}
-        found = await self._seat.rest.get("/memory/strength", **query)
+        query = {"user_id": self._context.user_id, "first": first, "limit": AT_ONCE, "offset": offset}
+        found = await self._context.rest.get("/memory/strength", **query)
         return found["memories"], found["count"]
 
     def _rates(self, found: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         half = found["half_life_days"]
         with figures():
             figure(say("memory-count"), say.number(found["count"]))
@@ -79,8 +81,8 @@ class _Memory:
             figure(say("memory-forget-below"), _percent(found["forget_below"]))
 
     def _curves(self, found: Json) -> None:
-        """Each memory from its last use on: what was, what is, and what comes if nobody uses it."""
-        say, now = self._seat.say, datetime.fromisoformat(found["at"])
+        """Each memory from its last use on, into the future if it is not used."""
+        say, now = self._context.say, datetime.fromisoformat(found["at"])
         series: list[dict[str, Any]] = [
             {
                 "name": _short(one["summary"]),
@@ -124,7 +126,7 @@ class _Memory:
         chart(options, say("memory-curves-chart"))
 
     def _spread(self, spread: list[int]) -> None:
-        say = self._seat.say
+        say = self._context.say
         names = [f"{n * 10}–{n * 10 + 10}%" for n in range(len(spread))]
         options = {
             "tooltip": {"trigger": "axis"},
@@ -136,7 +138,7 @@ class _Memory:
         chart(options, say("memory-spread-chart"))
 
     def _row(self, one: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         left = _percent(one["retention"])
         kind = "bad" if one["retention"] < self._forget_below else "warn" if one["retention"] < 0.3 else ""
         with ui.element("li").classes("memory-row"):
@@ -162,7 +164,7 @@ _AS_PERCENT: Final = "(value) => Math.round((Array.isArray(value) ? value[1] : v
 
 
 def _curve(one: Json, now: datetime) -> list[list[float]]:
-    """Points of milliseconds and retention."""
+    """Points of (milliseconds, retention)."""
     used = max(datetime.fromisoformat(one["created"]), datetime.fromisoformat(one["last_accessed"] or one["created"]))
     begin, end = max(used, now - _BEFORE), now + _AHEAD
     points = []

@@ -1,4 +1,4 @@
-"""What was to be told, what became of it, and why."""
+"""Notifications, what was decided about them, and why."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _ALL: Final = "all"
 _NOTHING: Final = Nothing("notifications_none", "notices-empty", "notices-empty-text")
 
 
-async def build(seat: PageContext) -> None:
+async def build(context: PageContext) -> None:
     """Newest first, in every state."""
     style("records")
-    await _NotificationList(seat).show(_ALL)
+    await _NotificationList(context).show(_ALL)
 
 
 class _NotificationList:
-    """The list, by what became of them."""
+    """The list, filtered by state."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
-        options = {state: seat.say(f"notice-{state}") for state in (_ALL, *_KINDS)}
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
+        options = {state: context.say(f"notice-{state}") for state in (_ALL, *_KINDS)}
         with ui.element("div").classes("toolbar"):
-            Choices(seat, seat.say("notices-which"), options, _ALL, self.show)
+            Choices(context, context.say("notices-which"), options, _ALL, self.show)
         with card(classes="list-card"):
-            self._list = GrowingList(seat, partial(self._listed, _ALL), self._row, _NOTHING)
+            self._list = GrowingList(context, partial(self._listed, _ALL), self._row, _NOTHING)
 
     async def show(self, state: str) -> None:
         await self._list.show(partial(self._listed, state))
 
     async def _listed(self, state: str, offset: int) -> tuple[list[Json], int]:
         wanted = None if state == _ALL else state
-        query = {"user_id": self._seat.user_id, "state": wanted, "limit": AT_ONCE, "offset": offset}
-        found = await self._seat.rest.get("/notifications", **query)
-        # How many are in one state is not told: a full page may have another behind it.
+        query = {"user_id": self._context.user_id, "state": wanted, "limit": AT_ONCE, "offset": offset}
+        found = await self._context.rest.get("/notifications", **query)
+        # REST does not count those of one state: a full page may be followed by another.
         full = offset + len(found["notifications"]) + (len(found["notifications"]) == AT_ONCE)
         return found["notifications"], found["count"] if wanted is None else full
 
     def _row(self, notice: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("li").classes("notice-row"):
             ui.icon(_ICONS.get(notice["kind"], "notifications")).classes("notice-sign").props("aria-hidden=true")
             with ui.element("div").classes("notice-head"):

@@ -1,4 +1,4 @@
-"""What is to be done: tasks, reminders and promises by when they come up; added, confirmed, put off and closed."""
+"""Tasks, reminders and promises by time; added, confirmed, put off and closed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, icon_button, style, told, words
+from bot.console.elements import card, chip, empty, icon_button, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, field, question
 from bot.console.page import Page
 from bot.console.page_context import PageContext
@@ -17,62 +17,62 @@ from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
 
 _MOST: Final = 1000
-"""As many as one may have open."""
+"""As many as a user may have open."""
 _FOLDED: Final = 20
-"""Tasks of a section that are laid at first."""
+"""Tasks of a section that are laid out at first."""
 _REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
 _KINDS: Final = ("task", "reminder", "promise")
 _SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
 _CLOSED: Final = Nothing("task_alt", "tasks-none-closed", "tasks-none-closed-text")
 
 
-async def build(seat: PageContext) -> None:
-    """A form for a new one, what is open by its time, and what is over."""
+async def build(context: PageContext) -> None:
+    """Lays out a form for a new task, the open tasks by time, and the closed ones."""
     style("records")
-    await _Tasks(seat).show()
+    await _Tasks(context).show()
 
 
 class _Tasks:
-    """All sections are laid anew after each change: a change moves a task between them."""
+    """All sections, laid out again after each change: a change moves a task between them."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
         self._unfolded: dict[str, int] = {}
-        _Adding(seat, self.show)
+        _Adding(context, self.show)
         self._open = ui.element("div")
         with card(classes="list-card"), ui.element("details").classes("row") as closed:
             with ui.element("summary"):
-                words("h2", seat.say("tasks-closed"), "card-title")
+                words("h2", context.say("tasks-closed"), "card-title")
                 ui.icon("expand_more").props("aria-hidden=true")
-            options = {state: seat.say(f"tasks-{state}") for state in ("done", "cancelled")}
+            options = {state: context.say(f"tasks-{state}") for state in ("done", "cancelled")}
             with ui.element("div").classes("toolbar"):
-                self._which = Choices(seat, seat.say("tasks-closed"), options, "done", self._show_closed)
-            self._over = GrowingList(seat, partial(self._closed, "done"), self._row, _CLOSED)
+                self._which = Choices(context, context.say("tasks-closed"), options, "done", self._show_closed)
+            self._over = GrowingList(context, partial(self._closed, "done"), self._row, _CLOSED)
         closed.on("toggle", self._opened, throttle=1.0)
 
     async def show(self) -> None:
         listed = [
             task
             for state in ("proposed", "open")
-            for task in (await self._seat.rest.get("/tasks", user_id=self._seat.user_id, state=state, limit=_MOST))[
-                "tasks"
-            ]
+            for task in (
+                await self._context.rest.get("/tasks", user_id=self._context.user_id, state=state, limit=_MOST)
+            )["tasks"]
         ]
-        now = datetime.now(self._seat.say.zone)
+        now = datetime.now(self._context.say.zone)
         sections: dict[str, list[Json]] = {name: [] for name in _SECTIONS}
         for task in listed:
             sections[_section(task, now)].append(task)
         self._open.clear()
         with self._open:
             if not listed:
-                empty("task_alt", self._seat.say("tasks-empty"), self._seat.say("tasks-empty-text"))
+                empty("task_alt", self._context.say("tasks-empty"), self._context.say("tasks-empty-text"))
             for name, tasks in sections.items():
                 if tasks:
-                    with card(self._seat.say(f"tasks-{name}")):
+                    with card(self._context.say(f"tasks-{name}")):
                         self._section(name, tasks)
 
     def _section(self, name: str, tasks: list[Json]) -> None:
-        """The first ones, and the others on demand: hundreds of rows, each with its menu, take a browser seconds."""
+        """Lays out the first tasks, and the others on demand: hundreds of rows with menus take a browser seconds."""
         rows = ui.element("ul").classes("rows")
         place = ui.element("div")
 
@@ -83,7 +83,7 @@ class _Tasks:
             place.clear()
             if len(tasks) > count:
                 with place:
-                    button(self._seat.say("tasks-more", count=len(tasks) - count), partial(more, count), quiet=True)
+                    button(self._context.say("tasks-more", count=len(tasks) - count), partial(more, count), quiet=True)
 
         def more(shown: int) -> None:
             self._unfolded[name] = shown + AT_ONCE
@@ -92,19 +92,19 @@ class _Tasks:
         lay(0, self._unfolded.get(name, _FOLDED))
 
     async def _opened(self) -> None:
-        with told(self._seat):
+        with trouble_notice(self._context):
             await self._show_closed(self._which.chosen)
 
     async def _show_closed(self, state: str) -> None:
         await self._over.show(partial(self._closed, state))
 
     async def _closed(self, state: str, offset: int) -> tuple[list[Json], int]:
-        query = {"user_id": self._seat.user_id, "state": state, "limit": AT_ONCE, "offset": offset}
-        found = await self._seat.rest.get("/tasks", **query)
+        query = {"user_id": self._context.user_id, "state": state, "limit": AT_ONCE, "offset": offset}
+        found = await self._context.rest.get("/tasks", **query)
         return found["tasks"], found["count"]
 
     def _row(self, task: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         closed = task["state"] in {"done", "cancelled"}
         with ui.element("li").classes("task closed" if closed else "task"):
             words("div", task["title"], "task-title")
@@ -112,11 +112,11 @@ class _Tasks:
                 if task["kind"] != "task":
                     chip(say(f"task-{task['kind']}"))
                 late = not closed and _section(task, datetime.now(say.zone)) == "late"
-                words("span", _when(self._seat, task), "late" if late else "")
+                words("span", _when(self._context, task), "late" if late else "")
                 if task["recurrence"]:
-                    words("span", repeat_words(task["recurrence"], self._seat.say))
+                    words("span", repeat_words(task["recurrence"], self._context.say))
                 if task["next_at"] and task["due_at"] and task["next_at"] != task["due_at"] and not task["whole_day"]:
-                    words("span", say("task-told-at", at=say.moment(task["next_at"], "EEE d MMM, HH:mm")))
+                    words("span", say("task-reminds-at", at=say.moment(task["next_at"], "EEE d MMM, HH:mm")))
                 if closed:
                     words("span", say(f"task-{task['state']}", at=say.moment(task["closed_at"], "d MMM y")))
             if task["details"]:
@@ -125,7 +125,7 @@ class _Tasks:
                 self._buttons(task)
 
     def _buttons(self, task: Json) -> None:
-        say, title = self._seat.say, task["title"]
+        say, title = self._context.say, task["title"]
 
         def sign(icon: str, phrase: str, kind: str, click: Callable[..., Any]) -> None:
             icon_button(icon, say(phrase, title=title)).classes(kind).on_click(click)
@@ -143,7 +143,7 @@ class _Tasks:
                 sign("undo", "task-do-open", "", partial(self._change, task, {"state": "open"}))
 
     def _snoozes(self, task: Json) -> None:
-        say, now = self._seat.say, datetime.now(self._seat.say.zone)
+        say, now = self._context.say, datetime.now(self._context.say.zone)
         morning = now.replace(hour=9, minute=0, second=0, microsecond=0)
         choices = {
             "hour": now + timedelta(hours=1),
@@ -158,34 +158,34 @@ class _Tasks:
         ui.menu_item(say("snooze-choose"), partial(self._choose_time, task))
 
     def _choose_time(self, task: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         with question(say("snooze-title")) as dialog:
             words("p", task["title"], "dim")
             moment = field(say("task-when"), kind="datetime-local")
 
             async def done() -> None:
                 if moment.value:
-                    await self._patch(task, {"next_at": _in_zone(self._seat, moment.value)})
+                    await self._patch(task, {"next_at": _in_zone(self._context, moment.value)})
 
-            answers(self._seat, dialog, say("records-save"), done)
+            answers(self._context, dialog, say("records-save"), done)
         dialog.open()
 
     async def _change(self, task: Json, changes: Json) -> None:
-        with told(self._seat):
+        with trouble_notice(self._context):
             await self._patch(task, changes)
 
     async def _patch(self, task: Json, changes: Json) -> None:
-        await self._seat.rest.patch(f"/tasks/{task['id']}", changes, user_id=self._seat.user_id)
-        ui.notify(self._seat.say("task-changed"), type="positive")
+        await self._context.rest.patch(f"/tasks/{task['id']}", changes, user_id=self._context.user_id)
+        ui.notify(self._context.say("task-changed"), type="positive")
         await self.show()
 
 
 class _Adding:
     """The form of a new task."""
 
-    def __init__(self, seat: PageContext, added: Callable[[], Awaitable[None]]) -> None:
-        self._seat, self._added = seat, added
-        say = seat.say
+    def __init__(self, context: PageContext, added: Callable[[], Awaitable[None]]) -> None:
+        self._context, self._added = context, added
+        say = context.say
         with card(say("tasks-add")), ui.element("form").classes("add-task") as form:
             self._title = field(say("task-title"), most=300)
             self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")
@@ -198,15 +198,15 @@ class _Adding:
     async def _add(self) -> None:
         title = (self._title.value or "").strip()
         if not title:
-            ui.notify(self._seat.say("task-untitled"), type="warning")
+            ui.notify(self._context.say("task-untitled"), type="warning")
             return
-        wanted: Json = {"user_id": self._seat.user_id, "title": title, "kind": self._kind.value}
+        wanted: Json = {"user_id": self._context.user_id, "title": title, "kind": self._kind.value}
         if self._due.value:
-            wanted["due_at"] = _in_zone(self._seat, self._due.value)
+            wanted["due_at"] = _in_zone(self._context, self._due.value)
         if self._repeat.value:
             wanted["recurrence"] = _REPEATS[self._repeat.value]
-        with told(self._seat):
-            await self._seat.rest.post("/tasks", wanted, user_id=self._seat.user_id)
+        with trouble_notice(self._context):
+            await self._context.rest.post("/tasks", wanted, user_id=self._context.user_id)
             self._title.value = self._due.value = ""
             await self._added()
 
@@ -222,15 +222,15 @@ def _section(task: Json, now: datetime) -> str:
     return "late" if due < now else "later"
 
 
-def _when(seat: PageContext, task: Json) -> str:
+def _when(context: PageContext, task: Json) -> str:
     if task["due_at"] is None:
-        return seat.say("task-undated")
-    return seat.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
+        return context.say("task-undated")
+    return context.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
 
 
-def _in_zone(seat: PageContext, local: str) -> str:
-    """What a browser's field says is meant in the owner's zone."""
-    return datetime.fromisoformat(local).replace(tzinfo=seat.say.zone).isoformat(timespec="seconds")
+def _in_zone(context: PageContext, local: str) -> str:
+    """The moment of a browser's local time field in the owner's zone."""
+    return datetime.fromisoformat(local).replace(tzinfo=context.say.zone).isoformat(timespec="seconds")
 
 
 TASKS = Page("tasks", "/tasks", "task_alt", "t", build)

@@ -29,8 +29,8 @@ class Reactions:
 class Bubble:
     """One message on the screen; `element` is its row in the list."""
 
-    def __init__(self, seat: PageContext, message: Json, reactions: Reactions) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext, message: Json, reactions: Reactions) -> None:
+        self._context = context
         self._reactions = reactions
         self.message = message
         self._ticks: ui.icon | None = None
@@ -57,16 +57,16 @@ class Bubble:
             self._buttons[data].props(remove="loading")
 
     def _pending(self) -> bool:
-        return self._seat.telegram.repository.message_is_pending(self._seat.chat_id, self.message["message_id"])
+        return self._context.telegram.repository.message_is_pending(self._context.chat_id, self.message["message_id"])
 
     def _fill(self) -> None:
         if any(field in self.message for field in _SERVICE):
             with self.element.classes("service"):
-                ui.label(self._seat.media_name(self.message))
+                ui.label(self._context.media_name(self.message))
             return
-        side = "mine" if self._seat.mine(self.message) else "theirs"
+        side = "mine" if self._context.mine(self.message) else "theirs"
         with self.element.classes(f"message {side}"):
-            if not self._seat.private and side == "theirs":
+            if not self._context.private and side == "theirs":
                 _avatar(self.message["from"])
             with ui.element("div").classes("stack"):
                 with ui.element("div").classes(self._shape()):
@@ -83,11 +83,11 @@ class Bubble:
     # Inside the bubble
 
     def _content(self) -> None:
-        message, seat = self.message, self._seat
-        if not seat.private and not seat.mine(message):
-            ui.label(seat.author(message)).classes(f"author {colour(message['from']['id'])}")
+        message, context = self.message, self._context
+        if not context.private and not context.mine(message):
+            ui.label(context.author(message)).classes(f"author {colour(message['from']['id'])}")
         if "forward_origin" in message:
-            origin = seat.say("forwarded-from", name=origin_name(message["forward_origin"]))
+            origin = context.say("forwarded-from", name=origin_name(message["forward_origin"]))
             ui.label(origin).classes("forwarded")
         if "reply_to_message" in message:
             self._quote(message["reply_to_message"])
@@ -99,8 +99,8 @@ class Bubble:
 
     def _quote(self, quoted: Json) -> None:
         with ui.element("div").classes("quote"):
-            ui.label(self._seat.author(quoted)).classes("quote-author")
-            ui.label(self._seat.preview(quoted)).classes("quote-text")
+            ui.label(self._context.author(quoted)).classes("quote-author")
+            ui.label(self._context.preview(quoted)).classes("quote-text")
 
     def _text(self, text: str, entities: list[Json]) -> None:
         # The HTML is our own, with every character of the message escaped (rendering.py).
@@ -123,7 +123,7 @@ class Bubble:
             ui.label(message["sticker"].get("emoji", "🙂")).classes("sticker")
         elif "location" in message:
             where = {key: str(message["location"][key]) for key in ("latitude", "longitude")}
-            self._card("place", self._seat.say("location"), self._seat.say("pin-location", **where))
+            self._card("place", self._context.say("location"), self._context.say("pin-location", **where))
         elif not message.get("text") and not message.get("contact"):
             self._picture()
 
@@ -136,12 +136,12 @@ class Bubble:
 
     def _document(self, document: Json) -> None:
         name, size = str(document.get("file_name", "")), readable_size(int(document.get("file_size", 0)))
-        if self._seat.telegram.repository.file(str(document["file_id"])) is None:
+        if self._context.telegram.repository.file(str(document["file_id"])) is None:
             self._card("description", name, size)
             return
         link = ui.element("a").classes("card").props("download")
         link.props["href"] = f"/sim/files/{document['file_id']}"
-        link.props["title"] = self._seat.say("download")
+        link.props["title"] = self._context.say("download")
         with link:
             ui.icon("download").classes("card-icon")
             with ui.element("div").classes("card-lines"):
@@ -170,14 +170,14 @@ class Bubble:
         icon = next((icon for field, icon in icons.items() if field in self.message), "help_outline")
         with ui.element("div").classes("picture"):
             ui.icon(icon)
-            ui.label(self._seat.media_name(self.message))
+            ui.label(self._context.media_name(self.message))
 
     def _meta(self) -> None:
         with ui.element("div").classes("meta"):
             if "edit_date" in self.message:
-                ui.label(self._seat.say("edited"))
+                ui.label(self._context.say("edited"))
             ui.label(clock(self.message["date"]))
-            if self._seat.mine(self.message):
+            if self._context.mine(self.message):
                 pending = self._pending()
                 self._ticks = ui.icon("done" if pending else "done_all").classes("ticks" if pending else "ticks taken")
 
@@ -214,13 +214,13 @@ class Bubble:
 
     def _copy(self, text: str) -> None:
         ui.clipboard.write(text)
-        ui.notify(self._seat.say("copied"), position="top")
+        ui.notify(self._context.say("copied"), position="top")
 
     def _actions(self) -> None:
-        say, text = self._seat.say, self.message.get("text") or self.message.get("caption")
+        say, text = self._context.say, self.message.get("text") or self.message.get("caption")
         with ui.element("div").classes("actions"):
             self._action("reply", say("reply"), lambda: self._reactions.reply(self.message))
-            if text and self._seat.mine(self.message):
+            if text and self._context.mine(self.message):
                 self._action("edit", say("edit"), lambda: self._reactions.edit(self.message))
             if text:
                 self._action("content_copy", say("copy"), lambda: self._copy(str(text)))

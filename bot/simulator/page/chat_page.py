@@ -49,18 +49,18 @@ class ChatPage:
 
     def _open(self, user: Json, chat: Json) -> None:
         """Lay the page for this person and chat, in the person's language."""
-        self._seat = PageContext(self._telegram, user, chat)
+        self._context = PageContext(self._telegram, user, chat)
         self._root.clear()
         with self._root:
-            self._people = PeopleList(self._seat, self._choose, self._add_person, self._theme_button)
+            self._people = PeopleList(self._context, self._choose, self._add_person, self._theme_button)
             with ui.element("div").classes("main"):
                 self._head()
                 conversation = ui.element("div").classes("conversation")
-                self._composer = Composer(self._seat, self._sent)
+                self._composer = Composer(self._context, self._sent)
                 reactions = Reactions(self._composer.reply, self._composer.edit, self._press, self._composer.send_text)
                 with conversation:
-                    self._conversation = Conversation(self._seat, reactions)
-                self._unblock = ui.button(self._seat.say("unblock"), on_click=self._toggle_block, color=None)
+                    self._conversation = Conversation(self._context, reactions)
+                self._unblock = ui.button(self._context.say("unblock"), on_click=self._toggle_block, color=None)
                 self._unblock.props("flat no-caps").classes("unblock")
         self._show_standing()
         self._show_status()
@@ -69,40 +69,40 @@ class ChatPage:
     # The head
 
     def _head(self) -> None:
-        seat = self._seat
+        context = self._context
         with ui.element("div").classes("head"):
             back = ui.button(icon="arrow_back", on_click=lambda: self._root.classes("list-open"), color=None)
-            back.props("flat round").classes("back").props["aria-label"] = seat.say("back")
-            ui.label(initials(seat.title)).classes(f"avatar {colour(seat.chat_id if not seat.private else 4)}")
+            back.props("flat round").classes("back").props["aria-label"] = context.say("back")
+            ui.label(initials(context.title)).classes(f"avatar {colour(context.chat_id if not context.private else 4)}")
             with ui.element("div").classes("head-lines"):
-                ui.label(seat.title).classes("head-title")
+                ui.label(context.title).classes("head-title")
                 self._status = ui.label().classes("head-status")
-            if seat.private:
+            if context.private:
                 with ui.button(icon="more_vert", color=None).props("flat round") as more:
-                    more.props["aria-label"] = seat.say("more")
+                    more.props["aria-label"] = context.say("more")
                     with ui.menu():
                         self._block_item = ui.menu_item(on_click=self._toggle_block)
 
     def _theme_button(self) -> None:
         with ui.button(icon="contrast", color=None).props("flat round") as button:
-            button.props["aria-label"] = self._seat.say("theme")
+            button.props["aria-label"] = self._context.say("theme")
             with ui.menu():
                 for phrase, dark in _THEMES.items():
-                    ui.menu_item(self._seat.say(phrase), on_click=partial(self._set_theme, dark))
+                    ui.menu_item(self._context.say(phrase), on_click=partial(self._set_theme, dark))
 
     def _set_theme(self, dark: bool | None) -> None:
         self._telegram.repository.set_setting("theme", dark)
         self._dark.set_value(dark)
 
     def _show_status(self) -> None:
-        seat, repository = self._seat, self._telegram.repository
-        typing = self._telegram.is_typing(seat.chat_id) or self._telegram.draft(seat.chat_id) is not None
-        if not seat.private:
-            text = seat.say("group-members", count=len(repository.members(seat.chat_id)) + 1)
+        context, repository = self._context, self._telegram.repository
+        typing = self._telegram.is_typing(context.chat_id) or self._telegram.draft(context.chat_id) is not None
+        if not context.private:
+            text = context.say("group-members", count=len(repository.members(context.chat_id)) + 1)
         elif typing:
-            text = seat.say("typing") + "…"
+            text = context.say("typing") + "…"
         else:
-            text = seat.say("online" if self._bot_is_there() else "waiting")
+            text = context.say("online" if self._bot_is_there() else "waiting")
         self._status.set_text(text)
         self._status.classes("active" if typing else "", remove="" if typing else "active")
 
@@ -115,14 +115,14 @@ class ChatPage:
 
     def _choose(self, user_id: int, chat_id: int) -> None:
         self._root.classes(remove="list-open")
-        if (user_id, chat_id) == (self._seat.user_id, self._seat.chat_id):
+        if (user_id, chat_id) == (self._context.user_id, self._context.chat_id):
             return
         extra = f"&chat={chat_id}" if chat_id != user_id else ""
         ui.navigate.history.replace(f"/?user={user_id}{extra}")
         self._open(*self._chosen(user_id, chat_id))
 
     def _add_person(self) -> None:
-        PersonDialog(self._seat, lambda user: self._choose(user["id"], user["id"])).open()
+        PersonDialog(self._context, lambda user: self._choose(user["id"], user["id"])).open()
 
     def _sent(self) -> None:
         self._conversation.go_to_end()
@@ -131,32 +131,34 @@ class ChatPage:
         data = button.get("callback_data")
         if data is None:
             kind = next((key for key in button if key != "text"), "")
-            ui.notify(self._seat.say("not-here", kind=kind))
+            ui.notify(self._context.say("not-here", kind=kind))
             return
         try:
-            self._seat.people.press(self._seat.user_id, message["message_id"], data, chat_id=self._seat.chat_id)
+            self._context.people.press(
+                self._context.user_id, message["message_id"], data, chat_id=self._context.chat_id
+            )
         except ActRefused as error:  # another tab was faster, or the bot has just changed the message
             ui.notify(str(error), type="negative")
 
     def _toggle_block(self) -> None:
-        act = self._seat.people.unblock if self._seat.blocked() else self._seat.people.block
-        act(self._seat.user_id)
+        act = self._context.people.unblock if self._context.blocked() else self._context.people.block
+        act(self._context.user_id)
 
     def _show_standing(self) -> None:
-        blocked = self._seat.blocked()
+        blocked = self._context.blocked()
         self._unblock.set_visibility(blocked)
         self._root.classes("blocked" if blocked else "", remove="" if blocked else "blocked")
-        if self._seat.private:
+        if self._context.private:
             self._block_item.clear()
             with self._block_item:
-                ui.label(self._seat.say("unblock" if blocked else "block"))
+                ui.label(self._context.say("unblock" if blocked else "block"))
 
     def _mark_read(self) -> None:
         if not self._client.has_socket_connection:  # closed a moment ago, or not open yet
             return
-        last = next(iter(self._telegram.repository.history(self._seat.chat_id, 1)), None)
-        if last is not None and self._telegram.repository.mark_read(self._seat.chat_id, last["message_id"]):
-            self._telegram.feed.publish("read", self._seat.chat_id)
+        last = next(iter(self._telegram.repository.history(self._context.chat_id, 1)), None)
+        if last is not None and self._telegram.repository.mark_read(self._context.chat_id, last["message_id"]):
+            self._telegram.feed.publish("read", self._context.chat_id)
 
     # What happens elsewhere
 
@@ -172,7 +174,7 @@ class ChatPage:
         self._show_status()
 
     def _previews(self) -> bool:
-        chat_id = self._seat.chat_id
+        chat_id = self._context.chat_id
         return self._telegram.draft(chat_id) is not None or self._telegram.is_typing(chat_id)
 
     def _news(self, news: News) -> None:
@@ -181,7 +183,7 @@ class ChatPage:
                 self._stale.add(news.chat_id)
             if news.kind in {"user", "chat"}:
                 self._people.rebuild()
-            if news.chat_id in {0, self._seat.chat_id}:
+            if news.chat_id in {0, self._context.chat_id}:
                 self._own_news(news)
 
     def _own_news(self, news: News) -> None:
@@ -212,7 +214,7 @@ class ChatPage:
         self._mark_read()
 
     def _answered(self, query: Json) -> None:
-        if query["user_id"] != self._seat.user_id:
+        if query["user_id"] != self._context.user_id:
             return
         self._conversation.settle_button(query["message_id"], query["button"])
         text = query["answer"]["text"]

@@ -26,8 +26,8 @@ _MEDIA_ICONS = {
 class Composer:
     """The bottom of the page. `sent` is called after each message of this person."""
 
-    def __init__(self, seat: PageContext, sent: Callable[[], None]) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext, sent: Callable[[], None]) -> None:
+        self._context = context
         self._sent = sent
         self._reply_to: Json | None = None
         self._editing: Json | None = None
@@ -35,15 +35,15 @@ class Composer:
         self._chosen = 0
         with ui.element("div").classes("composer"):
             self._suggestions = ui.element("div").classes("suggestions")
-            self._context = ui.element("div").classes("context")
+            self._reply_bar = ui.element("div").classes("context")
             self._line()
             self._reply_keys = ui.element("div").classes("reply-keyboard")
         self._suggestions.set_visibility(False)
-        self._context.set_visibility(False)
+        self._reply_bar.set_visibility(False)
         self.show_reply_keyboard()
 
     def _line(self) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("div").classes("line"):
             self._menu_button()
             with ui.element("div").classes("field"):
@@ -62,13 +62,13 @@ class Composer:
 
     def _menu_button(self) -> None:
         with ui.button(icon="menu", color=None).props("round flat").classes("menu-button") as button:
-            button.props["aria-label"] = self._seat.say("menu")
+            button.props["aria-label"] = self._context.say("menu")
             self._command_menu = ui.menu().props("anchor='top left' self='bottom left'").classes("command-menu")
         self.refresh_commands()
 
     def refresh_commands(self) -> None:
         """Show the command menu that the bot has set for this person."""
-        commands = self._seat.telegram.commands_for(self._seat.user_id)
+        commands = self._context.telegram.commands_for(self._context.user_id)
         self._command_menu.clear()
         with self._command_menu:
             for command in commands:
@@ -79,7 +79,7 @@ class Composer:
                 ui.menu_item("/start", on_click=lambda: self.send_text("/start"))
 
     def _attach_button(self) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.button(icon="attach_file", color=None).props("round flat").classes("attach-button") as button:
             button.props["aria-label"] = say("attach")
             with ui.menu().props("anchor='top right' self='bottom right'").classes("attach-menu"):
@@ -98,7 +98,7 @@ class Composer:
 
     def send_text(self, text: str) -> None:
         """Send a text that was not typed: a command, a key, Start."""
-        self._guarded(lambda: self._seat.people.say(self._seat.user_id, text, chat_id=self._seat.chat_id))
+        self._guarded(lambda: self._context.people.say(self._context.user_id, text, chat_id=self._context.chat_id))
 
     def _entered(self, event: events.GenericEventArguments) -> None:
         text = str(event.args)
@@ -114,12 +114,16 @@ class Composer:
         if self._editing is not None:
             message_id = int(self._editing["message_id"])
             done = self._guarded(
-                lambda: self._seat.people.edit(self._seat.user_id, message_id, text, chat_id=self._seat.chat_id)
+                lambda: self._context.people.edit(
+                    self._context.user_id, message_id, text, chat_id=self._context.chat_id
+                )
             )
         else:
             reply_to = self._reply_id()
             done = self._guarded(
-                lambda: self._seat.people.say(self._seat.user_id, text, chat_id=self._seat.chat_id, reply_to=reply_to)
+                lambda: self._context.people.say(
+                    self._context.user_id, text, chat_id=self._context.chat_id, reply_to=reply_to
+                )
             )
         if done:
             self.text.set_value("")
@@ -130,8 +134,10 @@ class Composer:
 
     def _send(self, content: Json) -> None:
         reply_to = self._reply_id()
-        send = self._seat.people.send
-        if self._guarded(lambda: send(self._seat.user_id, content, chat_id=self._seat.chat_id, reply_to=reply_to)):
+        send = self._context.people.send
+        if self._guarded(
+            lambda: send(self._context.user_id, content, chat_id=self._context.chat_id, reply_to=reply_to)
+        ):
             self._drop_context()
 
     def _reply_id(self) -> int | None:
@@ -141,7 +147,7 @@ class Composer:
         try:
             act()
         except (ActRefused, ApiRefusal) as error:
-            ui.notify(self._seat.say("not-sent", reason=str(error)), type="negative")
+            ui.notify(self._context.say("not-sent", reason=str(error)), type="negative")
             return False
         self._sent()
         return True
@@ -150,56 +156,56 @@ class Composer:
         content = await event.file.read()
         upload = Upload(event.file.name, event.file.content_type or "application/octet-stream", content)
         try:
-            document = store_document(self._seat.telegram.repository, upload)
+            document = store_document(self._context.telegram.repository, upload)
         except ApiRefusal as error:
-            ui.notify(self._seat.say("not-sent", reason=error.description), type="negative")
+            ui.notify(self._context.say("not-sent", reason=error.description), type="negative")
         else:
             self._send({"document": document})
         self._uploader.reset()
 
     def _offer_contact(self) -> None:
-        ContactDialog(self._seat, self._send).open()
+        ContactDialog(self._context, self._send).open()
 
     def _offer_forward(self) -> None:
-        ForwardDialog(self._seat, self._send).open()
+        ForwardDialog(self._context, self._send).open()
 
     # Replies and edits
 
     def reply(self, message: Json) -> None:
         """The next message answers this one."""
         self._editing, self._reply_to = None, message
-        self._show_context("reply", self._seat.say("reply-to", name=self._seat.author(message)), message)
+        self._show_context("reply", self._context.say("reply-to", name=self._context.author(message)), message)
 
     def edit(self, message: Json) -> None:
         """The field holds this message's text; sending changes the message."""
         self._reply_to, self._editing = None, message
         self.text.set_value(str(message.get("text") or message.get("caption") or ""))
-        self._show_context("edit", self._seat.say("editing"), message)
+        self._show_context("edit", self._context.say("editing"), message)
 
     def _show_context(self, icon: str, title: str, message: Json) -> None:
-        self._context.clear()
-        with self._context:
+        self._reply_bar.clear()
+        with self._reply_bar:
             ui.icon(icon).classes("context-icon")
             with ui.element("div").classes("context-lines"):
                 ui.label(title).classes("quote-author")
-                ui.label(self._seat.preview(message)).classes("quote-text")
+                ui.label(self._context.preview(message)).classes("quote-text")
             close = ui.button(icon="close", on_click=self._drop_context, color=None).props("flat round dense")
-            close.props["aria-label"] = self._seat.say("cancel")
-        self._context.set_visibility(True)
+            close.props["aria-label"] = self._context.say("cancel")
+        self._reply_bar.set_visibility(True)
         self.text.run_method("focus")
 
     def _drop_context(self) -> None:
         if self._editing is not None:
             self.text.set_value("")
         self._reply_to = self._editing = None
-        self._context.set_visibility(False)
+        self._reply_bar.set_visibility(False)
 
     # Commands while typing
 
     def _suggest(self, event: events.ValueChangeEventArguments[str | None]) -> None:
         typed = event.value or ""
         wanted = typed[1:].lower() if typed.startswith("/") and len(typed.split()) <= 1 else None
-        commands = self._seat.telegram.commands_for(self._seat.user_id)
+        commands = self._context.telegram.commands_for(self._context.user_id)
         self._offered = [] if wanted is None else [c for c in commands if c["command"].startswith(wanted)]
         self._chosen = 0
         self._show_suggestions()
@@ -235,7 +241,7 @@ class Composer:
 
     def show_reply_keyboard(self) -> None:
         """The keyboard of the last message that brought one, unless a later one took it away."""
-        history = self._seat.telegram.repository.history(self._seat.chat_id, 100)
+        history = self._context.telegram.repository.history(self._context.chat_id, 100)
         markups = [message.get("reply_markup", {}) for message in history]
         latest: Json = next((m for m in reversed(markups) if "keyboard" in m or "remove_keyboard" in m), {})
         rows = latest.get("keyboard", [])

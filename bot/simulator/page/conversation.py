@@ -19,14 +19,14 @@ _MOST = 300  # bubbles on the screen; a busy chat drops its oldest from view
 class Conversation:
     """Shows one chat; the page tells it the news."""
 
-    def __init__(self, seat: PageContext, reactions: Reactions) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext, reactions: Reactions) -> None:
+        self._context = context
         self._reactions = reactions
         self._bubbles: dict[int, Bubble] = {}
         self._last_day: date | None = None
         # Laid out from below: the browser itself keeps the end in view while messages and drafts grow.
         with ui.element("div").classes("scroller") as self._scroller, ui.element("div").classes("messages"):
-            self._earlier = ui.button(seat.say("earlier"), on_click=self._show_earlier, color=None).props(
+            self._earlier = ui.button(context.say("earlier"), on_click=self._show_earlier, color=None).props(
                 "flat no-caps"
             )
             self._earlier.classes("earlier")
@@ -36,7 +36,7 @@ class Conversation:
         self.show_preview()
 
     def _load(self, before: int | None) -> None:
-        messages = self._seat.telegram.repository.history(self._seat.chat_id, _PAGE + 1, before)
+        messages = self._context.telegram.repository.history(self._context.chat_id, _PAGE + 1, before)
         self._earlier.set_visibility(len(messages) > _PAGE)
         for message in messages[-_PAGE:]:
             self.add(message)
@@ -44,12 +44,12 @@ class Conversation:
             self._welcome()
 
     def _welcome(self) -> None:
-        if not self._seat.private:
+        if not self._context.private:
             return
         with self._list, ui.element("div").classes("welcome") as self._greeting:
-            ui.label(self._seat.bot_name()).classes("welcome-title")
-            ui.label(self._seat.bot_description() or self._seat.say("start-hint")).classes("welcome-text")
-            ui.button(self._seat.say("start"), on_click=lambda: self._reactions.send("/start"), color=None).props(
+            ui.label(self._context.bot_name()).classes("welcome-title")
+            ui.label(self._context.bot_description() or self._context.say("start-hint")).classes("welcome-text")
+            ui.button(self._context.say("start"), on_click=lambda: self._reactions.send("/start"), color=None).props(
                 "unelevated no-caps"
             )
 
@@ -72,8 +72,8 @@ class Conversation:
         with self._list:
             if day != self._last_day:
                 self._last_day = day
-                ui.label(self._seat.say.day(day, date.today())).classes("day")
-            self._bubbles[message["message_id"]] = Bubble(self._seat, message, self._reactions)
+                ui.label(self._context.say.day(day, date.today())).classes("day")
+            self._bubbles[message["message_id"]] = Bubble(self._context, message, self._reactions)
 
     def arrived(self, message: Json) -> None:
         """Show a new message, and forget the oldest bubble of a very long list."""
@@ -105,12 +105,12 @@ class Conversation:
 
     def show_preview(self) -> None:
         """The draft that is being streamed, or the dots of typing, or nothing."""
-        draft = self._seat.telegram.draft(self._seat.chat_id)
+        draft = self._context.telegram.draft(self._context.chat_id)
         self._preview.clear()
         with self._preview:
             if draft is not None and not (draft.stopped and not draft.keep_on_stop):
                 self._draft(draft)
-            elif self._seat.telegram.is_typing(self._seat.chat_id):
+            elif self._context.telegram.is_typing(self._context.chat_id):
                 with ui.element("div").classes("message theirs"), ui.element("div").classes("bubble"):
                     _dots()
 
@@ -120,15 +120,15 @@ class Conversation:
                 if draft.text:
                     ui.html(html_of(draft.text, draft.entities), sanitize=False).classes("text")
                 else:
-                    ui.label(self._seat.say("thinking")).classes("thinking")
+                    ui.label(self._context.say("thinking")).classes("thinking")
                 if not draft.stopped:
                     _dots()
             if draft.can_stop and not draft.stopped:
-                stop = ui.button(self._seat.say("stop"), icon="stop_circle", on_click=self._stop, color=None)
+                stop = ui.button(self._context.say("stop"), icon="stop_circle", on_click=self._stop, color=None)
                 stop.props("flat no-caps dense").classes("key stop")
 
     def _stop(self) -> None:
-        self._seat.people.stop_generation(self._seat.user_id)
+        self._context.people.stop_generation(self._context.user_id)
 
 
 def _dots() -> None:

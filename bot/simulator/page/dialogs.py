@@ -18,22 +18,22 @@ _FORWARDED_AGO = 3600
 class _Dialog:
     """A card with a title, a line of explanation, fields, and two buttons."""
 
-    def __init__(self, seat: PageContext, title: str, hint: str, action: str) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext, title: str, hint: str, action: str) -> None:
+        self._context = context
         with ui.dialog() as self._dialog, ui.card().classes("dialog"):
-            ui.label(seat.say(title)).classes("dialog-title")
-            ui.label(seat.say(hint)).classes("dialog-hint")
+            ui.label(context.say(title)).classes("dialog-title")
+            ui.label(context.say(hint)).classes("dialog-hint")
             self._fields()
             with ui.row().classes("dialog-buttons"):
-                ui.button(seat.say("cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button(seat.say(action), on_click=self._submit, color=None).props("unelevated no-caps")
+                ui.button(context.say("cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(context.say(action), on_click=self._submit, color=None).props("unelevated no-caps")
         self._dialog.on("hide", self._dialog.delete)
 
     def open(self) -> None:
         self._dialog.open()
 
     def _input(self, phrase: str, value: str = "") -> ui.input:
-        return ui.input(self._seat.say(phrase), value=value).props("outlined dense").classes("dialog-field")
+        return ui.input(self._context.say(phrase), value=value).props("outlined dense").classes("dialog-field")
 
     def _required(self, field: ui.input | ui.textarea) -> str | None:
         """The field's text; an empty one is marked and gives None."""
@@ -61,15 +61,15 @@ class _Dialog:
 class PersonDialog(_Dialog):
     """Adds a person; `added` gets the User object."""
 
-    def __init__(self, seat: PageContext, added: Callable[[Json], None]) -> None:
+    def __init__(self, context: PageContext, added: Callable[[Json], None]) -> None:
         self._added = added
-        super().__init__(seat, "add-person", "add-person-hint", "add")
+        super().__init__(context, "add-person", "add-person-hint", "add")
 
     def _fields(self) -> None:
         self._first = self._input("first-name").props("autofocus").on("keydown.enter", self._submit)
         self._last = self._input("last-name")
         self._username = self._input("username").props('prefix="@"')
-        self._language = ui.select(LANGUAGES, label=self._seat.say("language"), value=self._seat.say.language)
+        self._language = ui.select(LANGUAGES, label=self._context.say("language"), value=self._context.say.language)
         self._language.props("outlined dense").classes("dialog-field")
 
     def _read(self) -> Json | None:
@@ -81,21 +81,21 @@ class PersonDialog(_Dialog):
         return {"first_name": first, "last_name": last, "username": username, "language_code": language}
 
     def _done(self, filled: Json) -> None:
-        self._added(self._seat.telegram.add_user(None, **filled))
+        self._added(self._context.telegram.add_user(None, **filled))
 
 
 class ContactDialog(_Dialog):
     """Makes a contact card; `send` gets the Message fields."""
 
-    def __init__(self, seat: PageContext, send: Callable[[Json], None]) -> None:
+    def __init__(self, context: PageContext, send: Callable[[Json], None]) -> None:
         self._send = send
-        super().__init__(seat, "share-contact", "share-contact-hint", "send")
+        super().__init__(context, "share-contact", "share-contact-hint", "send")
 
     def _fields(self) -> None:
         self._first = self._input("first-name").props("autofocus")
         self._last = self._input("last-name")
         self._phone = self._input("phone", "+380441234567")
-        self._account = ui.switch(self._seat.say("with-account"), value=True)
+        self._account = ui.switch(self._context.say("with-account"), value=True)
 
     def _read(self) -> Json | None:
         first, phone = self._required(self._first), self._required(self._phone)
@@ -105,7 +105,7 @@ class ContactDialog(_Dialog):
         last = str(self._last.value or "").strip()
         contact |= {"last_name": last} if last else {}
         contact |= (
-            {"user_id": self._seat.telegram.outsider(f"{first} {last}".strip())["id"]} if self._account.value else {}
+            {"user_id": self._context.telegram.outsider(f"{first} {last}".strip())["id"]} if self._account.value else {}
         )
         return {"contact": contact}
 
@@ -116,12 +116,12 @@ class ContactDialog(_Dialog):
 class ForwardDialog(_Dialog):
     """Makes a forwarded message of any origin; `send` gets the Message fields."""
 
-    def __init__(self, seat: PageContext, send: Callable[[Json], None]) -> None:
+    def __init__(self, context: PageContext, send: Callable[[Json], None]) -> None:
         self._send = send
-        super().__init__(seat, "forward", "forward-hint", "send")
+        super().__init__(context, "forward", "forward-hint", "send")
 
     def _fields(self) -> None:
-        say = self._seat.say
+        say = self._context.say
         origins = {
             "user": say("from-person"), "hidden_user": say("from-hidden"), "channel": say("from-channel"),
             "chat": say("from-group"),
@@ -146,12 +146,12 @@ class ForwardDialog(_Dialog):
         if kind == "hidden_user":
             return {**base, "sender_user_name": name}
         if kind == "user":
-            return {**base, "sender_user": self._known(name) or self._seat.telegram.outsider(name)}
-        number = -1_001_500_000_000 - self._seat.telegram.outsider(name)["id"] % 1_000_000
+            return {**base, "sender_user": self._known(name) or self._context.telegram.outsider(name)}
+        number = -1_001_500_000_000 - self._context.telegram.outsider(name)["id"] % 1_000_000
         if kind == "channel":
             return {**base, "chat": {"id": number, "type": "channel", "title": name}, "message_id": 1}
         return {**base, "sender_chat": {"id": number, "type": "supergroup", "title": name}}
 
     def _known(self, name: str) -> Json | None:
-        users = self._seat.telegram.repository.users()
+        users = self._context.telegram.repository.users()
         return next((user for user in users if name in (full_name(user), user["first_name"])), None)

@@ -24,44 +24,44 @@ class PeopleList:
 
     def __init__(
         self,
-        seat: PageContext,
+        context: PageContext,
         choose: Callable[[int, int], None],
         add_person: Callable[[], None],
         header: Callable[[], None],
     ) -> None:
-        self._seat = seat
+        self._context = context
         self._choose = choose
         self._rows: dict[int, _Row] = {}
         with ui.element("div").classes("sidebar"):
             with ui.element("div").classes("sidebar-head"):
                 with ui.element("div").classes("sidebar-titles"):
-                    ui.label(seat.say("title")).classes("sidebar-title")
-                    ui.label(seat.say("subtitle")).classes("sidebar-subtitle")
+                    ui.label(context.say("title")).classes("sidebar-title")
+                    ui.label(context.say("subtitle")).classes("sidebar-subtitle")
                 header()
             self._list = ui.element("div").classes("people")
-            ui.button(seat.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(
+            ui.button(context.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(
                 "flat no-caps"
             ).classes("add-person")
         self.rebuild()
 
     def rebuild(self) -> None:
         """Lay all rows anew: somebody or some chat is new."""
-        repository = self._seat.telegram.repository
+        repository = self._context.telegram.repository
         self._list.clear()
         self._rows.clear()
         with self._list:
             for user in repository.users():
                 self._person(user)
-                if user["id"] == self._seat.user_id:
+                if user["id"] == self._context.user_id:
                     for group in repository.groups_of(user["id"]):
                         self._group(user, group)
 
     def _person(self, user: Json) -> None:
-        chosen = user["id"] == self._seat.user_id and self._seat.private
+        chosen = user["id"] == self._context.user_id and self._context.private
         self._row(user["id"], user["id"], full_name(user), str(user.get("language_code", "")), chosen, "")
 
     def _group(self, user: Json, group: Json) -> None:
-        self._row(user["id"], group["id"], group["title"], "", group["id"] == self._seat.chat_id, "nested")
+        self._row(user["id"], group["id"], group["title"], "", group["id"] == self._context.chat_id, "nested")
 
     def _row(self, user_id: int, chat_id: int, name: str, tag: str, chosen: bool, extra: str) -> None:
         classes = " ".join(["person", "chosen" if chosen else "", extra]).strip()
@@ -88,9 +88,9 @@ class PeopleList:
         row = self._rows.get(chat_id)
         if row is None:
             return
-        repository = self._seat.telegram.repository
+        repository = self._context.telegram.repository
         last = next(iter(repository.history(chat_id, 1)), None)
-        row.preview.set_text(self._seat.preview(last))
+        row.preview.set_text(self._context.preview(last))
         row.time.set_text("" if last is None else clock(last["date"]))
         unread = repository.unread(chat_id)
         row.unread.set_text(str(unread))

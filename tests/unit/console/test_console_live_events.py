@@ -12,7 +12,7 @@ from bot.console.rest import Json
 
 async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, each once, without a further event that would push it on."""
-    monkeypatch.setattr(live_events, "BREATH_S", 0)
+    monkeypatch.setattr(live_events, "BATCH_INTERVAL_S", 0)
     shown: list[list[int]] = []
     drawing, drawn, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -24,12 +24,12 @@ async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytes
             done.set()
 
     coming = live_events.EventBatcher(show, asyncio.create_task)
-    coming.came({"place": 1})
-    coming.came({"place": 2})
+    coming.add({"place": 1})
+    coming.add({"place": 2})
     async with asyncio.timeout(5):
         await drawing.wait()
-        coming.came({"place": 3})
-        coming.came({"place": 4})
+        coming.add({"place": 3})
+        coming.add({"place": 4})
         drawn.set()
         await done.wait()
     assert shown == [[1, 2], [3, 4]]

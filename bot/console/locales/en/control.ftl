@@ -19,7 +19,7 @@ control-calls = Model calls
 control-exactly = Raw data
 control-offline = The bot does not answer. New events will appear as soon as it does.
 lane-people = People
-lane-house = System
+lane-system = System
 
 simulation = Simulation
 simulation-running = running

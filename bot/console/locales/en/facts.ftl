@@ -19,13 +19,13 @@ facts-empty-text = The bot finds facts in your conversations once it has process
 fact-replaced = old version
 fact-until = until { $day }
 fact-corrected = corrected
-fact-receipts = { $count ->
+fact-source-count = { $count ->
     [0] no source
     [one] { $count } source
    *[other] { $count } sources
 }
-fact-heard = Where it was said
-fact-unheard = Set by hand: no message says this.
+fact-sources = Where it was said
+fact-no-sources = Set by hand: no message says this.
 fact-open = Open
 fact-history = History
 fact-why = Reason: { $reason }

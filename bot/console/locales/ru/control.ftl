@@ -19,7 +19,7 @@ control-calls = Вызовы моделей
 control-exactly = Исходные данные
 control-offline = Бот не отвечает. Новые события появятся, как только он ответит.
 lane-people = Люди
-lane-house = Система
+lane-system = Система
 
 simulation = Симуляция
 simulation-running = идёт

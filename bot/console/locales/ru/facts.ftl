@@ -21,14 +21,14 @@ facts-empty-text = Бот находит факты в ваших разгово
 fact-replaced = старая версия
 fact-until = до { $day }
 fact-corrected = исправлен
-fact-receipts = { $count ->
+fact-source-count = { $count ->
     [0] без источника
     [one] { $count } источник
     [few] { $count } источника
    *[many] { $count } источников
 }
-fact-heard = Где это было сказано
-fact-unheard = Задано вручную: ни в одном сообщении этого нет.
+fact-sources = Где это было сказано
+fact-no-sources = Задано вручную: ни в одном сообщении этого нет.
 fact-open = Открыть
 fact-history = История
 fact-why = Причина: { $reason }

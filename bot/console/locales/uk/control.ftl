@@ -19,7 +19,7 @@ control-calls = Виклики моделей
 control-exactly = Вихідні дані
 control-offline = Бот не відповідає. Нові події з’являться, щойно він відповість.
 lane-people = Люди
-lane-house = Система
+lane-system = Система
 
 simulation = Симуляція
 simulation-running = триває

@@ -21,14 +21,14 @@ facts-empty-text = Бот знаходить факти у ваших розмо
 fact-replaced = стара версія
 fact-until = до { $day }
 fact-corrected = виправлено
-fact-receipts = { $count ->
+fact-source-count = { $count ->
     [0] без джерела
     [one] { $count } джерело
     [few] { $count } джерела
    *[many] { $count } джерел
 }
-fact-heard = Де це було сказано
-fact-unheard = Задано вручну: у жодному повідомленні цього немає.
+fact-sources = Де це було сказано
+fact-no-sources = Задано вручну: у жодному повідомленні цього немає.
 fact-open = Відкрити
 fact-history = Історія
 fact-why = Причина: { $reason }

@@ -1,4 +1,4 @@
-"""The right of the control room: the chosen event, what led to it, what it led to, and the model calls made for it."""
+"""The chosen event: what led to it, what it led to, and the model calls made for it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from bot.console.pages.control.timeline import summary, title
 from bot.console.rest import Json, Refused, segment
 
 _NEAREST: Final = 40
-"""Events of each side that are shown; the timeline has the rest."""
+"""Events shown on each side; the timeline has the rest."""
 
 
 class Details:
-    """`jump` is called with the id of another event, `shut` when the reader is done."""
+    """`jump` is called with the id of another event, `shut` when the panel is closed."""
 
     def __init__(
         self,
-        seat: PageContext,
+        context: PageContext,
         lanes: Lanes,
         jump: Callable[[str], Awaitable[None]],
         shut: Callable[[], Awaitable[None]],
     ) -> None:
-        self._seat, self._lanes, self._jump, self._shut = seat, lanes, jump, shut
+        self._context, self._lanes, self._jump, self._shut = context, lanes, jump, shut
         with ui.element("section").classes("room-details") as section:
-            section.props["aria-label"] = seat.say("control-details")
+            section.props["aria-label"] = context.say("control-details")
             self._inside = ui.element("div").classes("room-scroll").props("tabindex=0")
         self.clear()
 
@@ -40,33 +40,33 @@ class Details:
         self._inside.clear()
         with self._inside, ui.element("div").classes("empty"):
             ui.icon("ads_click").classes("empty-icon").props("aria-hidden=true")
-            words("p", self._seat.say("control-choose"), "empty-text")
+            words("p", self._context.say("control-choose"), "empty-text")
 
     async def show(self, event_id: str) -> list[str]:
-        """Lays an event out and returns the ids of those it is linked with. Raises Trouble."""
-        rest, user_id = self._seat.rest, self._seat.user_id
+        """Shows an event. Returns the ids of the events linked with it. Raises Trouble."""
+        rest, user_id = self._context.rest, self._context.user_id
         event = await rest.get(f"/timeline/{segment(event_id)}", user_id=user_id)
-        told = {event_id: event["text"]}
+        texts = {event_id: event["text"]}
         try:
             chain = await rest.get(f"/events/{segment(event_id)}/chain", user_id=user_id)
-        except Refused:  # an event of the house, which is nobody's, has none
+        except Refused:  # an event of the system has none
             chain = {"back": [], "forward": [], "calls": []}
         back, forward = chain["back"][-_NEAREST:], chain["forward"][:_NEAREST]
         if back or forward:
             ids = [one["id"] for one in (*back, *forward)]
-            spoken = await rest.get("/timeline", user_id=user_id, only=ids, limit=2 * _NEAREST)
-            told |= {one["id"]: one["text"] for one in spoken["events"]}
+            sentences = await rest.get("/timeline", user_id=user_id, only=ids, limit=2 * _NEAREST)
+            texts |= {one["id"]: one["text"] for one in sentences["events"]}
         self._inside.clear()
         with self._inside:
             self._head(event)
             self._calls(chain["calls"])
-            self._side("control-back", back, told)
-            self._side("control-forward", forward, told)
+            self._side("control-back", back, texts)
+            self._side("control-forward", forward, texts)
             self._exactly(event)
         return [one["id"] for one in (*chain["back"], *chain["forward"])]
 
     def _head(self, event: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("div").classes("details-head"):
             heading(title(say, event), 2)
             icon_button("close", say("close")).on("click", self._shut)
@@ -79,7 +79,7 @@ class Details:
     def _calls(self, calls: list[Json]) -> None:
         if not calls:
             return
-        say = self._seat.say
+        say = self._context.say
         heading(say("control-calls"), 3).classes("details-title")
         for call in calls:
             with ui.element("details").classes("row call") as row:
@@ -88,25 +88,25 @@ class Details:
                     words("span", call["model"], "row-aside")
                     if call["error"]:
                         chip(say("call-failed"), "bad")
-                    words("span", price(self._seat, call), "row-aside")
+                    words("span", price(self._context, call), "row-aside")
                 body = ui.element("div").classes("row-body")
-            row.on("toggle", partial(open_call, self._seat, call["id"], body), throttle=1.0)
+            row.on("toggle", partial(open_call, self._context, call["id"], body), throttle=1.0)
 
-    def _side(self, name: str, events: list[Json], told: Mapping[str, str | None]) -> None:
+    def _side(self, name: str, events: list[Json], texts: Mapping[str, str | None]) -> None:
         if not events:
             return
-        heading(self._seat.say(name), 3).classes("details-title")
+        heading(self._context.say(name), 3).classes("details-title")
         with ui.element("ul").classes("jumps"):
             for event in events:
                 with ui.element("li"), ui.element("button").props("type=button").classes("jump") as jump:
                     with ui.element("span").classes("jump-head"):
-                        words("b", title(self._seat.say, event))
+                        words("b", title(self._context.say, event))
                         words("span", self._lanes.who(event), "jump-who")
-                    words("span", told.get(event["id"]) or summary(self._seat.say, event["payload"]), "jump-text")
-                    words("time", self._seat.say.moment(event["timestamp"], "HH:mm:ss"))
+                    words("span", texts.get(event["id"]) or summary(self._context.say, event["payload"]), "jump-text")
+                    words("time", self._context.say.moment(event["timestamp"], "HH:mm:ss"))
                 jump.on("click", partial(self._jump, event["id"]))
 
     def _exactly(self, event: Json) -> None:
-        told = {name: event[name] for name in ("id", "event_type", "source", "payload", "links")}
-        heading(self._seat.say("control-exactly"), 3).classes("details-title")
-        words("pre", json.dumps(told, ensure_ascii=False, indent=2), "exact").props("tabindex=0")
+        data = {name: event[name] for name in ("id", "event_type", "source", "payload", "links")}
+        heading(self._context.say("control-exactly"), 3).classes("details-title")
+        words("pre", json.dumps(data, ensure_ascii=False, indent=2), "exact").props("tabindex=0")

@@ -1,4 +1,4 @@
-"""The lanes of the timeline: people, each agent, and the house itself. One that is hidden is not even fetched."""
+"""The lanes of the timeline: people, each agent, and the system. Hidden ones are not even fetched."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from bot.console.phrases import Phrases
 from bot.console.rest import Json
 
 PEOPLE: Final = "user"
-HOUSE: Final = "system"
-"""Lanes of many sources; any other is one source, such as `agent:Archivist`."""
+SYSTEM: Final = "system"
+"""Lanes of several sources; any other lane is one source, such as `agent:Archivist`."""
 
 _TONES: Final = 8
 
@@ -24,18 +24,18 @@ class _Lane:
 
 
 class Lanes:
-    """Agents get their lanes as they are met."""
+    """The lanes; an agent's is added with its first event."""
 
     def __init__(self, say: Phrases, users: list[Json], *, everybody: bool) -> None:
-        """`everybody`: events of several users stand side by side, so whose they are is told, too."""
+        """`everybody`: events of several users are shown, so each names its user."""
         self._say, self._everybody = say, everybody
         self._names = {user["user_id"]: user["name"] for user in users}
-        people, house = _Lane(PEOPLE, say("lane-people"), "tone-4"), _Lane(HOUSE, say("lane-house"), "tone-7")
-        self._lanes = {lane.id: lane for lane in (people, house)}
+        people, system = _Lane(PEOPLE, say("lane-people"), "tone-4"), _Lane(SYSTEM, say("lane-system"), "tone-7")
+        self._lanes = {lane.id: lane for lane in (people, system)}
 
     @property
     def hidden(self) -> list[str]:
-        """Sources to leave out, as REST takes them."""
+        """The sources to leave out, in REST's form."""
         return [lane.id for lane in self._lanes.values() if lane.hidden]
 
     def toggle(self, lane_id: str) -> None:
@@ -43,35 +43,35 @@ class Lanes:
             self._lanes[lane_id].hidden = not self._lanes[lane_id].hidden
 
     def meet(self, event: Json) -> bool:
-        """Makes room for the event's source; whether it is new."""
+        """Adds a lane for the event's source. Returns whether it is new."""
         lane_id = self.of(event)
         if lane_id in self._lanes:
             return False
         agents = len(self._lanes) - 2
-        house = self._lanes.pop(HOUSE)
-        # Neighbours differ: 4 and 7 are taken by people and the house.
+        system = self._lanes.pop(SYSTEM)
+        # Neighbours differ: 4 and 7 are taken by people and the system.
         tone = (0, 3, 2, 1, 5, 6)[agents % 6]
-        self._lanes |= {lane_id: _Lane(lane_id, self._agent(lane_id), f"tone-{tone}"), HOUSE: house}
+        self._lanes |= {lane_id: _Lane(lane_id, self._agent(lane_id), f"tone-{tone}"), SYSTEM: system}
         return True
 
     def of(self, event: Json) -> str:
         kind = str(event["source"]).partition(":")[0]
-        return kind if kind in {PEOPLE, HOUSE} else str(event["source"])
+        return kind if kind in {PEOPLE, SYSTEM} else str(event["source"])
 
     def who(self, event: Json) -> str:
-        """Who caused the event, as people say it."""
+        """The name of whoever caused the event."""
         kind, _, name = str(event["source"]).partition(":")
         if kind == PEOPLE and name.lstrip("-").isdigit():
             return str(self._names.get(int(name), name))
-        told = self._agent(str(event["source"])) if kind != HOUSE else self._say.known(f"part-{name}", name)
+        source = self._agent(str(event["source"])) if kind != SYSTEM else self._say.known(f"part-{name}", name)
         whose = self._names.get(event.get("user_id")) if self._everybody else None
-        return f"{told} · {whose}" if whose else told
+        return f"{source} · {whose}" if whose else source
 
-    def told(self) -> list[Json]:
+    def fields(self) -> list[Json]:
         return [asdict(lane) for lane in self._lanes.values()]
 
     def _agent(self, source: str) -> str:
-        """`agent:TaskManager` and `agent:task_manager` are the same to people."""
+        """The agent's key: `agent:TaskManager` and `agent:task_manager` are the same."""
         name = source.partition(":")[2].partition(":")[0] or source
         snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
         return self._say.known(f"agent-{snake}", name)

@@ -1,4 +1,4 @@
-"""Live events on their way to the screen: gathered for a breath, then shown together."""
+"""Collects live events for a moment, then shows them together."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from bot.console.rest import Json
 
-BREATH_S: Final = 0.15
+BATCH_INTERVAL_S: Final = 0.15
 """New events are shown a few times a second, however many there are."""
 
 Start = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
 
 class EventBatcher:
-    """Hands events to `show` in the order they came, one handful at a time.
+    """Hands events to `show` in order, one batch at a time.
 
-    `start` runs a coroutine in the background; an error of `show` is its task's, and what came since is shown with the
-    next event.
+    `start` runs a coroutine in the background; an error of `show` fails its task, and events since then are shown with
+    the next one.
     """
 
     def __init__(self, show: Callable[[list[Json]], Awaitable[None]], start: Start) -> None:
@@ -26,14 +26,14 @@ class EventBatcher:
         self._waiting: list[Json] = []
         self._showing: asyncio.Task[None] | None = None
 
-    def came(self, event: Json) -> None:
+    def add(self, event: Json) -> None:
         self._waiting.append(event)
         if self._showing is None or self._showing.done():
             self._showing = self._start(self._show_all())
 
     async def _show_all(self) -> None:
-        # What comes while a handful is being shown would otherwise wait for the next event, however long.
+        # Events that arrive while a batch is shown would otherwise wait for the next event, however long.
         while self._waiting:
-            await asyncio.sleep(BREATH_S)
+            await asyncio.sleep(BATCH_INTERVAL_S)
             events, self._waiting = self._waiting, []
             await self._show(events)

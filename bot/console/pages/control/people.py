@@ -1,4 +1,4 @@
-"""The left of the control room: users, most recently active first, with what they sent and got."""
+"""The users, most recently active first, with the numbers of messages sent and received."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from bot.console.rest import Json, RestError
 
 _LAST_WORDS: Final = 12
 _SHOWN: Final = 100
-"""Who has more users finds them with the choice in the bar."""
+"""Most users listed; others are found with the selection in the bar."""
 
 
 class People:
-    """Counts go on with the live stream; the words of the chosen user stand under him. `foot` is for a panel below."""
+    """Counts follow the live stream; the last messages of the chosen user are below. `foot` is for a further panel."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
         self._counts: dict[int, tuple[ui.label, ui.label]] = {}
-        self._traffic = {user["user_id"]: [user["sent"], user["received"]] for user in seat.users}
+        self._traffic = {user["user_id"]: [user["sent"], user["received"]] for user in context.users}
         with ui.element("section").classes("room-people") as section:
-            section.props["aria-label"] = seat.say("control-people")
+            section.props["aria-label"] = context.say("control-people")
             with ui.element("div").classes("room-scroll"):
-                if seat.admin and len(seat.users) > 1:
+                if context.admin and len(context.users) > 1:
                     self._everybody()
-                for user in seat.users[:_SHOWN]:
+                for user in context.users[:_SHOWN]:
                     self._user(user)
                 self._talk = ui.element("div").classes("talk").props('tabindex=0 role="log"')
-                self._talk.props["aria-label"] = seat.say("control-words")
+                self._talk.props["aria-label"] = context.say("control-words")
             self.foot = ui.element("div").classes("room-foot")
-        self._talk.set_visibility(seat.user_id is not None)
-        # On a phone users stand beside one another, and the chosen one may be out of sight.
+        self._talk.set_visibility(context.user_id is not None)
+        # On a phone users are side by side, and the chosen one may be out of sight.
         ui.run_javascript(
             'document.querySelector(".who[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" })'
         )
         ui.timer(0, self._words, once=True)
 
     def _everybody(self) -> None:
-        with _entry("/", chosen=self._seat.user_id is None):
+        with _entry("/", chosen=self._context.user_id is None):
             ui.icon("groups").classes("avatar everybody").props("aria-hidden=true")
             with ui.element("span").classes("who-lines"):
-                words("span", self._seat.say("everybody"), "who-name")
-                words("span", self._seat.say("control-users", count=len(self._seat.users)), "who-line")
+                words("span", self._context.say("everybody"), "who-name")
+                words("span", self._context.say("control-users", count=len(self._context.users)), "who-line")
 
     def _user(self, user: Json) -> None:
-        say, user_id = self._seat.say, user["user_id"]
-        with _entry(f"/?user={user_id}", chosen=user_id == self._seat.user_id):
+        say, user_id = self._context.say, user["user_id"]
+        with _entry(f"/?user={user_id}", chosen=user_id == self._context.user_id):
             avatar(user["name"], user_id)
             with ui.element("span").classes("who-lines"):
                 with ui.element("span").classes("who-head"):
@@ -65,11 +65,11 @@ class People:
     def _count(self, way: str, number: int) -> ui.label:
         with ui.element("span").classes(f"who-count {way}"):
             ui.icon("north_east" if way == "sent" else "south_west").props("aria-hidden=true")
-            words("span", self._seat.say(f"control-{way}"), "sr")
-            return ui.label(self._seat.say.number(number))
+            words("span", self._context.say(f"control-{way}"), "sr")
+            return ui.label(self._context.say.number(number))
 
-    async def heard(self, events: list[Json]) -> None:
-        """Counts what went by, and shows the words if they are the chosen user's."""
+    async def update_from(self, events: list[Json]) -> None:
+        """Counts the events, and shows the messages if they are the chosen user's."""
         ways = {"message_received": 0, "message_sent": 1}
         fresh = False
         for event in events:
@@ -77,24 +77,24 @@ class People:
             if way is None or user_id not in self._counts:
                 continue
             self._traffic[user_id][way] += 1
-            self._counts[user_id][way].set_text(self._seat.say.number(self._traffic[user_id][way]))
-            fresh = fresh or user_id == self._seat.user_id
+            self._counts[user_id][way].set_text(self._context.say.number(self._traffic[user_id][way]))
+            fresh = fresh or user_id == self._context.user_id
         if fresh:
             await self._words()
 
     async def _words(self) -> None:
-        if self._seat.user_id is None:
+        if self._context.user_id is None:
             return
         try:
-            found = await self._seat.rest.get("/messages", user_id=self._seat.user_id, limit=_LAST_WORDS)
+            found = await self._context.rest.get("/messages", user_id=self._context.user_id, limit=_LAST_WORDS)
         except RestError:
-            return  # the timeline beside it says that the bot is away
+            return  # the timeline beside it says that the bot does not answer
         self._talk.clear()
         with self._talk:
             for message in found["messages"]:
                 with ui.element("div").classes(f"said {message['role']}"):
                     words("p", message["content"])
-                    words("time", self._seat.say.moment(message["timestamp"], "HH:mm"))
+                    words("time", self._context.say.moment(message["timestamp"], "HH:mm"))
         ui.run_javascript(f"const talk = getHtmlElement({self._talk.id}); if (talk) talk.scrollTop = talk.scrollHeight")
 
 

@@ -1,4 +1,4 @@
-"""The panel of a simulation, where one runs: start, stop, resume, speed."""
+"""The panel of a running simulation: start, pause, resume, speed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import chip, heading, told, words
+from bot.console.elements import chip, heading, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.rest import Json, Refused
 
@@ -19,22 +19,22 @@ _KINDS: Final = {"running": "good", "failed": "bad", "stopped": "warn"}
 _ACTIONS: Final = {"running": ("stop",), "stopped": ("resume", "start"), "finished": ("start",), "failed": ("start",)}
 
 
-async def simulation_panel(seat: PageContext, place: ui.element) -> None:
-    """Laid in `place` if the bot lives in a simulation and the session may steer it; else nothing."""
+async def simulation_panel(context: PageContext, place: ui.element) -> None:
+    """Lays the panel in `place` if the bot runs in a simulation that the session may control; else nothing."""
     try:
-        state: Json = await seat.rest.get("/simulator")
+        state: Json = await context.rest.get("/simulator")
     except Refused:
         return
     if state["state"] != "off":
         with place:
-            _Panel(seat, state)
+            _Panel(context, state)
 
 
 class _Panel:
-    """Looks every two seconds how far it is. Buttons stay the same elements meanwhile, or they would lose the focus."""
+    """Updates every two seconds. Its buttons stay the same elements, or they would lose the focus."""
 
-    def __init__(self, seat: PageContext, state: Json) -> None:
-        self._seat, say = seat, seat.say
+    def __init__(self, context: PageContext, state: Json) -> None:
+        self._context, say = context, context.say
         with ui.element("section").classes("simulation") as section:
             section.props["aria-label"] = say("simulation")
             self._head = ui.element("div").classes("simulation-head")
@@ -51,19 +51,19 @@ class _Panel:
         ui.timer(_LOOK_S, self._look)
 
     def _speed(self, speed: int) -> ui.element:
-        button = words("button", self._seat.say(f"simulation-speed-{speed}"), "speed").props("type=button")
+        button = words("button", self._context.say(f"simulation-speed-{speed}"), "speed").props("type=button")
         return button.on("click", partial(self._order, {"action": "speed", "speed": speed}))
 
     async def _look(self) -> None:
-        with told(self._seat):
-            self._show(await self._seat.rest.get("/simulator"))
+        with trouble_notice(self._context):
+            self._show(await self._context.rest.get("/simulator"))
 
     def _show(self, state: Json) -> None:
         before, self._shown = self._shown, state
         if any(before.get(part) != state[part] for part in ("state", "title", "scenario")):
             self._head_line(state)
             self._offer(state)
-        self._now.text = self._seat.say.moment(state["now"], "EEE d MMM y, HH:mm")
+        self._now.text = self._context.say.moment(state["now"], "EEE d MMM y, HH:mm")
         share = state["acts"] / state["of_acts"] if state["of_acts"] else 0
         self._bar.props(f"max=1 value={share}")
         self._error.text = state["error"] or ""
@@ -72,20 +72,20 @@ class _Panel:
             button.props(f"aria-pressed={str((state['speed'] or 0) == speed).lower()}")
 
     def _head_line(self, state: Json) -> None:
-        say = self._seat.say
+        say = self._context.say
         self._head.clear()
         with self._head:
             heading(state["title"] or state["scenario"] or say("simulation"), 2)
             chip(say(f"simulation-{state['state']}"), _KINDS.get(state["state"], ""))
 
     def _offer(self, state: Json) -> None:
-        """The orders that its state allows."""
+        """Shows the orders allowed in this state."""
         self._buttons.clear()
         with self._buttons:
             for action in _ACTIONS.get(state["state"], ()):
-                button = words("button", self._seat.say(f"simulation-{action}-now"), "button small")
+                button = words("button", self._context.say(f"simulation-{action}-now"), "button small")
                 button.props("type=button").on("click", partial(self._order, {"action": action}))
 
     async def _order(self, order: Json) -> None:
-        with told(self._seat):
-            self._show(await self._seat.rest.post("/simulator", order))
+        with trouble_notice(self._context):
+            self._show(await self._context.rest.post("/simulator", order))

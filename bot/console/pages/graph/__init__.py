@@ -1,4 +1,4 @@
-"""The graph of everything an owner has, opened node by node."""
+"""The graph of an owner's memory, expanded node by node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the graph is looked at: what the browser asks for, and what it is told."""
+"""The graph explorer: answers what the browser asks for."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.elements import empty, style, told
+from bot.console.elements import empty, style, trouble_notice
 from bot.console.page_context import PageContext
 from bot.console.rest import Json, Refused, segment
 
 _WORDS: Final = (
     "search", "found", "nothing", "kinds", "view", "drawn", "listed", "closer", "farther", "whole", "details", "expand",
-    "only", "profile", "links", "receipts", "no-receipts", "alone", "choose", "now", "as-of", "full",
+    "only", "profile", "links", "sources", "no-sources", "alone", "choose", "now", "as-of", "full",
 )  # fmt: skip
 
 _BEGINNINGS: Final = 3
 _AT_FIRST: Final = 14
-"""Nodes from which one begins where none is named, and neighbours of each kind around each."""
+"""Nodes to begin with where none is named, and neighbours of each kind around each."""
 
 _KINDS: Final = {"fact": 4, "memory": 2, "chronicle": 3}
-"""Each part of the memory, and its tone."""
+"""The parts of the memory and their tones."""
 
 LOOKS: Final[dict[str, tuple[str, int]]] = {
     "owner": ("face", 4), "person": ("person", 4), "organization": ("business", 5), "project": ("rocket_launch", 1),
@@ -33,7 +33,7 @@ LOOKS: Final[dict[str, tuple[str, int]]] = {
     "Request": ("chat", 3), "Response": ("smart_toy", 5), "Feedback": ("feedback", 1), "Analysis": ("fact_check", 6),
     "Day": ("today", 7), "Year": ("calendar_month", 7),
 }  # fmt: skip
-"""The sign and tone of a node: of an entity by its type, of any other by its label."""
+"""The icon and tone of a node: of an entity by its type, of any other by its label."""
 
 _RELATIONS: Final = (
     "RELATES_TO", "HAS_CONCEPT", "HAS_KEYWORD", "BELONGS_TO", "MENTIONS", "FROM_SOURCE", "IN_CONTEXT",
@@ -41,34 +41,34 @@ _RELATIONS: Final = (
     "DEPENDS_ON", "PART_OF", "CONFLICTS_WITH", "SUPERSEDES", "RESPONDS_TO", "FEEDBACK_ON", "ANALYZES", "SUMMARIZES",
     "NEXT", "MONTH", "HAPPENED_AT", "INVOLVES", "WORKS_FOR", "LIVES_IN", "KNOWS", "LIKES",
 )  # fmt: skip
-"""What the console says in words; relations of facts are free, and others are shown by their own names."""
+"""Relations with a phrase of their own; relations of facts are free text, and others are shown by name."""
 
 
-async def build(seat: PageContext) -> None:
-    """`node` in the address is where to begin; otherwise it is the owner himself, beside what has the most links."""
+async def build(context: PageContext) -> None:
+    """`node` in the address is where to begin; else the owner and the nodes with most links."""
     style("people")
     style("graph")
     request = ui.context.client.request
     node = request.query_params.get("node", "") if request is not None else ""
     if node:
-        first = [await _around(seat, node, {})]
+        first = [await _around(context, node, {})]
     else:
-        found = (await seat.rest.get("/graph/beginnings", user_id=seat.user_id, limit=_BEGINNINGS))["nodes"]
+        found = (await context.rest.get("/graph/beginnings", user_id=context.user_id, limit=_BEGINNINGS))["nodes"]
         if not found:
-            empty("hub", seat.say("graph-empty"), seat.say("graph-empty-text"))
+            empty("hub", context.say("graph-empty"), context.say("graph-empty-text"))
             return
-        first = [await _around(seat, one["id"], {}) for one in found]
-    explorer = _Explorer(seat)
-    # The browser has the component only once it is there.
+        first = [await _around(context, one["id"], {}) for one in found]
+    explorer = _Explorer(context)
+    # The browser has the component only once it is loaded.
     await ui.context.client.connected(timeout=30)
     explorer.run_method("loaded", first, True)
 
 
-async def _around(seat: PageContext, node: str, asked: Json) -> Json:
+async def _around(context: PageContext, node: str, asked: Json) -> Json:
     """Raises Trouble."""
-    found: Json = await seat.rest.get(
+    found: Json = await context.rest.get(
         f"/graph/around/{segment(node)}",
-        user_id=seat.user_id,
+        user_id=context.user_id,
         beside=asked.get("beside") or None,
         limit=asked.get("limit", _AT_FIRST),
         as_of=asked.get("day"),
@@ -77,13 +77,13 @@ async def _around(seat: PageContext, node: str, asked: Json) -> Json:
 
 
 class _Explorer(ui.element, component="graph.js"):
-    """What is shown lives in the browser; the page fetches what it asks for."""
+    """The browser holds what is shown; the page fetches what it asks for."""
 
-    def __init__(self, seat: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._seat, say = seat, seat.say
+        self._context, say = context, context.say
         words = {_camel(name): say(f"graph-{name}") for name in _WORDS} | {"close": say("close")}
-        words |= {"more": say("graph-more", count="#"), "told": say("graph-told", nodes="#n", edges="#e")}
+        words |= {"more": say("graph-more", count="#"), "counts": say("graph-counts", nodes="#n", edges="#e")}
         self._props["words"] = words
         self._props["labels"] = {
             name: {"name": say(f"label-{name}"), "icon": icon, "tone": f"tone-{tone}"}
@@ -94,20 +94,20 @@ class _Explorer(ui.element, component="graph.js"):
             {"id": kind, "name": say(f"graph-kind-{kind}"), "tone": f"tone-{tone}"} for kind, tone in _KINDS.items()
         ]
         self._props["locale"], self._props["zone"] = say.language, str(say.zone)
-        self._props["profile"] = seat.at("/people", person="PERSON")
+        self._props["profile"] = context.at("/people", person="PERSON")
         self.on("load", self._load)
         self.on("search", self._search)
-        self.on("receipts", self._receipts)
+        self.on("sources", self._send_sources)
 
     async def _load(self, event: GenericEventArguments) -> None:
-        """What was shown and is not there any more is left out, unless nothing else was asked for."""
+        """Sends nodes with their links. Nodes that are gone are left out, unless nothing else was asked for."""
         asked: dict[str, Any] = event.args
         found = []
         try:
-            with told(self._seat):
+            with trouble_notice(self._context):
                 for node in asked["ids"]:
                     try:
-                        found.append(await _around(self._seat, node, asked))
+                        found.append(await _around(self._context, node, asked))
                     except Refused:
                         if len(asked["ids"]) == 1:
                             raise
@@ -119,19 +119,19 @@ class _Explorer(ui.element, component="graph.js"):
 
     async def _search(self, event: GenericEventArguments) -> None:
         query = str(event.args)
-        body = {"query": query, "search_type": "nodes", "max_results": 8, "group_ids": [str(self._seat.user_id)]}
-        with told(self._seat):
-            found = await self._seat.rest.post("/graph/search", body, user_id=self._seat.user_id)
+        body = {"query": query, "search_type": "nodes", "max_results": 8, "group_ids": [str(self._context.user_id)]}
+        with trouble_notice(self._context):
+            found = await self._context.rest.post("/graph/search", body, user_id=self._context.user_id)
             hits = [
                 {"uuid": one["uuid"], "name": one["name"], "summary": one["summary"], "label": ", ".join(one["labels"])}
                 for one in found["results"]
             ]
             self.run_method("hits", query, hits)
 
-    async def _receipts(self, event: GenericEventArguments) -> None:
-        with told(self._seat):
+    async def _send_sources(self, event: GenericEventArguments) -> None:
+        with trouble_notice(self._context):
             path = f"/graph/facts/{segment(event.args)}"
-            fact = await self._seat.rest.get(path, user_id=self._seat.user_id)
+            fact = await self._context.rest.get(path, user_id=self._context.user_id)
             lines = [{name: line[name] for name in ("quote", "speaker", "at")} for line in fact["evidence"]]
             self.run_method("lines", fact["uuid"], lines)
 

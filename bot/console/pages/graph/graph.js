@@ -12,7 +12,7 @@ const short = (text, most) => (text.length > most ? text.slice(0, most - 1).trim
 export default {
   mixins: [stage],
   props: ["words", "labels", "relations", "kinds", "locale", "zone", "profile"],
-  emits: ["load", "search", "receipts"],
+  emits: ["load", "search", "sources"],
   template: `
     <div :class="['graph', { 'details-open': chosen && opened }]">
       <div class="graph-bar">
@@ -35,7 +35,7 @@ export default {
         </div>
       </div>
       <div class="graph-stage">
-        <p class="sr" role="status">{{ told }}</p>
+        <p class="sr" role="status">{{ counts }}</p>
         <svg ref="svg" v-show="!listed" class="graph-svg" role="group" :aria-label="words.drawing" @wheel="wheel" @pointerdown="down" @pointermove="move" @pointerup="up" @pointercancel="up" @keydown="key">
           <g :transform="moved">
             <g v-for="edge in drawn" :key="edge.id" :class="['edge', edge.kind, { near: near(edge) }]" aria-hidden="true">
@@ -82,9 +82,9 @@ export default {
             <li v-for="tie in links(here.id)" :key="tie.id">
               <button type="button" class="tie" @click="pick(tie.other)"><span :class="['tie-dot', look(tie.other).tone]"></span><span><span class="dim">{{ tie.out ? relation(tie) : '← ' + relation(tie) }}</span> <b>{{ brief(tie.other.name, 80) }}</b><span v-if="tie.text" class="tie-text">{{ tie.text }}</span>
                 <span v-if="tie.valid_at || tie.invalid_at" class="tie-when">{{ span(tie) }}</span></span></button>
-              <button v-if="tie.kind === 'fact'" type="button" class="tie-why" :aria-expanded="String(!!receipts[tie.id])" :aria-label="words.receipts + ': ' + tie.text" @click="why(tie)"><span class="material-icons" aria-hidden="true">format_quote</span></button>
-              <div v-if="receipts[tie.id]" class="tie-lines"><blockquote v-for="line in receipts[tie.id]" class="quote"><p>{{ line.quote }}</p><footer><span v-if="line.speaker">{{ line.speaker }}</span><time>{{ date(line.at) }}</time></footer></blockquote>
-                <p v-if="!receipts[tie.id].length" class="dim">{{ words.noReceipts }}</p></div>
+              <button v-if="tie.kind === 'fact'" type="button" class="tie-why" :aria-expanded="String(!!sources[tie.id])" :aria-label="words.sources + ': ' + tie.text" @click="why(tie)"><span class="material-icons" aria-hidden="true">format_quote</span></button>
+              <div v-if="sources[tie.id]" class="tie-lines"><blockquote v-for="line in sources[tie.id]" class="quote"><p>{{ line.quote }}</p><footer><span v-if="line.speaker">{{ line.speaker }}</span><time>{{ date(line.at) }}</time></footer></blockquote>
+                <p v-if="!sources[tie.id].length" class="dim">{{ words.noSources }}</p></div>
             </li>
           </ul>
           <p v-if="!links(here.id).length" class="dim">{{ words.alone }}</p>
@@ -94,7 +94,7 @@ export default {
     </div>`,
   data() {
     const today = Math.floor(Date.now() / DAY);
-    return { all: [], ties: [], root: "", chosen: "", opened: false, off: new Set(), query: "", found: null, listed: false, moment: today, today, first: today - 365, busy: false, notice: "", over: "", receipts: {} };
+    return { all: [], ties: [], root: "", chosen: "", opened: false, off: new Set(), query: "", found: null, listed: false, moment: today, today, first: today - 365, busy: false, notice: "", over: "", sources: {} };
   },
   computed: {
     byId() { return new Map(this.all.map((node) => [node.id, node])); },
@@ -141,7 +141,7 @@ export default {
       return [...groups].map(([name, nodes]) => ({ name, nodes })).sort((a, b) => b.nodes.length - a.nodes.length);
     },
     day() { return this.moment >= this.today ? this.words.now : new Intl.DateTimeFormat(this.locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }).format(this.moment * DAY); },
-    told() { return this.words.told.replace("#n", this.nodes.length).replace("#e", this.edges.length); },
+    counts() { return this.words.counts.replace("#n", this.nodes.length).replace("#e", this.edges.length); },
   },
   watch: {
     off() { this.arrange(); },
@@ -183,12 +183,12 @@ export default {
       if (this.query.trim().length > 1) this.waiting = setTimeout(() => this.$emit("search", this.query.trim()), 300);
     },
     why(tie) {
-      if (this.receipts[tie.id]) { const { [tie.id]: _, ...rest } = this.receipts; this.receipts = rest; } else this.$emit("receipts", tie.id);
+      if (this.sources[tie.id]) { const { [tie.id]: _, ...rest } = this.sources; this.sources = rest; } else this.$emit("sources", tie.id);
     },
 
     // What the page tells
     hits(query, found) { if (query === this.query.trim()) this.found = found; },
-    lines(id, lines) { this.receipts = { ...this.receipts, [id]: lines }; },
+    lines(id, lines) { this.sources = { ...this.sources, [id]: lines }; },
     failed() { this.busy = false; },
     loaded(several, fresh) {
       this.busy = false;

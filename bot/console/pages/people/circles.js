@@ -36,7 +36,7 @@ export default {
               <circle :r="${OWNER}" /><text class="self-initials" y="2">{{ owner.initials }}</text><text class="self-name" y="22">{{ brief(owner.name, 12) }}</text>
             </g>
             <a v-for="one in laid.dots" :key="one.id" :href="one.href" :class="['dot', one.tone, { dim: fits && !fits.has(one.id) }]" :transform="'translate(' + one.x + ' ' + one.y + ')'"
-               :aria-label="one.told" :tabindex="fits && !fits.has(one.id) ? -1 : 0" draggable="false" @click="clicked" @mouseenter="over = one" @mouseleave="over = null" @focus="over = one" @blur="over = null">
+               :aria-label="one.label" :tabindex="fits && !fits.has(one.id) ? -1 : 0" draggable="false" @click="clicked" @mouseenter="over = one" @mouseleave="over = null" @focus="over = one" @blur="over = null">
               <circle :r="one.r" />
               <text class="dot-initials" :style="{ fontSize: one.r * 0.72 + 'px' }" aria-hidden="true">{{ one.initials }}</text>
               <text class="dot-name" :y="one.r + 16" aria-hidden="true">{{ brief(one.name, 14) }}</text>
@@ -56,7 +56,7 @@ export default {
         </div>
       </div>
       <section class="circles-list" :aria-label="words.list" tabindex="0">
-        <p class="circles-told" role="status">{{ told }}</p>
+        <p class="circles-summary" role="status">{{ summary }}</p>
         <div v-for="group in groups" :key="group.id">
           <h2 :class="['circles-group', group.tone]"><span class="lane-dot"></span>{{ group.name }}</h2>
           <ul>
@@ -94,7 +94,7 @@ export default {
       const listed = this.fits ? this.shown.filter((one) => this.fits.has(one.id)) : this.shown.filter((one) => this.people.some((known) => known.id === one.id));
       return this.circles.map((circle) => ({ ...circle, people: listed.filter((one) => one.circle === circle.id) })).filter((group) => group.people.length);
     },
-    told() {
+    summary() {
       const n = this.groups.reduce((sum, group) => sum + group.people.length, 0);
       if (this.fits) return this.looking ? this.words.looking : n ? this.words.found.replace("#", n) : this.words.nobody;
       return this.count > this.people.length ? this.words.most : this.words.all;

@@ -1,4 +1,4 @@
-"""Dialogs: a question with its fields and buttons, from which nobody comes away without an answer."""
+"""Dialogs with fields and buttons."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bot.console.rest import BotDown, LoggedOut, RestError
 
 
 @contextmanager
-def asking(seat: PageContext, title: str, text: str = "") -> Iterator[ui.dialog]:
-    """An open dialog; what is laid inside the block stands under its title.
+def asking(context: PageContext, title: str, text: str = "") -> Iterator[ui.dialog]:
+    """Opens a dialog; elements created in the block are laid under its title.
 
-    It belongs to the page, not to the part whose button opened it: that may be laid anew meanwhile.
+    It belongs to the page, not to the part whose button opened it, which may be laid out again meanwhile.
     """
     with ui.context.client.content, ui.dialog() as dialog, ui.card().classes("ask"):
         dialog.props["aria-label"] = title
@@ -36,8 +36,8 @@ def answers() -> Iterator[None]:
         yield
 
 
-def cancel(seat: PageContext, dialog: ui.dialog) -> None:
-    words("button", seat.say("people-cancel"), "act").props("type=button").on("click", dialog.close)
+def cancel(context: PageContext, dialog: ui.dialog) -> None:
+    words("button", context.say("people-cancel"), "act").props("type=button").on("click", dialog.close)
 
 
 def answer(text: str, do: Callable[[], object]) -> TextElement:
@@ -45,20 +45,20 @@ def answer(text: str, do: Callable[[], object]) -> TextElement:
 
 
 class Fault:
-    """Where a dialog says why it could not be done; the dialog stays open."""
+    """The place for an error in a dialog, which stays open."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
         self._place = words("p", "", "fault ask-fault").props("role=alert")
         self._place.set_visibility(False)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def shown(self) -> Iterator[None]:
         try:
             yield
         except LoggedOut:
             ui.navigate.to("/login")
         except RestError as error:
             down = isinstance(error, BotDown)
-            self._place.set_text(self._seat.say("trouble-down") if down else str(error))
+            self._place.set_text(self._context.say("trouble-down") if down else str(error))
             self._place.set_visibility(True)

@@ -13,12 +13,12 @@ from bot.console.pages.people.dialogs import Fault, answer, answers, asking, can
 from bot.console.rest import Json
 
 Save = Callable[[Json, Json], Awaitable[None]]
-"""Takes the person and what is to change."""
+"""Takes the person and the changes."""
 
 
-def edit_dialog(seat: PageContext, person: Json, save: Save) -> None:
-    """Only what was changed is sent: what the owner does not touch stays the model's to learn."""
-    say, now = seat.say, dict[str, str]()
+def edit_dialog(context: PageContext, person: Json, save: Save) -> None:
+    """Asks for changes and sends only those: untouched fields stay the model's to learn."""
+    say, now = context.say, dict[str, str]()
     before = {
         "display_name": person["display_name"],
         "aliases": ", ".join(person["aliases"]),
@@ -26,8 +26,8 @@ def edit_dialog(seat: PageContext, person: Json, save: Save) -> None:
         "circle": person["circle"],
         "bio": person["bio"],
     }
-    with asking(seat, say("people-edit-title"), say("people-edit-text")) as dialog:
-        fault = Fault(seat)
+    with asking(context, say("people-edit-title"), say("people-edit-text")) as dialog:
+        fault = Fault(context)
         for name, label, kind in (
             ("display_name", "people-name", "input"),
             ("aliases", "people-aliases", "input"),
@@ -36,51 +36,51 @@ def edit_dialog(seat: PageContext, person: Json, save: Save) -> None:
             ("bio", "people-bio", "textarea"),
         ):
             hint = say("people-aliases-hint") if name == "aliases" else ""
-            _field(seat, say(label), kind, name, before[name], now, hint)
+            _field(context, say(label), kind, name, before[name], now, hint)
 
         async def done() -> None:
             changes = {name: value for name, value in now.items() if value.strip() != before[name]}
-            with fault.told():
+            with fault.shown():
                 if changes:
-                    await save(person, _told(changes))
+                    await save(person, _changed_fields(changes))
                 dialog.close()
 
         with answers():
-            cancel(seat, dialog)
+            cancel(context, dialog)
             answer(say("people-save"), done)
 
 
-def _told(changes: dict[str, str]) -> Json:
-    told: Json = {name: value.strip() for name, value in changes.items()}
-    if "aliases" in told:
-        told["aliases"] = [one.strip() for one in changes["aliases"].split(",") if one.strip()]
-    if "username" in told:
-        told["username"] = told["username"] or None
-    return told
+def _changed_fields(changes: dict[str, str]) -> Json:
+    sent: Json = {name: value.strip() for name, value in changes.items()}
+    if "aliases" in sent:
+        sent["aliases"] = [one.strip() for one in changes["aliases"].split(",") if one.strip()]
+    if "username" in sent:
+        sent["username"] = sent["username"] or None
+    return sent
 
 
-def _field(seat: PageContext, label: str, kind: str, name: str, value: str, now: dict[str, str], hint: str) -> None:
+def _field(context: PageContext, label: str, kind: str, name: str, value: str, now: dict[str, str], hint: str) -> None:
     with ui.element("label").classes("field"):
         words("span", label)
         field = _Value(kind, value, lambda text: now.update({name: text}))
         if kind == "select":
             with field:
                 for circle in CIRCLES:
-                    option = words("option", circle_name(seat, circle)).props("selected" if circle == value else "")
+                    option = words("option", circle_name(context, circle)).props("selected" if circle == value else "")
                     option.props["value"] = circle
         if hint:
             words("small", hint)
 
 
 class _Value(ui.element):
-    """A field of the browser's own, which every phone and every reader knows."""
+    """A plain HTML field, which phones and screen readers know."""
 
     def __init__(self, tag: str, value: str, changed: Callable[[str], None]) -> None:
         super().__init__(tag)
-        # Given as `value`, what was typed would be overwritten whenever anything of the page changes.
+        # Given as `value`, typed text would be overwritten whenever anything on the page changes.
         if tag != "select":
             self._props["defaultValue"] = value
         self.props("autocomplete=off")
-        # An empty text by itself would count as nothing to tell.
+        # An empty text alone would count as nothing to send.
         handler = "(event) => emit({text: event.target.value})"
         self.on("input", lambda event: changed(str(event.args["text"])), js_handler=handler)

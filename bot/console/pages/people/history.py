@@ -1,4 +1,4 @@
-"""Facts over time: each a bar from when it began to hold until it ended, and behind it the lines that say so."""
+"""Facts over time: each a bar from its beginning to its end, with its sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, words
 from bot.console.page_context import PageContext
-from bot.console.pages.people.source_line import lay_receipt
+from bot.console.pages.people.source_line import lay_source
 from bot.console.rest import Json
 
 _DAY: Final = "d MMM y"
@@ -18,9 +18,9 @@ _MARKS: Final = 6
 """Most years or months named on the axis."""
 
 
-def lay_history(seat: PageContext, facts: Sequence[Json], tone: str) -> None:
-    """Facts as `/graph/nodes/{id}/facts` tells them, all versions; what holds now comes first."""
-    say, now = seat.say, datetime.now(UTC)
+def lay_history(context: PageContext, facts: Sequence[Json], tone: str) -> None:
+    """Shows facts as `/graph/nodes/{id}/facts` returns them, all versions; current ones first."""
+    say, now = context.say, datetime.now(UTC)
     with card(say("people-facts")):
         if not facts:
             words("p", say("people-facts-none"), "row-title")
@@ -33,11 +33,11 @@ def lay_history(seat: PageContext, facts: Sequence[Json], tone: str) -> None:
         with ui.element("ul").classes("facts-list"):
             for fact in sorted(facts, key=lambda one: _place(one, now)):
                 with ui.element("li"):
-                    _lay_fact(seat, fact, axis, tone, now)
+                    _lay_fact(context, fact, axis, tone, now)
 
 
 class _Axis:
-    """The stretch of time that is drawn, from the first beginning until now or the last end that is known."""
+    """The period drawn: from the first beginning until now or the last known end."""
 
     def __init__(self, facts: Sequence[Json], now: datetime) -> None:
         times = [_moment(one[name]) for one in facts for name in ("valid_at", "created_at", "invalid_at")]
@@ -47,11 +47,11 @@ class _Axis:
         self._span = self.end - self.begin
 
     def share(self, at: datetime) -> float:
-        """Where a moment stands, in percent."""
+        """The position of a moment, in percent."""
         return min(100.0, max(0.0, 100 * ((at - self.begin) / self._span)))
 
     def marks(self) -> list[tuple[float, datetime, str]]:
-        """(place in percent, moment, its pattern): years, or months of a short stretch."""
+        """(position in percent, moment, its date pattern): years, or months of a short period."""
         months = (self.end.year - self.begin.year) * 12 + self.end.month - self.begin.month
         step = max(1, -(-months // _MARKS))
         step = -(-step // 12) * 12 if months > 30 else step
@@ -64,14 +64,14 @@ class _Axis:
         return found
 
 
-def _lay_fact(seat: PageContext, fact: Json, axis: _Axis, tone: str, now: datetime) -> None:
+def _lay_fact(context: PageContext, fact: Json, axis: _Axis, tone: str, now: datetime) -> None:
     state = _state(fact, now)
     kind = {"now": "", "ended": "past", "corrected": "past corrected"}[state]
     with ui.element("details").classes(f"life {kind} {tone}"):
         with ui.element("summary"):
             with ui.element("span").classes("life-words"):
                 words("b", fact["fact"])
-                words("span", _when(seat, fact), "life-when")
+                words("span", _when(context, fact), "life-when")
             with ui.element("span").classes("life-track").props("aria-hidden=true"):
                 begin, end = _moment(fact["valid_at"]), _moment(fact["invalid_at"] or fact["expired_at"])
                 left = 0.0 if begin is None else axis.share(begin)
@@ -79,11 +79,11 @@ def _lay_fact(seat: PageContext, fact: Json, axis: _Axis, tone: str, now: dateti
                 bar = ui.element("span").classes("life-bar" + (" open-start" if begin is None else ""))
                 bar.style(f"left: {min(left, 98.5):.2f}%; width: {max(width, 0):.2f}%")
         with ui.element("div").classes("life-body"):
-            _lay_why(seat, fact, state)
+            _lay_why(context, fact, state)
 
 
-def _lay_why(seat: PageContext, fact: Json, state: str) -> None:
-    say = seat.say
+def _lay_why(context: PageContext, fact: Json, state: str) -> None:
+    say = context.say
     with ui.element("div").classes("life-chips"):
         chip(say(f"people-fact-{state}"), {"now": "good", "ended": "", "corrected": "warn"}[state])
         chip(fact["name"])
@@ -92,15 +92,15 @@ def _lay_why(seat: PageContext, fact: Json, state: str) -> None:
     if fact["update_reason"]:
         words("p", say("people-why", reason=fact["update_reason"]), "dim")
     if not fact["evidence"]:
-        words("p", say("people-no-receipts"), "dim")
+        words("p", say("people-no-sources"), "dim")
         return
-    words("h3", say("people-receipts"), "details-title")
+    words("h3", say("people-sources"), "details-title")
     for line in fact["evidence"]:
-        lay_receipt(seat, line)
+        lay_source(context, line)
 
 
-def _when(seat: PageContext, fact: Json) -> str:
-    say = seat.say
+def _when(context: PageContext, fact: Json) -> str:
+    say = context.say
     begin, end = fact["valid_at"], fact["invalid_at"]
     if begin and end:
         return say("people-fact-span", **{"from": say.moment(begin, _DAY)}, until=say.moment(end, _DAY))
@@ -121,5 +121,5 @@ def _place(fact: Json, now: datetime) -> tuple[int, float]:
     return ("now", "ended", "corrected").index(_state(fact, now)), -begin.timestamp()
 
 
-def _moment(told: str | None) -> datetime | None:
-    return None if told is None else datetime.fromisoformat(told)
+def _moment(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)

@@ -1,4 +1,4 @@
-"""Two profiles made one, and one made two again: each asked before it is done."""
+"""Merging two profiles and splitting one, each after a confirmation."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from bot.console.rest import Json
 
 _OFFERED: Final = 8
 _KNOWN: Final = 300
-"""Most people that are offered by name; a longer search goes by meaning, too."""
+"""Most people offered by name; a longer search also goes by meaning."""
 
 
-async def merge_dialog(seat: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]]) -> None:
-    """First with whom, then which of both stays."""
-    with asking(seat, seat.say("people-merge-title", name=person["display_name"])) as dialog:
-        _MergeDialog(seat, person, merge, dialog)
+async def merge_dialog(context: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]]) -> None:
+    """Asks with whom to merge, then which profile stays."""
+    with asking(context, context.say("people-merge-title", name=person["display_name"])) as dialog:
+        _MergeDialog(context, person, merge, dialog)
 
 
-def split_dialog(seat: PageContext, part: Json, split: Callable[[], Awaitable[None]]) -> None:
-    say, name = seat.say, part["display_name"]
-    with asking(seat, say("people-split-title", name=name), say("people-split-text", name=name)) as dialog:
-        fault = Fault(seat)
+def split_dialog(context: PageContext, part: Json, split: Callable[[], Awaitable[None]]) -> None:
+    say, name = context.say, part["display_name"]
+    with asking(context, say("people-split-title", name=name), say("people-split-text", name=name)) as dialog:
+        fault = Fault(context)
 
         async def done() -> None:
-            with fault.told():
+            with fault.shown():
                 await split()
                 dialog.close()
 
         with answers():
-            cancel(seat, dialog)
+            cancel(context, dialog)
             answer(say("people-split"), done)
 
 
 class _MergeDialog:
-    """`merge` takes the one that becomes a part and the one that stays."""
+    """`merge` takes the profile that becomes a part and the one that stays."""
 
     def __init__(
-        self, seat: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]], dialog: ui.dialog
+        self, context: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]], dialog: ui.dialog
     ) -> None:
-        self._seat, self._person, self._merge, self._dialog = seat, person, merge, dialog
+        self._context, self._person, self._merge, self._dialog = context, person, merge, dialog
         self._known: list[Json] | None = None
         self._asked = 0
-        self._fault = Fault(seat)
+        self._fault = Fault(context)
         self._inside = ui.element("div")
         self._choose()
 
@@ -58,29 +58,29 @@ class _MergeDialog:
         self._inside.clear()
         with self._inside:
             with ui.element("label").classes("field"):
-                words("span", self._seat.say("people-merge-find"))
+                words("span", self._context.say("people-merge-find"))
                 field = ui.element("input").props("type=search autocomplete=off autofocus")
                 field.on("input", self._find, throttle=0.2, js_handler="(event) => emit({text: event.target.value})")
             self._list = ui.element("ul").classes("candidates")
             with self._list:
-                self._nobody = words("li", self._seat.say("people-merge-none"), "dim")
+                self._nobody = words("li", self._context.say("people-merge-none"), "dim")
             self._nobody.set_visibility(False)
             self._offered: dict[int, ui.element] = {}
             with answers():
-                cancel(self._seat, self._dialog)
+                cancel(self._context, self._dialog)
         ui.timer(0.01, partial(self._offer, ""), once=True)
 
     async def _find(self, event: GenericEventArguments) -> None:
         await self._offer(str(event.args["text"]))
 
     async def _offer(self, name: str) -> None:
-        """Whoever stays in the list keeps his button: a click that is on its way finds it."""
+        """Updates the list; people who stay in it keep their buttons, so that a click on its way still counts."""
         self._asked += 1
         asked = self._asked
-        with self._fault.told():
+        with self._fault.shown():
             found = (await self._matching(name.strip()))[:_OFFERED]
             if asked != self._asked or self._list.is_deleted:
-                return  # more letters were typed meanwhile, or one was chosen
+                return  # more letters were typed meanwhile, or somebody was chosen
             wanted = {one["id"]: one for one in found}
             for gone in self._offered.keys() - wanted.keys():
                 self._offered.pop(gone).delete()
@@ -92,8 +92,8 @@ class _MergeDialog:
             self._nobody.set_visibility(not wanted)
 
     async def _matching(self, name: str) -> list[Json]:
-        """Those whose names hold these letters, most mentioned first; if there are none, whom the search finds."""
-        rest, user_id = self._seat.rest, self._seat.user_id
+        """People whose names contain these letters, most mentioned first; if there are none, search results."""
+        rest, user_id = self._context.rest, self._context.user_id
         if self._known is None:
             self._known = (await rest.get("/people", user_id=user_id, limit=_KNOWN))["people"]
         others = [one for one in self._known if one["id"] != self._person["id"]]
@@ -111,14 +111,14 @@ class _MergeDialog:
             )
             with ui.element("span").classes("someone-lines"):
                 words("b", one["display_name"])
-                words("span", one["bio"] or circle_name(self._seat, one["circle"]))
+                words("span", one["bio"] or circle_name(self._context, one["circle"]))
             words("span", str(one["mention_count"]), "someone-count")
-        # Who is mentioned more often stays, unless the reader turns it round.
+        # The more mentioned one stays, unless the reader swaps them.
         pair = sorted((self._person, one), key=lambda person: person["mention_count"])
         button.on("click", partial(self._confirm, *pair))
 
     def _confirm(self, source: Json, target: Json) -> None:
-        say, names = self._seat.say, {"source": source["display_name"], "target": target["display_name"]}
+        say, names = self._context.say, {"source": source["display_name"], "target": target["display_name"]}
         self._inside.clear()
         with self._inside:
             words("h3", say("people-merge-confirm", **names), "ask-confirm")
@@ -134,13 +134,13 @@ class _MergeDialog:
                 answer(say("people-merge"), partial(self._done, source, target))
 
     def _side(self, person: Json, kind: str) -> None:
-        say = self._seat.say
+        say = self._context.say
         with ui.element("div").classes(kind):
             words("b", person["display_name"])
-            circle = circle_name(self._seat, person["circle"])
+            circle = circle_name(self._context, person["circle"])
             words("span", f"{circle} · {say('people-mentions', count=person['mention_count'])}", "dim")
 
     async def _done(self, source: Json, target: Json) -> None:
-        with self._fault.told():
+        with self._fault.shown():
             await self._merge(source, target)
             self._dialog.close()

@@ -1,4 +1,4 @@
-"""A line of a conversation or document as a receipt: its words, who said it and when, and the way to it."""
+"""A source: a line of a conversation or document, with its speaker, time and link."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 
-def lay_receipt(seat: PageContext, line: Json) -> None:
-    say = seat.say
+def lay_source(context: PageContext, line: Json) -> None:
+    say = context.say
     with ui.element("blockquote").classes("quote"):
         words("p", line["quote"])
         with ui.element("footer"):
@@ -20,7 +20,7 @@ def lay_receipt(seat: PageContext, line: Json) -> None:
                 words("span", say("people-forwarded", name=line["forwarded_from"]))
             words("time", say.moment(line["at"]))
             for address, name in ((line["telegram_link"], "message"), (line["url"], "source")):
-                # Other schemes than the web's could run something.
+                # Other schemes than the web's could run code.
                 if address and address.startswith(("https://", "http://")):
                     link = words("a", say(f"people-open-{name}")).props('target="_blank" rel="noopener noreferrer"')
                     link.props["href"] = address

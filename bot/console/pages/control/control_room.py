@@ -1,4 +1,4 @@
-"""The three parts of the control room, and what keeps them together: the live stream, the lanes, the chosen event."""
+"""The parts of the control room together: the live stream, the lanes, the chosen event."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from nicegui import background_tasks, ui
 
-from bot.console.elements import style, told, words
+from bot.console.elements import style, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.pages.control.details import Details
 from bot.console.pages.control.lanes import Lanes
@@ -20,58 +20,58 @@ from bot.console.rest import Json, LoggedOut, RestError
 
 _PAGE: Final = 200
 _AGAIN_S: Final = 3.0
-"""After a stream that ended."""
+"""Pause after a stream that ended."""
 
 
-async def build(seat: PageContext) -> None:
+async def build(context: PageContext) -> None:
     style("control")
-    room = _Room(seat)
-    await simulation_panel(seat, room.foot)
+    room = _ControlRoom(context)
+    await simulation_panel(context, room.foot)
 
 
-class _Room:
+class _ControlRoom:
     """One open control room."""
 
-    def __init__(self, seat: PageContext) -> None:
-        self._seat = seat
-        self._lanes = Lanes(seat.say, seat.users, everybody=seat.user_id is None)
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
+        self._lanes = Lanes(context.say, context.users, everybody=context.user_id is None)
         self._last: int = 0
         self._first: int = 0
         self._shown: set[int] = set()
         self._following: asyncio.Task[None] | None = None
         with ui.element("div").classes("room") as self._root:
-            self._people = People(seat)
+            self._people = People(context)
             with ui.element("section").classes("room-middle") as middle:
-                middle.props["aria-label"] = seat.say("control-timeline")
-                self._notice = words("p", seat.say("control-offline"), "notice").props("role=status")
+                middle.props["aria-label"] = context.say("control-timeline")
+                self._notice = words("p", context.say("control-offline"), "notice").props("role=status")
                 self._timeline = Timeline(
-                    seat, self._lanes, ready=self._fill, earlier=self._earlier, choose=self._choose, hide=self._hide
+                    context, self._lanes, ready=self._fill, earlier=self._earlier, choose=self._choose, hide=self._hide
                 )
-            self._details = Details(seat, self._lanes, self._choose, self._shut)
+            self._details = Details(context, self._lanes, self._choose, self._shut)
         self._notice.set_visibility(False)
         ui.context.client.on_delete(self._leave)
 
     @property
     def foot(self) -> ui.element:
-        """Room for a panel at the lower left."""
+        """The place for a panel at the lower left."""
         return self._people.foot
 
     async def _fill(self) -> None:
-        """The newest page, then live from there."""
-        with told(self._seat):
+        """Shows the newest page of events, then live ones."""
+        with trouble_notice(self._context):
             events = await self._newest()
             self._timeline.reset(events, whole=len(events) < _PAGE)
             self._follow()
 
     async def _newest(self) -> list[Json]:
-        events: list[Json] = (await self._seat.rest.get("/timeline", limit=_PAGE, **self._wanted()))["events"]
+        events: list[Json] = (await self._context.rest.get("/timeline", limit=_PAGE, **self._event_query()))["events"]
         self._last = events[-1]["place"] if events else 0
         self._first = events[0]["place"] if len(events) == _PAGE else 0
         self._shown = {event["place"] for event in events}
         return events
 
-    def _wanted(self) -> Json:
-        return {"user_id": self._seat.user_id, "hide": self._lanes.hidden}
+    def _event_query(self) -> Json:
+        return {"user_id": self._context.user_id, "hide": self._lanes.hidden}
 
     # Live
 
@@ -84,7 +84,7 @@ class _Room:
             self._following.cancel()
 
     async def _live(self) -> None:
-        """Reads the stream until the page goes; one that ends is taken up where it ended."""
+        """Reads the stream until the page is closed; continues a stream that ended where it stopped."""
         while True:
             try:
                 await self._read()
@@ -99,28 +99,28 @@ class _Room:
 
     async def _read(self) -> None:
         arriving = EventBatcher(self._arrived, partial(background_tasks.create, name="control room shows"))
-        async for told_ in self._seat.rest.stream("/timeline/stream", after=self._last, **self._wanted()):
-            if told_ is None:
+        async for received in self._context.rest.stream("/timeline/stream", after=self._last, **self._event_query()):
+            if received is None:
                 with self._root:
                     self._notice.set_visibility(False)
                 continue
-            place = told_.value["place"]
-            # Some are told again, for what is late may stand between them; what is before the page is read with it.
+            place = received.value["place"]
+            # Some are repeated, as late ones may lie between them; those before the page are read with it.
             if place >= self._first and place not in self._shown:
                 self._shown.add(place)
                 self._last = max(self._last, place)
-                arriving.came(told_.value)
+                arriving.add(received.value)
 
     async def _arrived(self, events: list[Json]) -> None:
         with self._root:
             self._timeline.arrived(events)
-            await self._people.heard(events)
+            await self._people.update_from(events)
 
     # What the reader does
 
     async def _earlier(self, place: int) -> None:
-        with told(self._seat):
-            found = await self._seat.rest.get("/timeline", before=place, limit=_PAGE, **self._wanted())
+        with trouble_notice(self._context):
+            found = await self._context.rest.get("/timeline", before=place, limit=_PAGE, **self._event_query())
             self._timeline.older(found["events"], whole=len(found["events"]) < _PAGE)
 
     async def _hide(self, lane_id: str) -> None:
@@ -130,7 +130,7 @@ class _Room:
 
     async def _choose(self, event_id: str) -> None:
         self._root.classes("details-open")
-        with told(self._seat):
+        with trouble_notice(self._context):
             linked = await self._details.show(event_id)
             self._timeline.choose(event_id, linked)
 
