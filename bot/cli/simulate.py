@@ -104,7 +104,7 @@ async def _load(config: Config, data_dir: Path | None, offline: bool, load_optio
     from bot.simulation.load import LoadGenerator
 
     folder = data_dir or launch.folder_of(config, "load", load_options.seed, datetime.now(UTC))
-    launch.take(folder, asdict(load_options))
+    launch.create_data_folder(folder, asdict(load_options))
     generator = LoadGenerator(load_options, folder / "reports" / "load.json")
-    prepared = launch.prepared(config, folder, offline=offline)
-    return await bot.run(prepared, budget=launch.unlimited(), simulation=generator)
+    simulated = launch.simulated_config(config, folder, offline=offline)
+    return await bot.run(simulated, budget=launch.unlimited_budget(), simulation=generator)

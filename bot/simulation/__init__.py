@@ -1,1 +1,1 @@
-"""Lives scenarios with the real bot: a part of the composition root, for it drives the whole product."""
+"""Plays scenarios with the real bot: a part of the composition root, since it drives the whole product."""

@@ -1,4 +1,4 @@
-"""The end of a simulation: the store is held against the scenario's truth, then its questions are asked."""
+"""The end of a simulation: compares the store with the scenario's truth, then asks its questions."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from bot.simulation.stage import Stage
-from bot.simulator.scenarios.judge import ResolveContext, Told, Verdict, judge, judge_answer
+from bot.simulator.scenarios.judge import BotMessage, JudgeContext, Verdict, judge, judge_answer
 from bot.simulator.scenarios.known_state import read
 from bot.simulator.scenarios.model import Truth
 from bot.simulator.scenarios.plan import Act, Plan
 from bot.simulator.scenarios.report import Outcome
 
 Ask = Callable[[Stage, Act], Awaitable[str]]
-"""Asks a question in the chat; the bot's words."""
+"""Asks a question in the chat. Returns the bot's answer."""
 
 
 async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
-    """What was remembered of what the scenario holds to be true. The store is read before a question can change it."""
+    """Verdicts on the memory. The store is read before the questions, which could change it."""
     verdicts: list[Verdict] = []
     replies = 0
     for who, user in played.scenario.users.items():
-        told = [_told(message) for message in await stage.said_by_bot(user.id)]
-        replies += len(told)
-        case = circumstances(played, who, stage.clock.now())
-        held = await stage.app.database.read(lambda c, user=user, case=case: read(c, user.id, case.now))  # type: ignore[misc]
-        verdicts += judge(played.scenario.truth.get(who, Truth()), held, told, case)
+        messages = [_bot_message(message) for message in await stage.bot_messages(user.id)]
+        replies += len(messages)
+        case = judge_context(played, who, stage.clock.now())
+        stored = await stage.app.database.read(lambda c, user=user, case=case: read(c, user.id, case.now))  # type: ignore[misc]
+        verdicts += judge(played.scenario.truth.get(who, Truth()), stored, messages, case)
     for act in played.questions:
         assert act.question is not None
         answer = await ask(stage, act)
         question = played.scenario.questions[act.question]
-        verdicts.append(judge_answer(question, answer, circumstances(played, act.who, stage.clock.now())))
+        verdicts.append(judge_answer(question, answer, judge_context(played, act.who, stage.clock.now())))
     return Outcome(
         plan=played,
         finished_at=stage.clock.now(),
@@ -42,10 +42,10 @@ async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
     )
 
 
-def circumstances(played: Plan, who: str, now: datetime) -> ResolveContext:
+def judge_context(played: Plan, who: str, now: datetime) -> JudgeContext:
     user = played.scenario.users[who]
-    return ResolveContext(who, user.language, played.scenario.zone(who), played.start, now)
+    return JudgeContext(who, user.language, played.scenario.zone(who), played.start, now)
 
 
-def _told(message: dict[str, object]) -> Told:
-    return Told(datetime.fromtimestamp(int(str(message["date"])), UTC), str(message.get("text") or ""))
+def _bot_message(message: dict[str, object]) -> BotMessage:
+    return BotMessage(datetime.fromtimestamp(int(str(message["date"])), UTC), str(message.get("text") or ""))

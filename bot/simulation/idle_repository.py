@@ -1,4 +1,4 @@
-"""Whether the bot has anything left to do at a moment, and when something next becomes due. Reads only."""
+"""Whether the bot has anything left to do, and when something becomes due next. Reads only."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _ASKED = forgettings.c.state == "pending"
 
 
 def unanswered(connection: Connection, now: datetime) -> int:
-    """Updates that are not worked off, turns without an answer, and messages that are on their way out."""
+    """The number of unfinished updates, turns without an answer, and unsent messages."""
     sending = (outbox.c.state == OutboxState.SENDING) | (_PENDING & (outbox.c.due_at <= now))
     wanted = (inbox.c.state == InboxState.RECEIVED, _OPEN_TURNS, sending)
     return sum(_count(connection, condition) for condition in wanted)
 
 
 def working(connection: Connection, now: datetime) -> int:
-    """Runs of agents that are due or at work."""
+    """The number of agents' runs that are due or running."""
     due = and_(runs.c.state == RunState.DUE, runs.c.due_at <= now)
     return _count(connection, due | runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED]))
 
 
 def next_due(connection: Connection, now: datetime, idle: timedelta) -> datetime | None:
-    """The first moment behind `now` at which something becomes due: silence of `idle`, a run, a reminder, a sending."""
+    """The first moment after `now` at which something becomes due: a silence of `idle`, a run, a task, a sending."""
     moments = (
         (runs.c.due_at, runs.c.state == RunState.DUE),
         (outbox.c.due_at, _PENDING),

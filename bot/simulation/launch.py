@@ -1,4 +1,4 @@
-"""Starts a bot of its own for a simulation: in a data folder of its own, over the local Telegram, without waits."""
+"""Starts a separate bot for a simulation: in its own data folder, over the local Telegram, without waits."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from bot.telegram.delivery.flood_limits import Budget
 from internal.config import Config, EmbeddingConfig, LLMConfig, LocalTelegramConfig, StorageConfig, TelegramConfig
 from internal.storage.file_permissions import PRIVATE_FOLDER
 
-LIVED = "simulation.json"
-"""In the data folder: what was simulated in it."""
+DESCRIPTION_FILE = "simulation.json"
+"""File in the data folder that describes what was simulated in it."""
 
 UNLIMITED = 1e9
-"""Messages a second: Telegram's own limits would make months of life take hours."""
+"""Messages a second: with Telegram's own limits, months would take hours."""
 
 _TICK = timedelta(seconds=1)
 
 _DAYS_KEPT = 36_500
-"""Of events, since whoever looks at a life wants to see its beginning; of sessions, since a week may last a second."""
+"""Of events, so that a run can be seen from its beginning; of sessions, since a week may last a second."""
 
 
-def prepared(config: Config, data_dir: Path, *, offline: bool = False) -> Config:
+def simulated_config(config: Config, data_dir: Path, *, offline: bool = False) -> Config:
     """The configuration of the simulated bot: models as configured, or offline; not the real bot's data or Telegram."""
     telegram = TelegramConfig(group_window=timedelta(0), local=LocalTelegramConfig(port=config.telegram.local.port))
     models = {"llm": LLMConfig(), "embedding": EmbeddingConfig(provider="offline")} if offline else {}
@@ -45,31 +45,34 @@ def prepared(config: Config, data_dir: Path, *, offline: bool = False) -> Config
     )
 
 
-def unlimited() -> Budget:
+def unlimited_budget() -> Budget:
     return Budget(global_per_second=UNLIMITED, chat_per_second=UNLIMITED)
 
 
-def take(folder: Path, what: dict[str, object]) -> None:
-    """Makes the data folder. Raises ScenarioInvalid if anything is in it: who lived before has another memory."""
+def create_data_folder(folder: Path, what: dict[str, object]) -> None:
+    """Creates the data folder. Raises ScenarioInvalid if it is not empty."""
     if folder.is_dir() and any(folder.iterdir()):
         raise ScenarioInvalid(f"{folder} is not empty; give another folder with --data, or delete this one")
     folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
-    (folder / LIVED).write_text(json.dumps(what, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    (folder / DESCRIPTION_FILE).write_text(json.dumps(what, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 async def simulate(
     config: Config, played: Plan, data_dir: Path, *, speed: float, stay: bool, offline: bool = False
 ) -> int:
-    """Plays a plan from beginning to end; the exit code of the bot.
+    """Plays a plan from beginning to end. Returns the exit code of the bot.
 
     Raises ScenarioInvalid for a folder that is in use, and what bot.runtime.bot.run raises.
     """
-    take(data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()})
+    create_data_folder(
+        data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()}
+    )
     logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
-    return await bot.run(prepared(config, data_dir, offline=offline), budget=unlimited(), simulation=simulation)
+    simulated = simulated_config(config, data_dir, offline=offline)
+    return await bot.run(simulated, budget=unlimited_budget(), simulation=simulation)
 
 
 def folder_of(config: Config, name: str, seed: int, now: datetime) -> Path:
-    """Where a simulation lives if nobody says so."""
+    """The data folder of a simulation if none is given."""
     return config.data_dir / "simulations" / f"{name}-{seed}-{now:%Y%m%dT%H%M%S}"

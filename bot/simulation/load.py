@@ -1,4 +1,4 @@
-"""The load generator: many virtual users who write synthetic messages at a rate, and how fast they are answered."""
+"""The load generator: many virtual users write messages at a given rate, and the time to each answer is measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST_ID = 700_001
 
 _LOOK_S = 0.25
 _PATIENCE_S = 120.0
-"""Seconds that the last answers are waited for."""
+"""Seconds to wait for the last answers."""
 
 _PEOPLE = {
     "en": ("Baker", "Kate", "Tom Wilson", "my sister Anna", "Mr Hughes", "Nora", "Priya", "Sam"),
@@ -50,8 +50,8 @@ _MONTHS = ("March", "April", "May", "June")
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
-    """`after` seconds from the beginning somebody writes a text."""
+class ScheduledMessage:
+    """A text sent `after` seconds from the beginning."""
 
     after: float
     user_id: int
@@ -60,7 +60,7 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """Seconds from a message to its answer: the middle one, the 95th of 100, the slowest."""
+    """Seconds from a message to its answer: the median, the 95th percentile, the slowest."""
 
     users: int
     sent: int
@@ -72,13 +72,13 @@ class LoadReport:
     slowest_s: float
 
 
-def sendings(load: Load) -> list[Sending]:
+def scheduled_messages(load: Load) -> list[ScheduledMessage]:
     """The messages, at times of a Poisson process; the same seed gives the same."""
     chance = random.Random(f"load:{load.seed}:{load.users}")
-    found, after = list[Sending](), 0.0
+    found, after = list[ScheduledMessage](), 0.0
     while (after := after + chance.expovariate(load.rate)) < load.seconds:
         n = chance.randrange(load.users)
-        found.append(Sending(after, FIRST_ID + n, _text(chance, _language(n))))
+        found.append(ScheduledMessage(after, FIRST_ID + n, _text(chance, _language(n))))
     return found
 
 
@@ -95,7 +95,7 @@ def _text(chance: random.Random, language: str) -> str:
     )
 
 
-def summed_up(load: Load, sent: int, waits: list[float], took_s: float) -> LoadReport:
+def load_report(load: Load, sent: int, waits: list[float], took_s: float) -> LoadReport:
     waits = sorted(waits)
 
     def at(part: float) -> float:
@@ -139,27 +139,27 @@ class LoadGenerator:
             for n in range(self._load.users):
                 await people.add_user(f"Load {n}", id=FIRST_ID + n, language_code=_language(n))
             self._seen = max((call["seq"] for call in await people.ledger()), default=0)
-            began, planned = time.monotonic(), sendings(self._load)
+            began, planned = time.monotonic(), scheduled_messages(self._load)
             watching = asyncio.create_task(self._watch(people))
             try:
                 async with asyncio.TaskGroup() as group:
-                    for sending in planned:
-                        await asyncio.sleep(max(0.0, began + sending.after - time.monotonic()))
-                        group.create_task(self._send(people, sending))
+                    for message in planned:
+                        await asyncio.sleep(max(0.0, began + message.after - time.monotonic()))
+                        group.create_task(self._send(people, message))
                 await self._until_answered()
             finally:
                 watching.cancel()
-        made = summed_up(self._load, len(planned), self._waits, time.monotonic() - began)
+        made = load_report(self._load, len(planned), self._waits, time.monotonic() - began)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_text(json.dumps(asdict(made), indent=2) + "\n", encoding="utf-8")
         print(json.dumps(asdict(made)), flush=True)
 
-    async def _send(self, people: ControlClient, sending: Sending) -> None:
-        self._waiting.setdefault(sending.user_id, deque()).append(time.time())
-        await people.say(sending.user_id, sending.text)
+    async def _send(self, people: ControlClient, message: ScheduledMessage) -> None:
+        self._waiting.setdefault(message.user_id, deque()).append(time.time())
+        await people.say(message.user_id, message.text)
 
     async def _watch(self, people: ControlClient) -> None:
-        """Each message to a chat is the answer to the oldest that waits in it: every message is answered by itself."""
+        """Matches each answer with the oldest waiting message of its chat: every message gets its own answer."""
         while True:
             for call in await people.calls_after(self._seen, "sendMessage"):
                 self._seen = max(self._seen, call["seq"])

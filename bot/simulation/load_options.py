@@ -1,4 +1,4 @@
-"""How much load is wanted. By itself: the command line knows it before it imports the bot."""
+"""The options of the load generator. Separate, since the command line needs them before it imports the bot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How much: so many `users`, together `rate` messages a second on average, for `seconds`."""
+    """The load: `users`, together `rate` messages a second on average, for `seconds`."""
 
     users: int
     rate: float

@@ -1,4 +1,4 @@
-"""Plays a scenario against the running bot, act by act, and can be held, resumed and hurried meanwhile."""
+"""Plays a scenario against the running bot, act by act; can be paused, resumed and sped up meanwhile."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _STEP_S = 0.25
 """Real seconds between two moves of the clock when a speed is set."""
 
 _LOOKED_AT = (3, 12)
-"""Hours of each user's day at which the bot gets to look around in long silences: its night, and when it may ask."""
+"""Hours of each user's day at which time stops in long silences so that the bot can act: at night, and in the day."""
 
 _TOLD_EVERY = timedelta(days=7)
 
 _PAST_THE_HOUR = timedelta(minutes=5)
 _SILENCE = timedelta(minutes=10)
-"""Before a longer pause the bot comes to rest; within a talk only its answers are waited for."""
+"""Before a longer pause the bot must become idle; within a conversation only its answers are waited for."""
 
 
 class Simulation:
@@ -89,14 +89,14 @@ class Simulation:
             case "start":
                 await self._start(order)
             case "stop":
-                await self._hold()
+                await self._pause()
             case "resume":
                 await self._resume()
         if order.speed is not None:
             self._speed = order.speed
 
     async def run(self, running: Running) -> None:
-        """Plays until told to stop, or (without `stay`) to the end of the first scenario."""
+        """Plays until stopped, or (without `stay`) to the end of the first scenario."""
         async with ControlClient(running.telegram) as people:
             self._stage = Stage(running, people, self.clock)
             while True:
@@ -122,7 +122,7 @@ class Simulation:
         scenario = loader.load(order.scenario) if order.scenario is not None else self._plan.scenario
         seed = self._plan.seed if order.seed is None else order.seed
         made = plan(scenario, seed)
-        if made.begins < self.clock.now():  # this bot has lived through that time already
+        if made.begins < self.clock.now():  # this bot has already been through that time
             made = plan(scenario, seed, made.start + (1 + (self.clock.now() - made.begins) // WEEK) * WEEK)
         if self._playing is not None:
             self._playing.cancel()
@@ -131,7 +131,7 @@ class Simulation:
         self._going.set()
         self._news.set()
 
-    async def _hold(self) -> None:
+    async def _pause(self) -> None:
         if self._state != "running":
             raise Conflict("no simulation is running")
         self._state = "stopped"
@@ -151,7 +151,7 @@ class Simulation:
             await self._play_all(stage, began)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # border of a simulation: told where it is asked for, and the bot goes on
+        except Exception as error:  # boundary of a simulation: the error is in its state, and the bot goes on
             log.exception("simulation_failed")
             self._state, self._error = "failed", f"{type(error).__name__}: {error}"
             if not self._stay:
@@ -162,12 +162,12 @@ class Simulation:
         users = list(played.scenario.users.values())
         await stage.move(played.begins, played.acts[0].at)
         await self._note("sim_start", reason="begun")
-        await stage.settle_in(users)
+        await stage.add_users(users)
         for n, act in enumerate(played.acts):
             await self._act(stage, act, _moment_after(played, n))
-        await self._pass(stage, played.ends, played.ends)
+        await self._pass_time(stage, played.ends, played.ends)
         await self._rest(stage)
-        await stage.followed()
+        await stage.wait_until_indexed()
         outcome = await examine(stage, played, self._answer)
         await self._note("sim_stop", reason="finished")
         if self._stay:
@@ -180,16 +180,16 @@ class Simulation:
             print("The bot goes on, in real time; the addresses stand above. Ctrl-C ends it.", flush=True)
 
     async def _answer(self, stage: Stage, act: Act) -> str:
-        """Asks a question of the scenario; what the bot says to it."""
+        """Asks a question of the scenario. Returns the bot's answer."""
         user_id = self._plan.scenario.users[act.who].id
-        await self._pass(stage, act.at, act.at + _SILENCE)
+        await self._pass_time(stage, act.at, act.at + _SILENCE)
         message_id = await stage.say(user_id, act.text)
-        await stage.answered()
+        await stage.wait_until_answered()
         self._done += 1
-        return "\n".join(message.get("text", "") for message in await stage.said_by_bot(user_id, message_id))
+        return "\n".join(message.get("text", "") for message in await stage.bot_messages(user_id, message_id))
 
     async def _act(self, stage: Stage, act: Act, following: datetime) -> None:
-        await self._pass(stage, act.at, following)
+        await self._pass_time(stage, act.at, following)
         user_id = self._plan.scenario.users[act.who].id
         match act.kind:
             case "say":
@@ -200,28 +200,28 @@ class Simulation:
                 labels = [label.strip().casefold() for label in act.text.split("|")]
                 if not await stage.press(user_id, labels):
                     self._notes.append(f"{act.at:%Y-%m-%d %H:%M} {act.who}: no button “{act.text}” to press")
-        await stage.answered()
+        await stage.wait_until_answered()
         if act.ends or following - act.at > _SILENCE:
             await self._rest(stage)
         self._done += 1
-        self._tell(act.at)
+        self._log_progress(act.at)
 
     async def _rest(self, stage: Stage) -> None:
-        """Until nothing is due, not even from what the users tap on when they see what the bot has written."""
+        """Waits until nothing is due, including what follows from the buttons that users press."""
         tapping = [user for user in self._plan.scenario.users.values() if user.taps]
         while True:
-            await stage.rested()
+            await stage.wait_until_idle()
             if not any([await stage.tap_offered(user) for user in tapping]):
                 return
 
-    def _tell(self, at: datetime) -> None:
-        """A line a week for who waits at the terminal."""
+    def _log_progress(self, at: datetime) -> None:
+        """Logs a line a week for the terminal."""
         if at - self._told >= _TOLD_EVERY:
             self._told = at
             print(f"{at:%Y-%m-%d}: {self._done} of {len(self._plan.acts)} acts", flush=True)
 
-    async def _pass(self, stage: Stage, to: datetime, until: datetime) -> None:
-        """Lets time go by to a moment, with a rest wherever something becomes due on the way."""
+    async def _pass_time(self, stage: Stage, to: datetime, until: datetime) -> None:
+        """Moves the time to a moment, and lets the bot become idle wherever something is due on the way."""
         while (now := self.clock.now()) < to:
             await self._going.wait()
             due = await stage.next_due()
@@ -255,7 +255,7 @@ def _moment_after(played: Plan, n: int) -> datetime:
 
 
 def _looks(zones: Sequence[ZoneInfo], now: datetime) -> list[datetime]:
-    """The next moment for each zone at which the bot gets to look around."""
+    """The next moment for each zone at which the bot gets time to act."""
     found: list[datetime] = []
     for zone in set(zones):
         here = now.astimezone(zone)

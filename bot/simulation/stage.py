@@ -1,4 +1,4 @@
-"""The running bot as virtual users meet it: its chat, its clock, and the moment at which it has nothing left to do."""
+"""The running bot for virtual users: its chat, its clock, and whether it has anything left to do."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SOURCE = "system:simulator"
 
 _LOOK_S = 0.02
 _PATIENCE_S = 120.0
-"""Real seconds in which the bot has to come to rest; then the simulation goes on, and says so."""
+"""Real seconds the bot may take to become idle; then the simulation goes on, and says so."""
 
 _FOLLOWING_S = 1800.0
 
 _LATEST = 10
-"""Messages of a chat that are looked through for buttons."""
+"""Messages of a chat that are searched for buttons."""
 
 _ALL = 1_000_000
 _SIGNS = "✓✕« "
@@ -42,8 +42,8 @@ class Stage:
         self.restless = 0
         self._looked_at: dict[int, int] = {}
 
-    async def settle_in(self, users: Sequence[VirtualUser]) -> None:
-        """The virtual users get a Telegram of their own; nothing of them is asked as yet."""
+    async def add_users(self, users: Sequence[VirtualUser]) -> None:
+        """Adds the virtual users to the local Telegram; nothing is sent yet."""
         await self._people.request("PUT", "/flood", {"enabled": False})
         for user in users:
             await self._people.add_user(
@@ -55,27 +55,27 @@ class Stage:
             )
 
     async def move(self, to: datetime, until: datetime) -> None:
-        """Both clocks go to a moment, and will wait at another."""
+        """Moves both clocks to a moment; they will wait at `until`."""
         now = self.clock.advance(to, until=until)
         told = {"now": now.isoformat(), "until": max(now, until).isoformat()}
         await self._people.request("PUT", "/clock", told)
         self._side.sender.wake()
 
     async def release(self) -> None:
-        """From here on time is real, if the simulation has not overtaken it."""
+        """From here on time is real, unless the simulation is ahead of it."""
         now = self.clock.release()
         await self._people.request("PUT", "/clock", {"now": now.isoformat()})
         self._side.sender.wake()
 
     async def say(self, user_id: int, text: str) -> int:
-        """The message's id."""
+        """Sends a message. Returns its id."""
         return int((await self._people.say(user_id, text))["message_id"])
 
     async def edit(self, user_id: int, message_id: int, text: str) -> None:
         await self._people.edit(user_id, message_id, text)
 
     async def press(self, user_id: int, labels: Sequence[str]) -> bool:
-        """Presses the first button that begins with one of the labels, of the newest message that has such a one."""
+        """Presses the first button that begins with one of the labels, in the newest message that has one."""
         for message in reversed(await self._messages(user_id, _LATEST)):
             for button in _buttons(message):
                 if any(button["text"].casefold().lstrip(_SIGNS).startswith(label) for label in labels):
@@ -84,7 +84,7 @@ class Stage:
         return False
 
     async def tap_offered(self, user: VirtualUser) -> bool:
-        """Taps what this user always taps, in messages that came since this was called last; whether there was any."""
+        """Presses the buttons this user always presses, in messages since the last call; whether there were any."""
         tapped, seen = False, self._looked_at.get(user.id, 0)
         for message in await self._messages(user.id, _LATEST):
             if message["message_id"] <= seen:
@@ -97,8 +97,8 @@ class Stage:
                     break
         return tapped
 
-    async def said_by_bot(self, user_id: int, after: int = 0) -> list[Json]:
-        """The bot's messages in a private chat whose ids are above `after`, oldest first."""
+    async def bot_messages(self, user_id: int, after: int = 0) -> list[Json]:
+        """The bot's messages in a private chat with ids above `after`, oldest first."""
         return [message for message in await self._messages(user_id, _ALL) if message["message_id"] > after]
 
     async def _messages(self, user_id: int, limit: int) -> list[Json]:
@@ -106,7 +106,7 @@ class Stage:
         found = await self._people.request("GET", f"/chats/{user_id}/messages", limit=limit)
         return [message for message in found["messages"] if message["from"]["is_bot"]]
 
-    async def answered(self) -> None:
+    async def wait_until_answered(self) -> None:
         """Waits until every message is answered and every answer has arrived."""
         try:
             async with asyncio.timeout(_PATIENCE_S):
@@ -115,8 +115,8 @@ class Stage:
         except TimeoutError:
             self._give_up("answers")
 
-    async def rested(self) -> None:
-        """Waits until all that is due is done: a whole look at everything finds nothing, and leaves no event."""
+    async def wait_until_idle(self) -> None:
+        """Waits until everything due is done: a complete check finds nothing and causes no event."""
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
@@ -127,8 +127,8 @@ class Stage:
         except TimeoutError:
             self._give_up("work")
 
-    async def followed(self) -> None:
-        """Waits until every text has its words and its vector."""
+    async def wait_until_indexed(self) -> None:
+        """Waits until every text has its terms and its vector."""
         try:
             async with asyncio.timeout(_FOLLOWING_S):
                 while (progress := await self.app.vectors.progress()).done < progress.total:
@@ -141,7 +141,7 @@ class Stage:
         return await self.app.database.read(lambda c: resting.next_due(c, now, idle))
 
     async def note(self, event_type: str, users: Sequence[int], payload: dict[str, Any]) -> None:
-        """An event for each virtual user, so that it stands in the timeline of each."""
+        """Records an event for each virtual user, so that it is in everybody's timeline."""
         now = self.clock.now()
 
         def work(connection: Any) -> None:

@@ -30,7 +30,7 @@ class People:
         self, user_id: int, text: str, *, entities: Sequence[Entity] = (), chat_id: int | None = None,
         reply_to: int | None = None, extra: Json | None = None,
     ) -> list[Json]:  # fmt: skip
-        """Send a text, cut into several messages like Telegram's apps do when it is longer than 4096 UTF-16 units.
+        """Sends a text, cut into several messages like Telegram's apps do when it is longer than 4096 UTF-16 units.
 
         `extra` are further Message fields (`forward_origin`, `message_thread_id`, ...) of every piece.
         """
@@ -46,7 +46,7 @@ class People:
         return messages
 
     def send(self, user_id: int, content: Json, *, chat_id: int | None = None, reply_to: int | None = None) -> Json:
-        """Send a message with the given fields beside id, date, chat and author; returns it as the bot gets it."""
+        """Sends a message with the given fields beside id, date, chat and author; returns it as the bot gets it."""
         user = self._user(user_id)
         chat = self._chat(user_id if chat_id is None else chat_id)
         with self._repository.transaction():
@@ -103,7 +103,7 @@ class People:
         return False
 
     def edit(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> Json:
-        """Change the text (or the caption) of an own message."""
+        """Changes the text (or the caption) of an own message."""
         chat = self._chat(user_id if chat_id is None else chat_id)
         message = self._message(chat["id"], message_id)
         if message["from"]["id"] != user_id:
@@ -124,7 +124,7 @@ class People:
     # Buttons
 
     def press(self, user_id: int, message_id: int, data: str, *, chat_id: int | None = None) -> str:
-        """Press the inline button whose callback data is `data`; the id of the callback query."""
+        """Presses the inline button whose callback data is `data`; the id of the callback query."""
         user = self._user(user_id)
         chat = self._chat(user_id if chat_id is None else chat_id)
         message = self._message(chat["id"], message_id)
@@ -144,7 +144,7 @@ class People:
         return callback_id
 
     def stop_generation(self, user_id: int) -> bool:
-        """Press Stop on the draft that is being streamed to this person; False when there is none that can stop."""
+        """Presses Stop on the draft that is being streamed to this person; False when there is none that can stop."""
         draft = self._telegram.draft(user_id)
         if draft is None or not draft.can_stop or draft.stopped:
             return False
@@ -194,7 +194,7 @@ class People:
         self, title: str, members: Sequence[int], *, chat_type: str = "supergroup", chat_id: int | None = None,
         privacy: bool = True, with_bot: bool = True,
     ) -> Json:  # fmt: skip
-        """Make a group of people; with `with_bot` the first member adds the bot, which is told so."""
+        """Makes a group of people; with `with_bot` the first member adds the bot, which is told so."""
         number = chat_id if chat_id is not None else self._free_group_id(chat_type)
         chat = {"id": number, "type": chat_type, "title": title}
         creator = self._user(members[0])
@@ -222,7 +222,7 @@ class People:
         self._telegram.feed.publish("chat", chat_id, chat)
 
     def upgrade_group(self, user_id: int, chat_id: int) -> Json:
-        """Turn a basic group into a supergroup: a new chat id, and errors that name it on the old one."""
+        """Turns a basic group into a supergroup: a new chat id, and errors that name it on the old one."""
         old = self._chat(chat_id)
         if old["type"] != "group":
             raise ActRefused("only a basic group can be upgraded")

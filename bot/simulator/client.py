@@ -58,12 +58,12 @@ class ControlClient:
         return message
 
     async def press(self, user_id: int, message_id: int, data: str) -> str:
-        """Press an inline button; the id of the callback query."""
+        """Presses an inline button; the id of the callback query."""
         pressed = await self.request("POST", f"/users/{user_id}/press", {"message_id": message_id, "data": data})
         return str(pressed["callback_query_id"])
 
     async def fault(self, kind: str, method: str = "*", **more: Any) -> None:
-        """Order a fault (faults.py) for the next calls of a method."""
+        """Orders a fault (faults.py) for the next calls of a method."""
         await self.request("POST", "/faults", {"kind": kind, "method": method, **more})
 
     async def messages(self, chat_id: int) -> list[Json]:

@@ -1,4 +1,4 @@
-"""A clock that is moved: it ticks as others do, jumps forward when told to, waits at a moment that must not pass."""
+"""A clock that can be moved: it ticks like others, jumps forward, and waits at a moment it must not pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 class SimulatedClock:
     """Begins at `start`. Never runs backward; a second of it lasts a second while nothing moves it.
 
-    `until` is where it stands still until it is moved on: what takes the program long takes no simulated time beyond.
+    At `until` it stands still until it is moved on, so that slow work takes no simulated time beyond.
     """
 
     def __init__(self, start: datetime, *, passing: Callable[[], float] = time.monotonic) -> None:
@@ -23,11 +23,11 @@ class SimulatedClock:
         return moment if self._until is None else min(moment, self._until)
 
     def seconds(self) -> float:
-        """Simulated seconds since the beginning: nobody sets this clock back."""
+        """Simulated seconds since the beginning: this clock is never set back."""
         return (self.now() - self._start).total_seconds()
 
     def advance(self, to: datetime, *, until: datetime | None = None) -> datetime:
-        """Moves to a moment, or stays where it is if that has passed; the new time.
+        """Moves to a moment, or stays if that has passed; returns the new time.
 
         It will wait at `until`, or (None) nowhere.
         """
@@ -37,5 +37,5 @@ class SimulatedClock:
         return self._anchor
 
     def release(self) -> datetime:
-        """Goes on as real time does, from now, or from where it has got to if that lies ahead."""
+        """Goes on as real time does, from now, or from where it is if that lies ahead."""
         return self.advance(datetime.now(UTC))

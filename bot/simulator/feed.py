@@ -1,4 +1,4 @@
-"""News for whoever watches a chat: pages and tests in this process are told what has just been stored."""
+"""Delivers news of a chat to pages and tests in this process as soon as it is stored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Feed:
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` for all news from now on; the returned function ends that."""
+        """Calls `listener` for all news from now on; the returned function ends that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 

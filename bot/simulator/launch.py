@@ -48,12 +48,12 @@ class LocalTelegram:
         return self._process.pid if self._process is not None else None
 
     async def start(self) -> None:
-        """Start the child and wait until it answers; raises LocalTelegramFailed with what the child said."""
+        """Starts the child and waits until it answers; raises LocalTelegramFailed with what the child said."""
         await self.begin()
         await self.ready()
 
     async def begin(self) -> None:
-        """Start the child; `ready` is to be awaited before anything is asked of it."""
+        """Starts the child; `ready` is to be awaited before anything is asked of it."""
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.simulator.local_telegram", *self._arguments(),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -63,7 +63,7 @@ class LocalTelegram:
         self._reader = asyncio.create_task(self._relay(self._process))
 
     async def ready(self) -> None:
-        """Wait until the child that was begun answers; raises LocalTelegramFailed with what it said."""
+        """Waits until the child that was begun answers; raises LocalTelegramFailed with what it said."""
         assert self._process is not None
         self.url = await self._ready(self._process)
         self._port = int(self.url.rsplit(":", 1)[1])
@@ -88,7 +88,7 @@ class LocalTelegram:
         raise LocalTelegramFailed(self._complaints[-1] if self._complaints else None)
 
     async def _relay(self, process: asyncio.subprocess.Process) -> None:
-        """What the child says on stderr goes to the log, its last lines are kept for an error message."""
+        """Copies the child's stderr to the log and keeps its last lines for an error message."""
         assert process.stderr is not None
         async for line in process.stderr:
             text = line.decode(errors="replace").rstrip().replace(LINE_BREAK, "\n")
@@ -102,12 +102,12 @@ class LocalTelegram:
         return code
 
     async def exited(self) -> int:
-        """Wait until the child ends; its exit code."""
+        """Waits until the child ends; its exit code."""
         assert self._process is not None
         return await self._ended(self._process)
 
     async def stop(self) -> None:
-        """End the child in order, by force after some seconds. Stopping twice does nothing."""
+        """Ends the child in order, by force after some seconds. Stopping twice does nothing."""
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -126,12 +126,12 @@ class LocalTelegram:
             await self._ended(process)
 
     async def restart(self) -> None:
-        """Start it again on the same port and data, stopping it first if it runs."""
+        """Starts it again on the same port and data, stopping it first if it runs."""
         await self.stop()
         await self.start()
 
     async def keep_alive(self) -> None:
-        """Start the child again whenever it ends, with growing pauses, until cancelled."""
+        """Starts the child again whenever it ends, with growing pauses, until cancelled."""
         pause = _FIRST_PAUSE
         while True:
             began = asyncio.get_running_loop().time()
@@ -149,7 +149,7 @@ async def start_local_telegram(
     data_dir: Path, *, port: int = 0, token: str = DEFAULT_TOKEN, bot_name: str = "Laplaced",
     host: str = "127.0.0.1", keep_alive: bool = False,
 ) -> AsyncIterator[LocalTelegram]:  # fmt: skip
-    """Run the local Telegram on `port` (0 = a free one), its data in `data_dir`, for the time of the block.
+    """Runs the local Telegram on `port` (0 = a free one), its data in `data_dir`, for the time of the block.
 
     With `keep_alive` a child that ends by itself is started again. Raises LocalTelegramFailed when the port is taken,
     the folder is in use, or it is not ready within 30 s.
@@ -163,7 +163,7 @@ async def start_local_telegram(
 
 @asynccontextmanager
 async def begun(handle: LocalTelegram) -> AsyncIterator[None]:
-    """The child is on its way, or running, for the time of the block."""
+    """Starts the child for the time of the block, without waiting until it is ready."""
     try:
         await handle.begin()
         yield
@@ -173,7 +173,7 @@ async def begun(handle: LocalTelegram) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def kept_alive(handle: LocalTelegram) -> AsyncIterator[None]:
-    """A child that ends by itself is started again for the time of the block."""
+    """Restarts the child whenever it ends by itself, for the time of the block."""
     supervisor = asyncio.create_task(handle.keep_alive())
     try:
         yield
@@ -183,7 +183,7 @@ async def kept_alive(handle: LocalTelegram) -> AsyncIterator[None]:
 
 
 def of_config(config: Config) -> LocalTelegram:
-    """The local Telegram that stands in for the real one; not begun yet."""
+    """The local Telegram that replaces the real one; not started yet."""
     return LocalTelegram(
         config.data_dir / "local-telegram",
         port=config.telegram.local.port,

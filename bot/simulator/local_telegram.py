@@ -32,7 +32,7 @@ class CannotStart(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
-    os.umask(0o077)  # its database, and what the page keeps, hold people's words
+    os.umask(0o077)  # its database and the page's files contain people's messages
     log_as("local telegram")
     try:
         with _sole_owner(options.data_dir), _listening(options.host, options.port) as listener:

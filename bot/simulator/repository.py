@@ -180,7 +180,7 @@ class Repository:
         return [json.loads(row[0]) for row in rows]
 
     def mark_read(self, chat_id: int, message_id: int) -> bool:
-        """Remember that the user has seen the chat up to `message_id`; True if that is news."""
+        """Remembers that the user has seen the chat up to `message_id`; True if that is news."""
         cursor = self._db.execute(
             "UPDATE chats SET read_up_to = ? WHERE id = ? AND read_up_to < ?", (message_id, chat_id, message_id)
         )
@@ -197,7 +197,7 @@ class Repository:
     # Messages
 
     def save_message(self, message: Json, *, by_bot: bool, update_id: int | None = None) -> None:
-        """Add a message or its new version; a version keeps the update that brought the message to the bot."""
+        """Adds a message or its new version; a version keeps the update that brought the message to the bot."""
         self._db.execute(
             "INSERT INTO messages(chat_id, message_id, body, update_id, by_bot) VALUES(?, ?, ?, ?, ?) "
             "ON CONFLICT(chat_id, message_id) DO UPDATE SET body = excluded.body, "

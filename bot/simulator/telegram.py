@@ -1,4 +1,4 @@
-"""The local Telegram itself: who is there, what was said, and what the bot is told."""
+"""The local Telegram itself: its users, chats and messages, and the bot's updates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_PEOPLE = (
 
 @dataclass
 class Draft:
-    """A reply that is being streamed: a preview that lapses by itself and is no message."""
+    """A reply that is being streamed: a preview that expires and is no message."""
 
     draft_id: int
     text: str
@@ -138,7 +138,7 @@ class Telegram:
         return self.repository.count_up(f"message_id:{chat['id']}" if own_line else "message_id", 1)
 
     def bot_message(self, chat: Json, content: Json, *, thread_id: int | None = None) -> Json:
-        """Store a message of the bot and show it; `content` are the Message fields beside id, date, chat and author."""
+        """Stores a message of the bot and shows it; `content`: the Message fields beside id, date, chat and author."""
         message = {
             "message_id": self.next_message_id(chat),
             "from": self.bot,
@@ -154,7 +154,7 @@ class Telegram:
         return message
 
     def replace_message(self, message: Json, *, by_bot: bool, update_id: int | None = None) -> None:
-        """Store a new version of a message and show it."""
+        """Stores a new version of a message and shows it."""
         self.repository.save_message(message, by_bot=by_bot, update_id=update_id)
         self.feed.publish("edited", message["chat"]["id"], message)
 
@@ -165,7 +165,7 @@ class Telegram:
         return removed
 
     def date(self) -> int:
-        """What Telegram's messages bear as their date, in Unix seconds: the real one, or that of a simulation."""
+        """The date of new messages, in Unix seconds: the real one, or that of a simulation."""
         return int(self.clock.now().timestamp())
 
     # Previews

@@ -17,7 +17,7 @@ _NOT_BY_DEFAULT = frozenset({"chat_member", "message_reaction", "message_reactio
 
 
 class UpdateQueue:
-    """Updates wait here, on disk, until the bot asks for later ones (or the webhook takes them)."""
+    """Keeps updates on disk until the bot asks for later ones (or the webhook takes them)."""
 
     def __init__(self, repository: Repository, feed: Feed) -> None:
         self._repository = repository
@@ -30,7 +30,7 @@ class UpdateQueue:
         self.last_poll_at = 0.0
 
     def put(self, kind: str, body: Any) -> int | None:
-        """Queue an update of `kind`; its id, or None when the bot does not want that kind. Inside a transaction."""
+        """Queues an update of `kind`; its id, or None when the bot does not want that kind. Inside a transaction."""
         if not self.wanted(kind):
             return None
         update_id = self._repository.count_up("update_id", FIRST_UPDATE_ID)
@@ -39,7 +39,7 @@ class UpdateQueue:
         return update_id
 
     def inject(self, raw: Json) -> int:
-        """Queue any JSON object as an update. Its own `update_id` is kept, so that ids can repeat or jump."""
+        """Queues any JSON object as an update. Its own `update_id` is kept, so that ids can repeat or jump."""
         given = raw.get("update_id")
         update_id = given if isinstance(given, int) else self._repository.count_up("update_id", FIRST_UPDATE_ID)
         kind = next((key for key in raw if key != "update_id"), "")
@@ -52,7 +52,7 @@ class UpdateQueue:
         return kind in allowed if allowed else kind not in _NOT_BY_DEFAULT
 
     async def poll(self, offset: int, limit: int, wait: float) -> list[Json]:
-        """Confirm what lies below `offset`, then answer at once with what there is, or within `wait` seconds.
+        """Confirms what lies below `offset`, then answers at once with what there is, or within `wait` seconds.
 
         A negative offset keeps only the last -offset updates. Raises 409 when another poll begins meanwhile.
         """
@@ -85,7 +85,7 @@ class UpdateQueue:
             pass
 
     def terminate_poll(self, reason: str) -> None:
-        """End the poll that is waiting now with a 409 that gives `reason`."""
+        """Ends the poll that is waiting now with a 409 that gives `reason`."""
         if self._waiting:
             self._terminated[self._poll] = reason
             self._changed.set()
@@ -107,7 +107,7 @@ class UpdateQueue:
             self._feed.publish("confirmed")
 
     def confirm(self, update_id: int) -> None:
-        """Forget one update that the webhook has taken."""
+        """Forgets one update that the webhook has taken."""
         self._repository.forget_update(update_id)
         self._feed.publish("confirmed")
 
@@ -121,7 +121,7 @@ class UpdateQueue:
         self._changed.set()
 
     async def changed(self, seconds: float) -> None:
-        """Wait until something may have been queued, at most `seconds`. For the webhook, which never polls."""
+        """Waits until something may have been queued, at most `seconds`. For the webhook, which never polls."""
         self._changed.clear()
         if not self._closed and not self._repository.update_count():
             await self._wait_for_change(seconds)
@@ -131,6 +131,6 @@ class UpdateQueue:
         return self._closed
 
     def close(self) -> None:
-        """Answer the waiting poll with what there is: the server stops."""
+        """Answers the waiting poll with what there is: the server stops."""
         self._closed = True
         self._changed.set()

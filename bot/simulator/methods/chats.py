@@ -1,4 +1,4 @@
-"""Chats: who is there, and what the bot is seen doing."""
+"""Chats: their members, and the bot's chat actions."""
 
 from __future__ import annotations
 

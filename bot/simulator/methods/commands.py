@@ -1,4 +1,4 @@
-"""What the bot says about itself: its command menus, name and descriptions, each by language."""
+"""The bot's own settings: command menus, name and descriptions, each by language."""
 
 from __future__ import annotations
 

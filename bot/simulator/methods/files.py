@@ -60,7 +60,7 @@ def _document(call: Call, given: str | None) -> Json:
 
 
 def store_document(repository: Repository, upload: Upload) -> Json:
-    """Keep an uploaded file; the Document object that names it."""
+    """Keeps an uploaded file; the Document object that names it."""
     if not upload.content:
         raise bad_request("file must be non-empty")
     if len(upload.content) > UPLOAD_LIMIT:

@@ -1,4 +1,4 @@
-"""How the bot gets its updates, and who it is."""
+"""How the bot gets its updates, and its own account."""
 
 from __future__ import annotations
 

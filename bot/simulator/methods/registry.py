@@ -80,7 +80,7 @@ METHODS: dict[str, Method] = {}
 
 
 def method(name: str, parameters: type[P]) -> Callable[[Handler[P]], Handler[P]]:
-    """Register the decorated coroutine as the Bot API method `name`."""
+    """Registers the decorated coroutine as the Bot API method `name`."""
 
     def register(handler: Handler[P]) -> Handler[P]:
         METHODS[name.lower()] = Method(name, parameters, handler)

@@ -11,11 +11,11 @@ from bot.simulator.telegram import Telegram
 _HERE = Path(__file__).parent
 _ICON = (_HERE / "icon.svg").read_text(encoding="utf-8")
 _AWAY_S = 15.0
-"""How long a page may be out of reach and still go on as it was instead of being loaded anew."""
+"""How long a page may be unreachable and still go on without being loaded again."""
 
 
 def mount(app: FastAPI, telegram: Telegram) -> None:
-    """Serve the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given."""
+    """Serves the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given."""
     from nicegui import Client, ui
 
     from bot.simulator.page.chat_page import ChatPage

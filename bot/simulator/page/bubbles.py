@@ -39,7 +39,7 @@ class Bubble:
         self._fill()
 
     def replace(self, message: Json) -> None:
-        """Show another version of the message."""
+        """Shows another version of the message."""
         self.message = message
         self.element.clear()
         self._buttons.clear()

@@ -48,7 +48,7 @@ class ChatPage:
         return user, own
 
     def _open(self, user: Json, chat: Json) -> None:
-        """Lay the page for this person and chat, in the person's language."""
+        """Lays the page for this person and chat, in the person's language."""
         self._context = PageContext(self._telegram, user, chat)
         self._root.clear()
         with self._root:

@@ -67,7 +67,7 @@ class Composer:
         self.refresh_commands()
 
     def refresh_commands(self) -> None:
-        """Show the command menu that the bot has set for this person."""
+        """Shows the command menu that the bot has set for this person."""
         commands = self._context.telegram.commands_for(self._context.user_id)
         self._command_menu.clear()
         with self._command_menu:
@@ -97,7 +97,7 @@ class Composer:
     # Sending
 
     def send_text(self, text: str) -> None:
-        """Send a text that was not typed: a command, a key, Start."""
+        """Sends a text that was not typed: a command, a key, Start."""
         self._guarded(lambda: self._context.people.say(self._context.user_id, text, chat_id=self._context.chat_id))
 
     def _entered(self, event: events.GenericEventArguments) -> None:

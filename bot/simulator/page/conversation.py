@@ -65,7 +65,7 @@ class Conversation:
             self.add(message)
 
     def add(self, message: Json) -> None:
-        """Show a message at the end of the list."""
+        """Shows a message at the end of the list."""
         if not self._bubbles:
             self._list.clear()
         day = datetime.fromtimestamp(message["date"]).date()
@@ -76,7 +76,7 @@ class Conversation:
             self._bubbles[message["message_id"]] = Bubble(self._context, message, self._reactions)
 
     def arrived(self, message: Json) -> None:
-        """Show a new message, and forget the oldest bubble of a very long list."""
+        """Shows a new message, and drops the oldest bubble of a very long list."""
         self.add(message)
         if len(self._bubbles) > _MOST:
             self.remove(min(self._bubbles))

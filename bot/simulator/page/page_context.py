@@ -1,4 +1,4 @@
-"""One person's seat at one open page: who is writing, in which chat, in which language."""
+"""The person, chat and language of one open page."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class PeopleList:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Lay all rows anew: somebody or some chat is new."""
+        """Lays all rows anew: somebody or some chat is new."""
         repository = self._context.telegram.repository
         self._list.clear()
         self._rows.clear()
@@ -84,7 +84,7 @@ class PeopleList:
         self.refresh(chat_id)
 
     def refresh(self, chat_id: int) -> None:
-        """Show the last message and the number of unread ones of a chat."""
+        """Shows the last message and the number of unread ones of a chat."""
         row = self._rows.get(chat_id)
         if row is None:
             return

@@ -1,4 +1,4 @@
-"""The page's words in Russian, Ukrainian and English."""
+"""The page's texts in Russian, Ukrainian and English."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOCALES = Path(__file__).parent / "locales"
 
 
 class Phrases:
-    """Call it with a phrase's name and its variables; other languages than the three fall back to English."""
+    """Calls it with a phrase's name and its variables; other languages than the three fall back to English."""
 
     def __init__(self, language: str) -> None:
         short = language.partition("-")[0].lower()
@@ -41,7 +41,7 @@ class Phrases:
 
 @cache
 def _bundle(language: str) -> FluentBundle:
-    # Isolation marks would stand in names that the page compares and that people copy.
+    # Isolation marks would be part of names that the page compares and that people copy.
     bundle = FluentBundle([language], use_isolating=False)
     bundle.add_resource(FluentResource((_LOCALES / f"{language}.ftl").read_text(encoding="utf-8")))
     return bundle

@@ -1,4 +1,4 @@
-"""Days in what is said: `{date +3}` becomes the day after the day after tomorrow, in the user's own language."""
+"""Days in scripted texts: `{date +3}` becomes the date three days later, in the user's own language."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _MONTHS = {
     "uk": "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
     "en": "January February March April May June July August September October November December",
 }
-"""As they stand behind a day, or behind `с` and `з`: in the genitive."""
+"""In the genitive, as after a day or after `с` and `з`."""
 
 _WEEKDAYS = {
     "ru": "понедельник вторник среду четверг пятницу субботу воскресенье",
     "uk": "понеділок вівторок середу четвер п'ятницю суботу неділю",
     "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
 }
-"""As they stand behind `в` and `у`: in the accusative."""
+"""In the accusative, as after `в` and `у`."""
 
 
-def check_places(text: str) -> None:
-    """Raises ValueError for a brace that is no place for a day."""
+def check_templates(text: str) -> None:
+    """Raises ValueError for braces that are not a day template."""
     if _BRACE.search(_PLACE.sub("", text)):
         raise ValueError("in braces stand {date}, {weekday} or {month}, each with days to add as in {date +3}")
 
 
-def spoken(text: str, day: date, language: str) -> str:
-    """The text as it is said on a day. `language` is ru, uk or en."""
+def fill_dates(text: str, day: date, language: str) -> str:
+    """The text with the days filled in. `language` is ru, uk or en."""
 
     def put(found: re.Match[str]) -> str:
         meant = day + timedelta(days=int(found[2] or 0))

@@ -1,4 +1,4 @@
-"""What the bot holds of one virtual user, read from its store as words with their times."""
+"""What the bot has stored about a virtual user, read from its store as texts with their times."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _ALL = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """All that is derived of one owner's words. `facts` are the present versions, also of what has ended."""
+class StoredMemory:
+    """Everything derived from one owner's messages. `facts` are the current versions, also of ended facts."""
 
     people: Sequence[Person]
     facts: Sequence[Fact]
@@ -35,7 +35,7 @@ class Held:
     snapshot: str = ""
 
     def derived(self) -> list[str]:
-        """Every derived text, for what must stand in none of them."""
+        """Every derived text, to check that none of them contains something."""
         texts = [f"{' '.join(person.names)} {person.bio}" for person in self.people]
         texts += [fact_words(fact) for fact in self.facts]
         texts += [memory_words(node) for node in self.memories]
@@ -43,13 +43,13 @@ class Held:
         return [*texts, self.snapshot]
 
 
-def read(connection: Connection, user_id: int, now: datetime) -> Held:
-    """What is held of an owner now; what is hidden because it is to be forgotten is left out."""
-    wanted = FactFilter(include_invalid=True)
-    versions = fact_repository.listing(connection, user_id, wanted, now=now, limit=_ALL)
+def read(connection: Connection, user_id: int, now: datetime) -> StoredMemory:
+    """What is stored about an owner now, without what is hidden by a pending forgetting."""
+    kinds = FactFilter(include_invalid=True)
+    versions = fact_repository.listing(connection, user_id, kinds, now=now, limit=_ALL)
     agent, key = _SNAPSHOT
     snapshot = agent_state.get(connection, agent_state.agent_id(agent, user_id), key)
-    return Held(
+    return StoredMemory(
         people=people.listing(connection, user_id),
         facts=[version.fact for version in versions if version.fact.expired_at is None],
         memories=store.nodes(connection, user_id, NodeFilter(labels=MEMORY_LABELS), limit=_ALL),
@@ -59,10 +59,10 @@ def read(connection: Connection, user_id: int, now: datetime) -> Held:
 
 
 def fact_words(fact: Fact) -> str:
-    """A fact's own words and the names at its ends."""
+    """A fact's text and the names at its ends."""
     return f"{fact.fact} {fact.source_name} {fact.target_name}"
 
 
 def memory_words(node: Node) -> str:
-    """All that a memory's node says."""
+    """All texts of a memory's node."""
     return " ".join(chain((node.name,), (value for value in node.properties.values() if isinstance(value, str))))

@@ -1,4 +1,4 @@
-"""Reads scenarios: those that are shipped, by name, and one's own, by path."""
+"""Loads scenarios: shipped ones by name, others by path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shipped() -> list[str]:
 
 
 def load(wanted: str) -> Scenario:
-    """A shipped scenario, or the file at a path (what has a dot or a slash in it).
+    """A shipped scenario, or the file at a path (a name with a dot or a slash).
 
     Raises ScenarioInvalid, whose message names every fault by its place in the file.
     """
@@ -44,7 +44,7 @@ def load(wanted: str) -> Scenario:
 
 
 def parsed(tree: Any, name: str) -> Scenario:
-    """A scenario from what YAML gave. Raises ScenarioInvalid."""
+    """A scenario from parsed YAML. Raises ScenarioInvalid."""
     if not isinstance(tree, dict):
         raise ScenarioInvalid(f"{name}: a scenario is a mapping with name, users and story")
     try:

@@ -1,6 +1,6 @@
-"""A scenario: who the virtual users are, what they say and when, and what ought to be known at its end.
+"""A scenario: the virtual users, what they write and when, and what should be known at the end.
 
-Days count from 0, the scenario's `start`; times are those of the user's own zone. `docs/simulation.md` explains the
+Days count from 0, the scenario's `start`; times are in the user's own zone. `docs/simulation.md` explains the
 format with an example.
 """
 
@@ -13,13 +13,13 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bot.simulator.scenarios.date_templates import check_places
+from bot.simulator.scenarios.date_templates import check_templates
 
 Language = Literal["ru", "uk", "en"]
 
 
 class Part(BaseModel):
-    """A part of the file: what it does not know is a mistake of the writer's."""
+    """A part of the file; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,11 +31,11 @@ def _zone(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    check_places(text)
+    check_templates(text)
     return text
 
 
-def _said(value: object) -> object:
+def _act_of_text(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
@@ -46,7 +46,7 @@ def _words(text: str) -> str:
 
 
 Text = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_text)]
-"""What is said. `{date +3}`, `{weekday -1}` and `{month}` become days counted from the one on which it is said."""
+"""A scripted text. `{date +3}`, `{weekday -1}` and `{month}` become dates counted from the day it is written."""
 
 Words = Annotated[str, Field(min_length=1), AfterValidator(_words), AfterValidator(_text)]
 """Words that must occur, in any case, alternatives separated by |: `Львів|Львов`."""
@@ -54,12 +54,12 @@ Words = Annotated[str, Field(min_length=1), AfterValidator(_words), AfterValidat
 Day = Annotated[int, Field(ge=0, le=3660)]
 
 
-class Say(Part):
-    """One act: exactly one of a text, a choice of texts, a press of a button, an edit of one's last message.
+class ScriptedAct(Part):
+    """One act: exactly one of a text, a choice of texts, a button press, or an edit of the user's last message.
 
-    `press` is how a button's label begins, alternatives separated by |; the newest message that has such a button is
-    meant. Where there is none, nothing is pressed, and the report says so. `after` are seconds since the act before;
-    without it the user's pace and the seed decide.
+    `press` is how a button's label begins, alternatives separated by |; the newest message with such a button
+    counts. Without one nothing is pressed, and the report says so. `after` is the number of seconds since the act
+    before; without it the user's pace and the seed decide.
     """
 
     text: Text | None = None
@@ -69,7 +69,7 @@ class Say(Part):
     after: Annotated[int, Field(ge=1, le=86_400)] | None = None
 
     @model_validator(mode="after")
-    def _is_one_act(self) -> Say:
+    def _is_one_act(self) -> ScriptedAct:
         given = [name for name in ("text", "one_of", "press", "edit") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"an act is one of text, one_of, press and edit, not {' and '.join(given) or 'nothing'}")
@@ -77,7 +77,7 @@ class Say(Part):
 
 
 class Pace(Part):
-    """How somebody writes: seconds between two messages, and by how many minutes a talk may begin later."""
+    """How fast somebody writes: seconds between two messages, and by how many minutes a talk may begin later."""
 
     gap: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1, le=1500)]] = (25, 90)
     late: Annotated[int, Field(ge=0, le=240)] = 15
@@ -92,7 +92,7 @@ class Pace(Part):
 class VirtualUser(Part):
     """A persona. `id` is the Telegram id; the first three of the local Telegram are 1001, 1002 and 1003.
 
-    `taps` are labels of buttons, as they stand there, that this person taps wherever the bot offers them.
+    `taps` are button labels that this person presses whenever the bot offers them.
     """
 
     id: Annotated[int, Field(ge=1, le=2**52)]
@@ -106,17 +106,17 @@ class VirtualUser(Part):
     taps: list[Annotated[str, Field(min_length=1)]] = []
 
 
-class Talk(Part):
-    """What somebody says at one sitting, on a day, from a time of day on."""
+class Sitting(Part):
+    """The messages of one sitting, on a day, from a time of day on."""
 
     day: Day
     at: time
     who: str
-    say: Annotated[list[Annotated[Say, BeforeValidator(_said)]], Field(min_length=1)]
+    say: Annotated[list[Annotated[ScriptedAct, BeforeValidator(_act_of_text)]], Field(min_length=1)]
 
 
-class Chatter(Part):
-    """Small talk between the talks, so many times a week; the seed decides when, and which of the lines."""
+class SmallTalk(Part):
+    """Small talk between the conversations, so many times a week; the seed decides when and which lines."""
 
     who: str
     per_week: Annotated[float, Field(gt=0, le=50)]
@@ -124,7 +124,7 @@ class Chatter(Part):
 
 
 class KnownPerson(Part):
-    """A person who must be known, by this name or one of the others, once only."""
+    """A person who must be known, by this name or one of the others, exactly once."""
 
     name: Words
     circle: Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"] | None = None
@@ -132,7 +132,7 @@ class KnownPerson(Part):
 
 
 class KnownFact(Part):
-    """What must be held as a fact in words that name `about` and hold all of `says`.
+    """A fact that must be known: its text names `about` and contains all of `says`.
 
     Since and until when, by days of the scenario; `until`: it must have ended. `slack` days more or less are right.
     """
@@ -145,14 +145,14 @@ class KnownFact(Part):
 
 
 class KnownMemory(Part):
-    """A goal, decision, preference or open question that must be kept in words that hold all of `says`."""
+    """A goal, decision, preference or open question whose text must contain all of `says`."""
 
     says: Annotated[list[Words], Field(min_length=1)]
     label: str | None = None
 
 
 class KnownTask(Part):
-    """A task whose words hold all of `says`; `due` on a day, `told` = the bot wrote of it that day by itself."""
+    """A task whose text contains all of `says`; `due` on a day, `told` = the bot reminded of it that day."""
 
     says: Annotated[list[Words], Field(min_length=1)]
     state: Literal["proposed", "open", "done", "cancelled"] | None = None
@@ -161,7 +161,7 @@ class KnownTask(Part):
 
 
 class Truth(Part):
-    """What one user's memory must hold at the end. `unknown`: words that nothing derived may hold any more."""
+    """What one user's memory must contain at the end. `unknown`: words that no derived text may contain any more."""
 
     people: list[KnownPerson] = []
     facts: list[KnownFact] = []
@@ -171,7 +171,7 @@ class Truth(Part):
 
 
 class Question(Part):
-    """Asked at the end in the chat. The answer must hold all of `expect` and nothing of `never`."""
+    """A question asked at the end. The answer must contain all of `expect` and nothing of `never`."""
 
     who: str
     ask: Text
@@ -186,20 +186,20 @@ class Question(Part):
 
 
 class Scenario(Part):
-    """`days` is how long it lasts, `start` when it begins, unless a run is shifted by whole weeks."""
+    """`days` is its length, `start` its first day, unless a run is shifted by whole weeks."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
     title: Annotated[str, Field(min_length=1)]
     start: date
     days: Annotated[int, Field(ge=1, le=3660)]
     users: Annotated[dict[str, VirtualUser], Field(min_length=1)]
-    story: Annotated[list[Talk], Field(min_length=1)]
-    chatter: list[Chatter] = []
+    story: Annotated[list[Sitting], Field(min_length=1)]
+    chatter: list[SmallTalk] = []
     truth: dict[str, Truth] = {}
     questions: list[Question] = []
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Scenario:
+    def _is_consistent(self) -> Scenario:
         ids = [user.id for user in self.users.values()]
         if len(set(ids)) < len(ids):
             raise ValueError("users: two of them have the same id")

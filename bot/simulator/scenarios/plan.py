@@ -1,4 +1,4 @@
-"""Who does what when: a scenario and a seed give the same acts at the same moments every time."""
+"""The acts of every user in time: a scenario and a seed always give the same acts at the same moments."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
-from bot.simulator.scenarios.date_templates import spoken
-from bot.simulator.scenarios.model import Say, Scenario
+from bot.simulator.scenarios.date_templates import fill_dates
+from bot.simulator.scenarios.model import Scenario, ScriptedAct
 
 WEEK = timedelta(days=7)
 
 ActKind = Literal["say", "edit", "press", "ask"]
 
 _SETTING_UP = time(8, 0)
-"""When, on the first day, everybody presses Start and tells the zone, before the first talk."""
+"""When everybody presses Start and sets the zone on the first day, before the first talk."""
 
 _SETTING_UP_GAP = timedelta(seconds=20)
 _ASKING_AT = time(12, 0)
@@ -28,7 +28,7 @@ _CHATTER_HOURS = (9 * 60, 21 * 60)
 class Act:
     """One act of a virtual user. `at` is UTC, whole seconds. `ends` = a silence follows, in which memory is made.
 
-    `text` is what is said, what an edit becomes, or how a button's label begins; `question` is its place in the list.
+    `text` is the message, the new text of an edit, or how a button's label begins; `question` is its place in the list.
     """
 
     at: datetime
@@ -41,7 +41,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`acts` in the order of their moments, `questions` behind them; it begins at `begins`, and lasts to `ends`."""
+    """`acts` in order of time, then `questions`; from `begins` to `ends`."""
 
     scenario: Scenario
     seed: int
@@ -53,13 +53,13 @@ class Plan:
 
 
 def shifted(scenario: Scenario, last: date) -> date:
-    """The latest start that is whole weeks from the scenario's own and has its days over before `last`."""
+    """The latest start that is whole weeks from the scenario's own and whose days end before `last`."""
     weeks = (last - timedelta(days=scenario.days + 1) - scenario.start).days // 7
     return scenario.start + weeks * WEEK
 
 
 def plan(scenario: Scenario, seed: int, start: date | None = None) -> Plan:
-    """`start` takes the place of the scenario's own: it should be whole weeks from it, for weekdays' sake."""
+    """The plan of a run. `start` replaces the scenario's own: whole weeks from it, so that weekdays stay the same."""
     first = start or scenario.start
     acts = [*_setting_up(scenario, first), *_talks(scenario, seed, first), *_chatter(scenario, seed, first)]
     acts.sort(key=lambda act: act.at)
@@ -69,7 +69,7 @@ def plan(scenario: Scenario, seed: int, start: date | None = None) -> Plan:
         scenario=scenario,
         seed=seed,
         start=first,
-        acts=tuple(_apart(acts)),
+        acts=tuple(_spread(acts)),
         questions=tuple(_questions(scenario, last)),
         begins=min(act.at for act in acts) - timedelta(minutes=1),
         ends=ends,
@@ -93,11 +93,11 @@ def _talks(scenario: Scenario, seed: int, first: date) -> Iterator[Act]:
             if place:
                 at += timedelta(seconds=say.after or chance.randint(*pace.gap))
             kind, text = _act_of(say, chance)
-            text = spoken(text, day, scenario.users[talk.who].language)
+            text = fill_dates(text, day, scenario.users[talk.who].language)
             yield Act(at, talk.who, kind, text, ends=place == len(talk.say) - 1)
 
 
-def _act_of(say: Say, chance: random.Random) -> tuple[ActKind, str]:
+def _act_of(say: ScriptedAct, chance: random.Random) -> tuple[ActKind, str]:
     if say.press is not None:
         return "press", say.press
     if say.edit is not None:
@@ -112,7 +112,7 @@ def _chatter(scenario: Scenario, seed: int, first: date) -> Iterator[Act]:
             day = first + timedelta(days=chance.randrange(scenario.days))
             minute = chance.randint(*_CHATTER_HOURS)
             at = _moment(scenario, chatter.who, day, time(minute // 60, minute % 60))
-            text = spoken(chance.choice(chatter.lines), day, scenario.users[chatter.who].language)
+            text = fill_dates(chance.choice(chatter.lines), day, scenario.users[chatter.who].language)
             if day > first:  # nobody chats before he has pressed Start
                 yield Act(at + timedelta(seconds=chance.randrange(60)), chatter.who, "say", text, ends=True)
 
@@ -120,12 +120,12 @@ def _chatter(scenario: Scenario, seed: int, first: date) -> Iterator[Act]:
 def _questions(scenario: Scenario, last: date) -> Iterator[Act]:
     for n, question in enumerate(scenario.questions):
         at = _moment(scenario, question.who, last + timedelta(days=1), _ASKING_AT) + n * _ASKING_GAP
-        text = spoken(question.ask, last, scenario.users[question.who].language)
+        text = fill_dates(question.ask, last, scenario.users[question.who].language)
         yield Act(at, question.who, "ask", text, question=n)
 
 
-def _apart(acts: list[Act]) -> Iterator[Act]:
-    """No two acts in the same second: the next one then comes a second later."""
+def _spread(acts: list[Act]) -> Iterator[Act]:
+    """Shifts acts of the same second by one second each."""
     before = None
     for act in acts:
         at = act.at if before is None or act.at > before else before + timedelta(seconds=1)
@@ -134,7 +134,7 @@ def _apart(acts: list[Act]) -> Iterator[Act]:
 
 
 def _chance(scenario: Scenario, seed: int, part: str, n: int) -> random.Random:
-    """A source of its own for each part: a talk that is added leaves all others where they were."""
+    """A random source for each part, so that an added talk leaves all others unchanged."""
     return random.Random(f"{scenario.name}:{seed}:{part}:{n}")
 
 

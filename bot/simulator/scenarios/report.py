@@ -1,4 +1,4 @@
-"""What a simulation came to, as JSON for programs and Markdown for people."""
+"""The result of a simulation, as JSON for programs and Markdown for people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`took_s` are real seconds. `notes` tell what could not be played as it is written."""
+    """`took_s` are real seconds. `notes` name acts that could not be played as written."""
 
     plan: Plan
     finished_at: datetime
@@ -40,7 +40,7 @@ class Outcome:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def told(self, notes: Sequence[str], took_s: float, restless: int) -> Outcome:
-        """With what only the player knows: `restless` is how often the bot did not come to rest in time."""
+        """Adds what only the player knows: `restless` is how often the bot did not become idle in time."""
         late = [f"the bot did not come to rest in time, {restless} times"] if restless else []
         return replace(self, notes=(*self.notes, *notes, *late), took_s=took_s)
 
@@ -50,7 +50,7 @@ class Outcome:
         return "\n".join(f"{kind:<10}" + "  ".join(f"{row[one]} {one}" for one in OUTCOMES) for kind, row in rows)
 
     def counts(self) -> dict[str, dict[Judged, int]]:
-        """How many of each outcome there are for each kind that has any."""
+        """The number of verdicts by kind and outcome, for kinds that have any."""
         found = Counter((verdict.kind, verdict.outcome) for verdict in self.verdicts)
         table: dict[str, dict[Judged, int]] = {
             kind: {outcome: found[kind, outcome] for outcome in OUTCOMES} for kind in KINDS
@@ -93,7 +93,7 @@ class Outcome:
         return "\n".join(lines) + "\n"
 
     def write(self, folder: Path) -> tuple[Path, Path]:
-        """Writes both forms; where they are."""
+        """Writes both forms. Returns their paths."""
         name = f"{self.plan.scenario.name}-{self.plan.seed}"
         as_json, as_markdown = folder / f"{name}.json", folder / f"{name}.md"
         folder.mkdir(parents=True, exist_ok=True)

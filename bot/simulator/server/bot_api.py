@@ -35,7 +35,7 @@ _UNRECORDED = frozenset({"getupdates"})
 def bot_api(telegram: Telegram, webhook: Webhook) -> APIRouter:
     """The routes of the Bot API for one bot."""
     router = APIRouter()
-    door = _Door(telegram, webhook)
+    door = _CallHandler(telegram, webhook)
 
     async def call(token: str, name: str, request: Request) -> Response:
         return await door.call(token, name, request)
@@ -63,8 +63,8 @@ def file_response(telegram: Telegram, file_id: str) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-class _Door:
-    """Lets a call in: token, method, parameters, faults, limits; then the method, the ledger, the answer."""
+class _CallHandler:
+    """Handles a call: token, method, parameters, faults, limits; then the method, the ledger, the answer."""
 
     def __init__(self, telegram: Telegram, webhook: Webhook) -> None:
         self._telegram = telegram
@@ -91,7 +91,7 @@ class _Door:
     async def _around(
         self, method: Method, values: Json, uploads: dict[str, Upload], fault: Fault | None, request: Request
     ) -> Response:
-        """The call with what a fault does before and after its processing."""
+        """Processes the call, with the effects of a fault before and after."""
         kind = fault.kind if fault is not None else ""
         if kind == "reset":
             self._record(method, values, 0, fault, description="connection reset before processing")
@@ -177,7 +177,7 @@ def _cut(request: Request) -> Response:
 
 
 async def _hold(request: Request, telegram: Telegram, seconds: float) -> None:
-    """Keep the connection open without a word until the client gives up."""
+    """Keeps the connection open without an answer until the client gives up."""
     end = asyncio.get_running_loop().time() + seconds
     while asyncio.get_running_loop().time() < end and not telegram.updates.closed:
         if await request.is_disconnected():

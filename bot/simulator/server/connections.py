@@ -30,7 +30,7 @@ def _peer(transport: asyncio.BaseTransport) -> tuple[str, int]:
 
 
 def cut(client: tuple[str, int] | None) -> bool:
-    """Reset the connection of `client` (a TCP RST, nothing is sent); False if it is not known."""
+    """Resets the connection of `client` (a TCP RST, nothing is sent); False if it is not known."""
     transport = _open.get(client) if client is not None else None
     if not isinstance(transport, asyncio.Transport):
         return False

@@ -1,4 +1,4 @@
-"""What the Bot API answers when it refuses: one exception, and the refusals in Telegram's own words."""
+"""Error answers of the Bot API: one exception, and the refusals in Telegram's own words."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class FloodGate:
         self._calls: dict[object, deque[float]] = {}
 
     def admit(self, method: str, chat_id: int) -> None:
-        """Count one call; raises the 429 refusal, uncounted, when a window is full."""
+        """Counts one call; raises the 429 refusal, uncounted, when a window is full."""
         if not self.limits.enabled or method.lower() not in COUNTED:
             return
         now = self._clock()

@@ -57,7 +57,7 @@ class Webhook:
         return {**state, **self._last_error}
 
     def start(self) -> None:
-        """Begin delivery if an address is set; called again after setWebhook and at start of the server."""
+        """Begins delivery if an address is set; called again after setWebhook and at start of the server."""
         self._stop_task()
         if self.active:
             self._task = asyncio.create_task(self._deliver(), name="webhook")

@@ -77,7 +77,7 @@ async def lived(running: LocalTelegram, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("life")
     played = plan(loader.parsed(TINY, "tiny"), 5)
     simulation = Simulation(played, folder / "reports", stay=True)
-    bot = asyncio.create_task(run(_config(folder, running), budget=launch.unlimited(), simulation=simulation))
+    bot = asyncio.create_task(run(_config(folder, running), budget=launch.unlimited_budget(), simulation=simulation))
     try:
         async with asyncio.timeout(120), _client(await _address(folder, bot), folder) as rest:
             while not (await rest.get("/simulator")).json()["acts"]:  # noqa: ASYNC110 - asked over HTTP
@@ -110,7 +110,7 @@ def _config(folder: Path, running: LocalTelegram) -> Config:
         "LAPLACED_CONSOLE__ENABLED": "false",
         "LAPLACED_ACCESS__ALLOWED_USER_IDS": "90001",
     }
-    config = launch.prepared(load_config(None, environment), folder)
+    config = launch.simulated_config(load_config(None, environment), folder)
     telegram = TelegramConfig(
         token=SecretStr(running.token), api_base=running.url, group_window=config.telegram.group_window
     )
@@ -178,4 +178,4 @@ async def test_it_is_controlled_over_rest(lived: Lived) -> None:
 async def test_a_folder_in_use_is_left_alone(lived: Lived) -> None:
     """Who lived before has another memory."""
     with pytest.raises(loader.ScenarioInvalid, match="is not empty"):
-        launch.take(lived.folder, {})
+        launch.create_data_folder(lived.folder, {})

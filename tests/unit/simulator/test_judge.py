@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.simulator.scenarios.judge import ResolveContext, Told, judge, judge_answer
-from bot.simulator.scenarios.known_state import Held
+from bot.simulator.scenarios.judge import BotMessage, JudgeContext, judge, judge_answer
+from bot.simulator.scenarios.known_state import StoredMemory
 from bot.simulator.scenarios.loader import load
 from bot.simulator.scenarios.model import Question, Truth
 from bot.simulator.scenarios.plan import plan
@@ -19,7 +19,7 @@ from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 START = date(2026, 3, 2)
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
-CASE = ResolveContext("ann", "en", ZoneInfo("Europe/Kyiv"), START, NOW)
+CASE = JudgeContext("ann", "en", ZoneInfo("Europe/Kyiv"), START, NOW)
 
 
 def _day(n: int) -> datetime:
@@ -41,25 +41,25 @@ def _task(title: str, state: TaskState, due: int) -> Task:
     return Task(1, "t", TaskKind.REMINDER, state, title, "UTC", next(iter(TaskOrigin)), NOW, NOW, 1, due_at=_day(due))
 
 
-def _outcomes(truth: dict[str, Any], held: Held, told: list[Told] | None = None) -> list[str]:
-    return [one.outcome for one in judge(Truth.model_validate(truth), held, told or [], CASE)]
+def _outcomes(truth: dict[str, Any], stored: StoredMemory, messages: list[BotMessage] | None = None) -> list[str]:
+    return [one.outcome for one in judge(Truth.model_validate(truth), stored, messages or [], CASE)]
 
 
 def test_people_are_known_once_in_their_circle_and_nobody_beside_them() -> None:
     """Twice is wrong, another circle is wrong, not at all is missed; who is not in the truth is told as beside it."""
     names = ("Kate Moss", "Олёна", "Tom", "Tom B.", "Willow")
-    held = Held([_person(name) for name in names], (), (), ())
+    stored = StoredMemory([_person(name) for name in names], (), (), ())
     truth = {
         "people": [{"name": "Kate", "circle": "Friends"}, {"name": "Kate", "circle": "Family"}, {"name": "олена"},
                    {"name": "Tom"}, {"name": "Ruth"}]
     }  # fmt: skip
-    assert _outcomes(truth, held) == ["right", "wrong", "right", "wrong", "missed", "beside"]
+    assert _outcomes(truth, stored) == ["right", "wrong", "right", "wrong", "missed", "beside"]
 
 
 def test_a_fact_is_right_only_with_its_times() -> None:
     """Held to be true still, ended too early, begun on another day, or not dated: wrong. In a profile only: missed."""
     facts = [_fact("Kate lives in Leeds", 0, 10), _fact("Kate lives in York", 10)]
-    held = Held([_person("Kate", bio="Kate works for Acme.")], facts, (), ())
+    stored = StoredMemory([_person("Kate", bio="Kate works for Acme.")], facts, (), ())
     cases: list[tuple[dict[str, Any], str]] = [
         ({"says": ["York"], "since": 11}, "right"),
         ({"says": ["York"], "since": 20}, "wrong"),
@@ -69,29 +69,29 @@ def test_a_fact_is_right_only_with_its_times() -> None:
         ({"says": ["Acme"]}, "missed"),
     ]
     for wanted, outcome in cases:
-        assert _outcomes({"people": [{"name": "Kate"}], "facts": [{"about": "Kate", **wanted}]}, held)[1] == outcome
+        assert _outcomes({"people": [{"name": "Kate"}], "facts": [{"about": "Kate", **wanted}]}, stored)[1] == outcome
 
 
 def test_a_reminder_is_right_if_it_was_told_on_its_day() -> None:
     """State, day and the bot's own message all count."""
-    held = Held((), (), (), [_task("call Ruth", TaskState.DONE, 3)])
-    told = [Told(_day(3), "Call Ruth today!")]
+    stored = StoredMemory((), (), (), [_task("call Ruth", TaskState.DONE, 3)])
+    messages = [BotMessage(_day(3), "Call Ruth today!")]
     wanted = {"says": ["call ruth"], "due": 3, "told": True}
-    assert _outcomes({"tasks": [wanted]}, held, told) == ["right"]
-    assert _outcomes({"tasks": [wanted]}, held, [Told(_day(4), "Call Ruth today!")]) == ["wrong"]
-    assert _outcomes({"tasks": [wanted | {"state": "open"}]}, held, told) == ["wrong"]
-    assert _outcomes({"tasks": [wanted | {"due": 4}]}, held, told) == ["wrong"]
-    assert _outcomes({"tasks": [{"says": ["milk"]}]}, held, told) == ["missed"]
+    assert _outcomes({"tasks": [wanted]}, stored, messages) == ["right"]
+    assert _outcomes({"tasks": [wanted]}, stored, [BotMessage(_day(4), "Call Ruth today!")]) == ["wrong"]
+    assert _outcomes({"tasks": [wanted | {"state": "open"}]}, stored, messages) == ["wrong"]
+    assert _outcomes({"tasks": [wanted | {"due": 4}]}, stored, messages) == ["wrong"]
+    assert _outcomes({"tasks": [{"says": ["milk"]}]}, stored, messages) == ["missed"]
 
 
 def test_what_must_not_be_known_stands_in_nothing_derived() -> None:
     """Not in a profile, a fact, a memory, a task or the snapshot."""
     memory = Node(1, "m", "Goal", {"description": "Sue Crane"}, NOW)
-    assert _outcomes({"unknown": ["crane"]}, Held((), (), [memory], ())) == ["wrong"]
-    assert _outcomes({"unknown": ["crane"]}, Held((), (), (), (), '{"now": "Crane called"}')) == ["wrong"]
-    assert _outcomes({"unknown": ["crane"]}, Held((), (), (), ())) == ["right"]
+    assert _outcomes({"unknown": ["crane"]}, StoredMemory((), (), [memory], ())) == ["wrong"]
+    assert _outcomes({"unknown": ["crane"]}, StoredMemory((), (), (), (), '{"now": "Crane called"}')) == ["wrong"]
+    assert _outcomes({"unknown": ["crane"]}, StoredMemory((), (), (), ())) == ["right"]
     labelled = {"memories": [{"says": ["crane"], "label": "Goal"}, {"says": ["crane"], "label": "Decision"}]}
-    assert _outcomes(labelled, Held((), (), [memory], ())) == ["right", "wrong"]
+    assert _outcomes(labelled, StoredMemory((), (), [memory], ())) == ["right", "wrong"]
 
 
 def test_an_answer_is_wrong_if_it_says_what_it_never_should() -> None:
@@ -104,9 +104,9 @@ def test_an_answer_is_wrong_if_it_says_what_it_never_should() -> None:
 
 def test_the_report_counts_each_kind_and_shows_every_verdict() -> None:
     """The table has a row for each kind that was judged; words of people cannot break a row."""
-    held = Held([_person("Kate", bio="a | b")], (), (), ())
-    verdicts = judge(Truth.model_validate({"people": [{"name": "Kate"}, {"name": "Ruth"}]}), held, [], CASE)
-    outcome = Outcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts).told(["no button"], 120.0, 0)
+    stored = StoredMemory([_person("Kate", bio="a | b")], (), (), ())
+    verdicts = judge(Truth.model_validate({"people": [{"name": "Kate"}, {"name": "Ruth"}]}), stored, [], CASE)
+    outcome = Outcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts).messages(["no button"], 120.0, 0)
     assert outcome.counts() == {"people": {"right": 1, "wrong": 0, "missed": 1, "beside": 0}}
     shown = outcome.as_markdown()
     assert "| People | 1 | 0 | 1 | 0 |" in shown

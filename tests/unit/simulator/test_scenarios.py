@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from bot.simulation.load import FIRST_ID, sendings, summed_up
+from bot.simulation.load import FIRST_ID, load_report, scheduled_messages
 from bot.simulation.load_options import Load
 from bot.simulator.scenarios import loader
-from bot.simulator.scenarios.date_templates import spoken
+from bot.simulator.scenarios.date_templates import fill_dates
 from bot.simulator.scenarios.plan import plan, shifted
 
 TINY: dict[str, Any] = {
@@ -129,9 +129,9 @@ def test_a_talk_that_is_added_leaves_the_others_where_they_were() -> None:
 def test_days_are_told_in_the_speakers_own_language() -> None:
     """Counted from the day on which it is said, in the case that stands behind a preposition."""
     day = date(2026, 3, 3)
-    assert spoken("у {weekday +3}", day, "uk") == "у п'ятницю"
-    assert spoken("до {date +30}, с {month}", day, "ru") == "до 2 апреля, с марта"
-    assert spoken("on {date -3}", day, "en") == "on February 28"
+    assert fill_dates("у {weekday +3}", day, "uk") == "у п'ятницю"
+    assert fill_dates("до {date +30}, с {month}", day, "ru") == "до 2 апреля, с марта"
+    assert fill_dates("on {date -3}", day, "en") == "on February 28"
 
 
 def test_a_life_can_end_today_on_the_same_weekdays() -> None:
@@ -148,9 +148,9 @@ def test_a_life_can_end_today_on_the_same_weekdays() -> None:
 def test_load_is_the_seeds_too_and_its_report_tells_the_slow_ones() -> None:
     """Messages come at about the rate, from all users; the report has median, 95th of 100 and slowest."""
     load = Load(users=5, rate=10, seconds=60, seed=1)
-    planned = sendings(load)
-    assert planned == sendings(load)
+    planned = scheduled_messages(load)
+    assert planned == scheduled_messages(load)
     assert 450 < len(planned) < 750
     assert {one.user_id for one in planned} == {FIRST_ID + n for n in range(5)}
-    told = summed_up(load, 100, [n / 100 for n in range(1, 101)], took_s=50)
+    told = load_report(load, 100, [n / 100 for n in range(1, 101)], took_s=50)
     assert (told.median_s, told.p95_s, told.slowest_s, told.answered_per_second) == (0.51, 0.96, 1.0, 2.0)

@@ -109,7 +109,7 @@ def _overview(connection: Connection, user: User) -> tuple[str, Rows]:
     mine, waiting = repository.teams_of(connection, user.user_id), repository.pending(connection, user.user_id)
     lines = [_line(user, one) for one in mine]
     lines += [_asked(connection, user, one) for one in waiting]
-    rows = [row for one in waiting for row in _yes_or_no(user, one, name_typed=True)]
+    rows = [row for one in waiting for row in _yes_or_no(user, one, with_name=True)]
     rows += [_buttons(user, one) for one in mine]
     rows.append([button(label(user.lang, "team-button-new"), TeamButton(owner=user.user_id, action=TeamAction.NEW))])
     about = phrase(user.lang, "team-about")
@@ -140,11 +140,11 @@ def _buttons(user: User, one: Team) -> list[tuple[str, str]]:
     ]
 
 
-def _yes_or_no(user: User, asked: Invitation, *, name_typed: bool = False) -> Rows:
+def _yes_or_no(user: User, asked: Invitation, *, with_name: bool = False) -> Rows:
     def answer(key: str, *, accept: bool) -> tuple[str, str]:
         data = InvitationButton(owner=user.user_id, invitation=asked.id, accept=accept)
         text = label(user.lang, key)
-        return button(f"{text}: {asked.team_name}" if name_typed else text, data)
+        return button(f"{text}: {asked.team_name}" if with_name else text, data)
 
     return [[answer("team-button-accept", accept=True), answer("team-button-decline", accept=False)]]
 
