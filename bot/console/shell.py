@@ -43,7 +43,7 @@ def bot_down(say: Phrases, theme: str, error: RestError) -> None:
 
 def page_not_found(say: Phrases, theme: str) -> None:
     """Shows an error for an unknown address, with a link to the first page."""
-    _head(say, theme, f"{say('page_not_found-title')} · Laplaced")
+    _head(say, theme, f"{say('nowhere-title')} · Laplaced")
     with ui.element("div").props("id=main").classes("down"), ui.element("div").classes("empty"):
         ui.icon("explore_off").classes("empty-icon").props("aria-hidden=true")
         heading(say("nowhere-title"), 1)

@@ -32,7 +32,7 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
     opened = await open_page(f"/graph?node={known.maria}", owner=VIRA)
     page, details = opened.page, opened.page.locator(".graph-details")
     await expect(details.get_by_role("heading", name="Maria Koval")).to_be_visible()
-    for name in ("Vector, Organization", "Vira, Owner", "Tea with Maria by the river., Memory"):
+    for name in ("Vector, Organization", "Vira, User", "Tea with Maria by the river., Memory"):
         await expect(node(page, name)).to_be_visible()
     await expect(node(page, "Rubin")).to_have_count(0)
     await details.get_by_role("button", name="Sources: Maria Koval works for Vector.").click()
@@ -90,7 +90,7 @@ async def test_the_graph_on_a_phone_in_the_dark(open_page: OpenPage, known: Acqu
     opened = await open_page("/graph", owner=VIRA, color_scheme="dark", **PHONE)
     page, details = opened.page, opened.page.locator(".graph-details")
     await expect(details).to_be_hidden()
-    await node(page, "Vira, Owner").click()
+    await node(page, "Vira, User").click()
     await expect(details.get_by_role("heading", name="Vira")).to_be_visible()
     await opened.accessible()
     await details.get_by_role("button", name="Close").click()

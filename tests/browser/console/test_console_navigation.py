@@ -54,7 +54,7 @@ async def test_a_link_opens_it_once(house: House, chrome: Browser) -> None:
     assert await page.locator(".chooser").count() == 0
     again = await context.new_page()
     await again.goto(f"{house.url}/login#link={link}")
-    await expect(again.get_by_role("alert")).to_contain_text("used already")
+    await expect(again.get_by_role("alert")).to_contain_text("already been used")
     await context.close()
 
 

@@ -53,7 +53,7 @@ async def test_a_fact_shows_its_receipt_and_is_corrected_with_a_reason(open_page
     changed = page.locator("details.fact").filter(has_text="after all")
     await changed.locator("summary").click()
     await expect(changed.locator(".version")).to_have_count(2)
-    await expect(changed.locator(".why")).to_have_text("Why: tested in October")
+    await expect(changed.locator(".why")).to_have_text("Reason: tested in October")
 
 
 async def test_a_session_is_read_with_its_judgement(open_page: OpenPage) -> None:
@@ -90,7 +90,7 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await page.get_by_text("Choose a time…").click()
     await page.get_by_role("dialog").get_by_label("When").fill("2031-05-11T07:00")
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    await expect(added).to_contain_text("reminds Sun 11 May, 07:00")
+    await expect(added).to_contain_text("reminder Sun 11 May, 07:00")
     await page.get_by_role("button", name="Yes, add: Book the flight to Lisbon").click()
     await expect(sections.filter(has_text="Later").get_by_text("Book the flight to Lisbon")).to_be_visible()
     await expect(page.get_by_text("To confirm")).to_have_count(0)
@@ -125,7 +125,7 @@ async def test_of_many_tasks_the_first_are_laid(house: House, open_page: OpenPag
 async def test_notifications_tell_why_and_the_context_comes_back(open_page: OpenPage) -> None:
     """Each decision with its reason; an earlier version of the context is looked at and brought back."""
     page = (await open_page("/notifications", owner=CLARA)).page
-    await expect(page.get_by_text("Why: quiet hours until 8:00")).to_be_visible()
+    await expect(page.get_by_text("Reason: quiet hours until 8:00")).to_be_visible()
     await page.get_by_role("button", name="Not sent").click()
     await expect(page.locator(".notice-row")).to_have_count(1)
     await expect(page.locator(".notice-why")).to_contain_text("she bought it")
@@ -133,7 +133,7 @@ async def test_notifications_tell_why_and_the_context_comes_back(open_page: Open
     async with page.expect_navigation():
         await page.keyboard.press("x")
     await expect(page.get_by_text("Marek waits for the load calculations")).to_be_visible()
-    await page.get_by_role("button", name="Look").last.click()
+    await page.get_by_role("button", name="View").last.click()
     await expect(page.get_by_text("Marek waits for the load calculations")).to_have_count(0)
     await page.get_by_role("button", name="Restore").click()
     await page.get_by_role("dialog").get_by_role("button", name="Restore").click()
@@ -203,5 +203,5 @@ async def test_a_session_that_has_ended_leads_to_the_login(house: House, open_pa
     token = next(one["value"] for one in await page.context.cookies() if one["name"] == "laplaced_session")
     await house.app.database.write(lambda c: console.close(c, token))
     async with page.expect_navigation():
-        await page.get_by_role("button", name="Look").first.click()
+        await page.get_by_role("button", name="View").first.click()
     await expect(page.get_by_label("Server key")).to_be_visible()

@@ -107,7 +107,7 @@ async def test_two_are_merged_and_split_again(open_page: OpenPage, known: Acquai
     await dialog.get_by_role("button", name="Maria Koval").click()
     await dialog.get_by_role("button", name="Merge").click()
     await page.locator(".part").get_by_role("button", name="Split").click()
-    await expect(dialog).to_contain_text("Split Mariia K. off?")
+    await expect(dialog).to_contain_text("Split off Mariia K.?")
     await dialog.get_by_role("button", name="Split").click()
     await expect(page.locator(".undo")).to_contain_text("Mariia K. has a separate profile again.")
     await expect(page.locator(".part")).to_have_count(0)

@@ -38,7 +38,7 @@ class _Circles(ui.element, component="circles.js"):
         say, name = context.say, (context.user or {}).get("name", "")
         words = {one: say(f"people-{one}") for one in _WORDS}
         words |= {"found": say("people-found", count="#"), "all": say("people-count", count=count)}
-        words["most"] = say("people-most", count=count, browser_person=len(people))
+        words["most"] = say("people-most", count=count, shown=len(people))
         self._props["words"] = words
         self._props["owner"] = {"name": name, "initials": initials(name)}
         self._props["circles"] = [
