@@ -172,7 +172,7 @@ class Simulation:
         await self._note("sim_stop", reason="finished")
         if self._stay:
             await stage.release()
-        outcome = outcome.told(self._notes, time.monotonic() - began, stage.restless)
+        outcome = outcome.with_notes(self._notes, time.monotonic() - began, stage.restless)
         written = await asyncio.to_thread(outcome.write, self._reports)
         self._report, self._state = outcome.as_json(), "finished"
         print(f"{outcome.summary()}\nReport: {written[1]}", flush=True)

@@ -39,7 +39,7 @@ class Outcome:
     verdicts: Sequence[Verdict]
     notes: Sequence[str] = field(default_factory=tuple)
 
-    def told(self, notes: Sequence[str], took_s: float, restless: int) -> Outcome:
+    def with_notes(self, notes: Sequence[str], took_s: float, restless: int) -> Outcome:
         """Adds what only the player knows: `restless` is how often the bot did not become idle in time."""
         late = [f"the bot did not come to rest in time, {restless} times"] if restless else []
         return replace(self, notes=(*self.notes, *notes, *late), took_s=took_s)

@@ -106,7 +106,7 @@ def test_the_report_counts_each_kind_and_shows_every_verdict() -> None:
     """The table has a row for each kind that was judged; words of people cannot break a row."""
     stored = StoredMemory([_person("Kate", bio="a | b")], (), (), ())
     verdicts = judge(Truth.model_validate({"people": [{"name": "Kate"}, {"name": "Ruth"}]}), stored, [], CASE)
-    outcome = Outcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts).messages(["no button"], 120.0, 0)
+    outcome = Outcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts).with_notes(["no button"], 120.0, 0)
     assert outcome.counts() == {"people": {"right": 1, "wrong": 0, "missed": 1, "beside": 0}}
     shown = outcome.as_markdown()
     assert "| People | 1 | 0 | 1 | 0 |" in shown
