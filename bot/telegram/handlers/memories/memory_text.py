@@ -83,14 +83,16 @@ def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
 
 def memory_text(user: User, card: MemoryView) -> str:
     """Everything that is known of a memory."""
-    node, lang, told = card.node, user.lang, card.node.properties
+    node, lang, properties = card.node, user.lang, card.node.properties
     kind = label(lang, "memory-kind", kind=node.label)
     status = status_of(node)
     standing = [label(lang, "memory-status", status=status)] if status else []
     lines = [f"**{escape(naming_text(node))}**", " · ".join([kind, *standing, *_dates(user, node)])]
-    lines += [phrase(lang, f"memory-{name}", text=quotable(str(told[name]))) for name in _SAID if told.get(name)]
-    if node.label == "Preference" and told.get("observations", 1) > 1:
-        lines.append(phrase(lang, "memory-observed", count=int(told["observations"])))
+    lines += [
+        phrase(lang, f"memory-{name}", text=quotable(str(properties[name]))) for name in _SAID if properties.get(name)
+    ]
+    if node.label == "Preference" and properties.get("observations", 1) > 1:
+        lines.append(phrase(lang, "memory-observed", count=int(properties["observations"])))
     if not card.held:
         lines.append(phrase(lang, "memory-superseded"))
     if node.owner_set(NAMING[node.label]):

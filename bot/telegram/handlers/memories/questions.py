@@ -64,7 +64,7 @@ def _suggestion(connection: Connection, user: User, asked: AskedQuestion) -> tup
     if one is None:
         raise NotFound("that suggestion is gone")
     node = _node(connection, user, one.node_id)
-    current, value = (quotable(str(told)) for told in (one.current, one.value))
+    current, value = (quotable(str(words)) for words in (one.current, one.value))
     words = quotable(naming_text(node))
     text = phrase(user.lang, "ask-suggestion", current=current, value=value, text=words)
     apply = _tap(user, asked, "suggestion-button-apply", QuestionAnswer.APPLY)
