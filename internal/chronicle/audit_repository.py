@@ -8,6 +8,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, literal, or_, sel
 
 from internal.chronicle.repository import touch
 from internal.graph.node_repository import owner_node_id
+from internal.storage.erasure import hidings
 from internal.storage.tables import (
     chronicle,
     event_mentions,
@@ -111,7 +112,7 @@ def lone_nodes(connection: Connection, user_id: int) -> list[str]:
 def entity_names(connection: Connection, user_id: int) -> list[Name]:
     """Every entity by its name, except the owner and those merged or being forgotten."""
     node = graph_nodes.c
-    shown = and_(node.label == "Entity", node.merged_into.is_(None), node.hidden_until.is_(None))
+    shown = and_(node.label == "Entity", node.merged_into.is_(None), hidings.visible(node.id))
     query = (
         select(node.id, node.subtype, node.name, people.c.id)
         .outerjoin(people, and_(people.c.user_id == user_id, people.c.entity_id == node.id))

@@ -28,6 +28,7 @@ from internal.graph.node_repository import VISIBLE, get_node, resolve_node
 from internal.storage import search_items
 from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
+from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
@@ -135,6 +136,12 @@ def edges_of(
     return [edge_of(row) for row in connection.execute(query)]
 
 
+def has_edge(connection: Connection, user_id: int, node_id: str) -> bool:
+    """Whether any edge begins or ends at a node, hidden ones too."""
+    query = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, _at_node(user_id, node_id, "both"))
+    return connection.execute(query.limit(1)).first() is not None
+
+
 def update_edge(
     connection: Connection,
     user_id: int,
@@ -185,7 +192,7 @@ def delete_edge(connection: Connection, user_id: int, edge_id: str) -> None:
 
 def visible() -> tuple[ColumnElement[bool], ...]:
     """Conditions over rows of `graph_edges`: neither the edge nor one of its ends is hidden or merged away."""
-    return graph_edges.c.hidden_until.is_(None), ~_HIDDEN_END
+    return hidings.visible(graph_edges.c.id), ~_HIDDEN_END
 
 
 # Run once for each fact that is written, looked at or removed: built once, for building takes longer than running.

@@ -12,6 +12,7 @@ from internal.graph.edge_repository import edge_of, holding, visible
 from internal.graph.model import Edge, EdgeFilter
 from internal.graph.node_repository import VISIBLE
 from internal.graph.relationships import FACT
+from internal.storage.erasure import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 _ENDS: Final = (("source", "target"), ("target", "source"))
@@ -28,7 +29,7 @@ def latest_edges(
         .where(
             graph_edges.c.user_id == user_id,
             graph_edges.c[near] == node_id,
-            graph_edges.c.hidden_until.is_(None),
+            hidings.visible(graph_edges.c.id),
             _there(wanted),
             *holding(wanted, now),
         )
@@ -72,7 +73,7 @@ def busiest(connection: Connection, user_id: int, *, limit: int) -> Sequence[str
     ends = union_all(
         *(
             select(graph_edges.c[end].label("id")).where(
-                graph_edges.c.user_id == user_id, graph_edges.c.hidden_until.is_(None)
+                graph_edges.c.user_id == user_id, hidings.visible(graph_edges.c.id)
             )
             for end, _ in _ENDS
         )

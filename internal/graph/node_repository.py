@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -16,16 +16,17 @@ from internal.language.text.spelling import name_key
 from internal.storage import search_items
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.row_policies import across_owners
+from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import graph_nodes
 from internal.storage.tables import search_items as items
 from internal.storage.types import new_id
 
-VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
+VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 """Neither merged away nor being forgotten."""
 
 # Asked at every write: built once, for building a statement takes longer than running it.
-_BY_ID: Final = select(graph_nodes).where(
+_BY_ID: Final = select(graph_nodes, hidings.hidden(graph_nodes.c.id).label("hidden")).where(
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node")
 )
 _BY_IDS: Final = select(graph_nodes).where(
@@ -150,10 +151,10 @@ def nodes_named(connection: Connection, user_id: int, label: str, names: Collect
     merged node means the node it was merged into.
     """
     keys = sorted({registry.key_of(label, name) for name in names} - {""})[:CHUNK]
-    one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys) & graph_nodes.c.hidden_until.is_(None)
+    one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys) & hidings.visible(graph_nodes.c.id)
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, one)
     rows = connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id)).all()
-    meant = [node_of(row) if _is_visible(row) else resolve_node(connection, user_id, row.id) for row in rows]
+    meant = [resolve_node(connection, user_id, row.id) if row.merged_into else node_of(row) for row in rows]
     return list({node.id: node for node in meant if node is not None}.values())
 
 
@@ -216,21 +217,9 @@ def touch_nodes(connection: Connection, user_id: int, ids: Collection[str], now:
 
 def redirect_node(connection: Connection, user_id: int, node_id: str, target_id: str | None) -> None:
     """Redirects a node to another; None removes the redirect."""
-    _set(connection, user_id, node_id, merged_into=target_id)
-
-
-def hide_nodes(connection: Connection, user_id: int, ids: Collection[str] | None, until: datetime) -> list[str]:
-    """Takes visible nodes (None = all) and their edges out of every listing and traversal; the ids of those hidden.
-
-    Their search items stay: what a search finds is looked up here, where it is not found any more.
-    """
-    wanted = graph_nodes.c.hidden_until.is_(None)
-    return _set_hidden(connection, user_id, ids, wanted, until)
-
-
-def show_nodes(connection: Connection, user_id: int, ids: Collection[str] | None, hidden_until: datetime) -> list[str]:
-    """Brings back nodes (None = all) that were hidden until exactly this moment; their ids."""
-    return _set_hidden(connection, user_id, ids, graph_nodes.c.hidden_until == hidden_until, None)
+    values = {"merged_into": target_id, "rev": next_rev(connection, user_id)}
+    connection.execute(update(graph_nodes).where(_one(user_id, node_id)).values(values))
+    record_change(connection, user_id, NODE_CHANGE, node_id, "put" if target_id is None else "delete")
 
 
 def node_of(row: Row[Any]) -> Node:
@@ -304,34 +293,12 @@ def _given(stored: Collection[str], properties: Mapping[str, Any]) -> list[str]:
     return [name for name in stored if name in properties or name in also]
 
 
-def _set_hidden(
-    connection: Connection,
-    user_id: int,
-    ids: Collection[str] | None,
-    wanted: ColumnElement[bool],
-    until: datetime | None,
-) -> list[str]:
-    query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, wanted)
-    found: Sequence[str] = connection.execute(query).scalars().all()
-    chosen = [node_id for node_id in found if ids is None or node_id in ids]
-    for node_id in chosen:
-        _set(connection, user_id, node_id, hidden_until=until)
-    return chosen
-
-
-def _set(connection: Connection, user_id: int, node_id: str, **values: Any) -> None:
-    values["rev"] = next_rev(connection, user_id)
-    connection.execute(update(graph_nodes).where(_one(user_id, node_id)).values(values))
-    hidden = any(values.get(name) is not None for name in ("hidden_until", "merged_into"))
-    record_change(connection, user_id, NODE_CHANGE, node_id, "delete" if hidden else "put")
-
-
 def _row(connection: Connection, user_id: int, node_id: str) -> Row[Any] | None:
     return connection.execute(_BY_ID, {"owner": user_id, "node": node_id}).one_or_none()
 
 
 def _is_visible(row: Row[Any]) -> bool:
-    return row.merged_into is None and row.hidden_until is None
+    return row.merged_into is None and not row.hidden
 
 
 def _select(user_id: int, wanted: NodeFilter) -> Select[Any]:

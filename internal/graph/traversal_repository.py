@@ -12,6 +12,7 @@ from internal.graph.edge_repository import holding
 from internal.graph.model import Direction, EdgeFilter, NodeFilter
 from internal.graph.node_repository import VISIBLE, matching
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 BATCH: Final = 5_000
@@ -32,9 +33,7 @@ def steps(
         ends = graph_edges.c[near], graph_edges.c[far]
         there = and_(graph_nodes.c.user_id == graph_edges.c.user_id, graph_nodes.c.id == ends[1], VISIBLE)
         query = select(*ends, graph_edges.c.id).join_from(graph_edges, graph_nodes, there)
-        query = query.where(
-            graph_edges.c.user_id == user_id, graph_edges.c.hidden_until.is_(None), *holding(wanted, now)
-        )
+        query = query.where(graph_edges.c.user_id == user_id, hidings.visible(graph_edges.c.id), *holding(wanted, now))
         for chunk in chunks(frontier, BATCH):
             batch = query.where(ends[0].in_(chunk))
             # Where there are more, the same ones each time.

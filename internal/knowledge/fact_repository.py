@@ -220,32 +220,6 @@ def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) 
     return set(connection.execute(_typed(user_id, types)).scalars())
 
 
-def hide(connection: Connection, user_id: int, ids: Collection[str], until: datetime | None) -> None:
-    for part in chunks(ids):
-        for edge_id in part:
-            one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
-            connection.execute(
-                update(graph_edges).where(one).values(hidden_until=until, rev=next_rev(connection, user_id))
-            )
-            record_change(connection, user_id, EDGE_CHANGE, edge_id, "put" if until is None else "delete")
-
-
-def inherit_hiding(connection: Connection, user_id: int, old_id: str, new_id: str) -> None:
-    """A version of a fact that is being forgotten is hidden as well."""
-    query = select(graph_edges.c.hidden_until).where(graph_edges.c.user_id == user_id, graph_edges.c.id == old_id)
-    until = connection.execute(query).scalar_one()
-    if until is not None:
-        hide(connection, user_id, [new_id], until)
-
-
-def hidden_until(connection: Connection, user_id: int, moment: datetime) -> list[str]:
-    """The facts that were hidden until exactly this moment."""
-    query = select(graph_edges.c.id).where(
-        graph_edges.c.user_id == user_id, graph_edges.c.type == FACT, graph_edges.c.hidden_until == moment
-    )
-    return list(connection.execute(query).scalars())
-
-
 def relink(connection: Connection, version: Version, supersedes: str | None, original: str | None) -> None:
     """Gives a version another predecessor, whose text becomes its `original_fact`; drops `update_reason`."""
     values = {"supersedes": supersedes, "original_fact": original, "update_reason": None}

@@ -5,12 +5,6 @@ Every function takes a connection and an owner and runs in the caller's transact
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime
-
-from sqlalchemy import Connection
-
-from internal.knowledge import fact_repository
 from internal.knowledge.claims.record import cite_node, record_claims, reproject
 from internal.knowledge.entities.names import drop_names, note_names
 from internal.knowledge.facts.citations import (
@@ -38,31 +32,11 @@ from internal.knowledge.model import FactFilter
 from internal.knowledge.removal.removal import (
     erase_fact,
     erase_node,
-    only_in_episode,
     remove_claims_of_messages,
     remove_claims_of_segments,
     remove_episode_claims,
 )
 from internal.knowledge.removal.rerun import remove_unsupported, withdraw_slice, without_corrected, without_denied
-
-
-def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
-    """Takes facts with all their versions out of every listing and search. Returns the ids of those hidden."""
-    chains = fact_repository.chains(connection, user_id, fact_ids)
-    ids = sorted({version.fact.id for chain in chains.values() for version in chain})
-    fact_repository.hide(connection, user_id, ids, until)
-    return ids
-
-
-def show_facts(
-    connection: Connection, user_id: int, hidden_until: datetime, fact_ids: Collection[str] | None = None
-) -> list[str]:
-    """Brings back facts (None = all) that were hidden until exactly this moment; their ids."""
-    hidden = fact_repository.hidden_until(connection, user_id, hidden_until)
-    ids = [fact_id for fact_id in hidden if fact_ids is None or fact_id in fact_ids]
-    fact_repository.hide(connection, user_id, ids, None)
-    return ids
-
 
 __all__ = [
     "FactFilter",
@@ -80,11 +54,9 @@ __all__ = [
     "fact",
     "facts",
     "facts_about",
-    "hide_facts",
     "history",
     "latest_facts",
     "note_names",
-    "only_in_episode",
     "open_contradictions",
     "record_claims",
     "remove_claims_of_messages",
@@ -94,7 +66,6 @@ __all__ = [
     "reproject",
     "resolve_contradiction",
     "retract_fact",
-    "show_facts",
     "spoken",
     "telegram_link",
     "update_fact",

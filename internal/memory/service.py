@@ -23,8 +23,6 @@ from internal.memory.observations.rebuild import project_nodes, reproject
 from internal.memory.observations.record import write
 from internal.memory.observations.removal import (
     mentioning,
-    only_in_episode,
-    only_in_messages,
     remove_episode,
     remove_mentioning,
     remove_messages,
@@ -46,8 +44,6 @@ __all__ = [
     "is_found_by_words",
     "mentioning",
     "observations_of",
-    "only_in_episode",
-    "only_in_messages",
     "project_nodes",
     "put_edge",
     "put_node",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
-from internal.graph import name_repository, store
+from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes
 from internal.people.bio import bio_from_names
@@ -27,31 +27,23 @@ from internal.people.repository import (
 )
 from internal.storage import evidence, vectors
 from internal.storage import search_items as searched
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
+from internal.storage.owner_counters import record_change
 from internal.storage.tables import mentions, merges, people, suggestions
 
 
-def hide(connection: Connection, user_id: int, person_ids: Collection[int] | None, until: datetime) -> list[int]:
-    """Takes visible people (None = all) out of every listing, search and prompt; the ids of those hidden."""
-    wanted = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
-    if person_ids is not None:
-        wanted &= people.c.id.in_(person_ids)
-    hidden = _set_hidden(connection, user_id, wanted, until)
-    store.hide_nodes(connection, user_id, entity_ids(connection, user_id, hidden), until)
-    return hidden
+def hide_nodes(connection: Connection, user_id: int, forgetting_id: str, node_ids: Iterable[str]) -> None:
+    """Hides nodes for one request, and takes the people among them out of search."""
+    for person_id in _at(connection, user_id, hidings.hide(connection, user_id, forgetting_id, "node", node_ids)):
+        drop_search_item(connection, user_id, person_id)
 
 
-def show(connection: Connection, user_id: int, person_ids: Collection[int] | None, hidden_until: datetime) -> list[int]:
-    """Brings back people (None = all) who were hidden until exactly this moment; their ids."""
-    wanted = people.c.hidden_until == hidden_until
-    if person_ids is not None:
-        wanted &= people.c.id.in_(person_ids)
-    shown = _set_hidden(connection, user_id, wanted, None)
-    store.show_nodes(connection, user_id, entity_ids(connection, user_id, shown), hidden_until)
-    for person in by_ids(connection, user_id, shown).values():
+def show_nodes(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
+    """Makes the people among nodes that nothing hides any more findable again."""
+    for person in by_ids(connection, user_id, _at(connection, user_id, node_ids)).values():
         put_search_item(connection, person)
         record_change(connection, user_id, CHANGE_KIND, str(person.id))
-    return shown
 
 
 def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) -> list[Person]:
@@ -86,27 +78,16 @@ def rewrite(connection: Connection, before: Person, after: Person, gone: Collect
     searched.forget_words(connection, user_id, "person", str(person_id))
     from_names = after.bio == bio_from_names(after.names)
     setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in CONTENT}
-    if get(connection, user_id, person_id) is not None:
-        save(connection, before, after, by=setters | ({"bio": "names"} if from_names else {}), now=now)
-    else:
-        _write_hidden(connection, after, now)
+    save(
+        connection,
+        before,
+        after,
+        by=setters | ({"bio": "names"} if from_names else {}),
+        now=now,
+        hidden=get(connection, user_id, person_id) is None,
+    )
     name_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
     take_out_of_merges(connection, user_id, person_id, gone)
-
-
-def _write_hidden(connection: Connection, person: Person, now: datetime) -> None:
-    """Who is merged away or being forgotten has no search item, and gets none."""
-    values = {
-        "display_name": person.display_name,
-        "aliases": list(person.aliases),
-        "username": person.username,
-        "username_key": name_key(person.username) if person.username else None,
-        "bio": person.bio,
-        "rev": next_rev(connection, person.user_id),
-    }
-    one = (people.c.user_id == person.user_id) & (people.c.id == person.id)
-    connection.execute(update(people).where(one).values(values))
-    entity_nodes.keep(connection, person, now=now, hidden=True)
 
 
 def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
@@ -125,11 +106,9 @@ def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
     evidence.remove_parts(connection, user_id, "profile", person_id)
 
 
-def _set_hidden(connection: Connection, user_id: int, wanted: ColumnElement[bool], until: datetime | None) -> list[int]:
-    ids = list(connection.execute(select(people.c.id).where(people.c.user_id == user_id, wanted)).scalars())
-    for person_id in ids:
-        one = (people.c.user_id == user_id) & (people.c.id == person_id)
-        connection.execute(update(people).where(one).values(hidden_until=until, rev=next_rev(connection, user_id)))
-        if until is not None:
-            drop_search_item(connection, user_id, person_id)
-    return ids
+def _at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> list[int]:
+    found: list[int] = []
+    for chunk in chunks(entity_ids):
+        one = (people.c.user_id == user_id) & people.c.entity_id.in_(chunk)
+        found += connection.execute(select(people.c.id).where(one)).scalars()
+    return found

@@ -1,114 +1,148 @@
-"""Parts of profiles that are hidden while a forgetting is pending: sentences of a fact, and what only a message or an
-episode supports."""
+"""Names and sentences that are hidden until they are erased: they are taken out of the profile and kept beside it.
+
+Which parts these are is said by `hidings`; a profile is brought in step with it by `follow`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.people import forget_repository, repository, suggestion_repository, support_repository
-from internal.people.bio import bio_from_names, folded_words, join_bio, sentences, without_sentences
+from internal.people import forget_repository, repository, suggestion_repository, support, support_repository
+from internal.people.bio import bio_from_names, folded_words, join_bio, made_of_names, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support import Part
+from internal.storage import evidence
+from internal.storage.erasure import hidings
+
+_PREFIX = evidence.target("profile", "")
+_FIELDS = ("display_name", "aliases", "username", "bio")
 
 
-def put(
-    connection: Connection, person: Person, told: Collection[str], fact_id: str, *, sure: bool, now: datetime
+def hide(
+    connection: Connection, user_id: int, forgetting_id: str, keys: Mapping[int, Iterable[str]], *, now: datetime
 ) -> None:
-    """Takes sentences out of a profile that is in sight; nothing of them is in any prompt, search or list any more.
+    """Hides parts of profiles, given by person and key, for one request."""
+    targets = [f"{_PREFIX}{person_id}:{key}" for person_id, found in keys.items() for key in found]
+    hidings.hide(connection, user_id, forgetting_id, "part", targets)
+    follow(connection, user_id, keys, now=now)
 
-    `sure`: they tell the fact beyond doubt.
+
+def show(connection: Connection, user_id: int, targets: Iterable[str], *, now: datetime) -> None:
+    """Puts back parts that nothing hides any more, as `hidings` names them."""
+    follow(connection, user_id, _keys(targets), now=now)
+
+
+def whole(connection: Connection, person: Person) -> Person:
+    """A stored profile with its hidden parts."""
+    for _, kept in suggestion_repository.aside(connection, person.user_id, person.id):
+        person = _with(connection, person, kept)
+    return person
+
+
+def follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
+    """Takes out of these profiles what is hidden, and puts back what is not hidden any more.
+
+    It stands where it stood, or behind what was said meanwhile if the profile is another one now.
     """
-    if not told or repository.get(connection, person.user_id, person.id) is None:
-        return
-    after, by = _without(person, told), person.field_meta.get("bio", {}).get("by", "archivist")
-    saved = repository.save(connection, person, after, by={"bio": "names" if _is_names(after) else by}, now=now)
-    payload = {
-        "fact": fact_id,
-        "sentences": list(told),
-        "before": person.bio,
-        "after": saved.bio,
-        "by": by,
-        "sure": sure,
-    }
-    suggestion_repository.put_aside(connection, person.user_id, person.id, payload, now)
+    for person_id in sorted(person_ids):
+        hidden = hidings.hidden_parts(connection, user_id, f"{_PREFIX}{person_id}:")
+        _rewrite(connection, user_id, person_id, hidden, now)
 
 
-def put_parts(connection: Connection, before: Person, after: Person, ref: str, *, now: datetime) -> None:
-    """Takes names and sentences out of a profile in sight: those in which it differs from `after`."""
-    bare = replace(
-        before, display_name=after.display_name, aliases=after.aliases, username=after.username, bio=after.bio
-    )
-    by = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in repository.CONTENT}
-    names = {"bio": "names"} if _is_names(after) else {}
-    saved = repository.save(connection, before, bare, by=by | names, now=now)
-    left = {folded_words(sentence) for sentence in sentences(saved.bio)}
-    payload = {
-        "fact": ref,
-        "sentences": [sentence for sentence in sentences(before.bio) if folded_words(sentence) not in left],
-        "before": before.bio,
-        "after": saved.bio,
-        "by": by["bio"],
-        "sure": True,
-        "names_before": [before.display_name, *before.aliases],
-        "names_after": [saved.display_name, *saved.aliases],
-        "username": before.username if saved.username is None else None,
-        "names_by": {name: by[name] for name in ("display_name", "aliases", "username")},
-    }
-    suggestion_repository.put_aside(connection, before.user_id, before.id, payload, now)
+@contextmanager
+def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
+    """Within it every profile has its hidden parts, so that they are erased with what supports them."""
+    people = sorted({person_id for person_id, _ in suggestion_repository.aside(connection, user_id)})
+    for person_id in people:
+        _rewrite(connection, user_id, person_id, (), now)
+    yield
+    follow(connection, user_id, people, now=now)
 
 
-def bring_back(connection: Connection, user_id: int, fact_ids: Collection[str], *, now: datetime) -> None:
-    """Puts sentences back where they stood; behind what was told meanwhile, if the bio is another one now."""
-    for person_id, kept in reversed(suggestion_repository.take_aside(connection, user_id, fact_ids)):
-        person = repository.resolve(connection, user_id, person_id)
-        if person is None:
-            continue
-        told = " ".join(kept["sentences"])
-        bio = kept["before"] if person.bio == kept["after"] else join_bio("" if _is_names(person) else person.bio, told)
-        by = {"bio": kept["by"], **kept.get("names_by", {})}
-        repository.save(connection, person, replace(_named_again(connection, person, kept), bio=bio), by=by, now=now)
-
-
-def erase(connection: Connection, user_id: int, fact_ids: Collection[str], *, now: datetime) -> list[str]:
-    """Erases what was put aside for these facts, with its support and what merges remember of it; its sentences."""
+def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now: datetime) -> list[str]:
+    """Erases the sentences that are hidden by requests to forget one of these, within `put_back`; returns them."""
     erased: list[str] = []
-    for person_id, kept in suggestion_repository.take_aside(connection, user_id, fact_ids):
+    for person_id, keys in _keys(hidings.parts_hidden_for(connection, user_id, list(ref_ids))).items():
         ids = {person_id, repository.resolve_id(connection, user_id, person_id) or person_id}
         for person in forget_repository.profiles(connection, user_id, ids):
-            take_out(connection, person, kept["sentences"], now=now)
-        erased += kept["sentences"]
+            found = [part.text for key, part in support.parts(person).items() if key in keys and part.kind == "bio"]
+            take_out(connection, person, found, now=now)
+            erased += found
     return erased
 
 
-def take_out(connection: Connection, person: Person, told: Collection[str], *, now: datetime) -> None:
-    """Takes sentences out of a profile, in sight or not, for good."""
-    forget_repository.rewrite(connection, person, _without(person, told), told, now=now)
-    keys = {Part("bio", sentence).key for sentence in told}
+def take_out(connection: Connection, person: Person, bio_sentences: Collection[str], *, now: datetime) -> None:
+    """Takes sentences out of a profile, visible or not, for good."""
+    if not made_of_names(person):
+        bio = without_sentences(person.bio, bio_sentences) or bio_from_names(person.names)
+        forget_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
+    keys = {Part("bio", sentence).key for sentence in bio_sentences}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
 
 
-def _named_again(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
-    """With the names that were put aside; a username that somebody else has by now stays with him."""
-    before, after = kept.get("names_before", []), kept.get("names_after", [])
-    names, now = list(before), [person.display_name, *person.aliases]
-    if now != after:  # named otherwise meanwhile: what he is called now stays, and the others stand behind it
-        names = list(dict.fromkeys([*now, *(sentence for sentence in before if sentence not in after)]))
-    username = kept.get("username")
-    if username and person.username is None and not repository.by_username(connection, person.user_id, username):
-        person = replace(person, username=username)
-    return replace(person, display_name=names[0], aliases=tuple(names[1:])) if before else person
+def _keys(targets: Iterable[str]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for target in targets:
+        person_id, key = target.removeprefix(_PREFIX).split(":")
+        found[int(person_id)].add(key)
+    return found
 
 
-def _without(person: Person, told: Collection[str]) -> Person:
-    if _is_names(person):
-        return person
-    return replace(person, bio=without_sentences(person.bio, told) or bio_from_names(person.names))
+def _rewrite(connection: Connection, user_id: int, person_id: int, hidden: Collection[str], now: datetime) -> None:
+    kept = suggestion_repository.aside(connection, user_id, person_id)
+    suggestion_repository.drop_aside(connection, user_id, person_id)
+    final = repository.resolve_id(connection, user_id, person_id)
+    for person in () if final is None else forget_repository.profiles(connection, user_id, [final]):
+        full = person
+        for _, payload in kept:
+            full = _with(connection, full, payload)
+        by = {name: full.field_meta.get(name, {}).get("by", "archivist") for name in _FIELDS}
+        bare = support.without(full, [part for key, part in support.parts(full).items() if key in hidden])
+        is_hidden = repository.get(connection, user_id, person.id) is None
+        names = {"bio": "names"} if bare.bio != full.bio and bare.bio == bio_from_names(bare.names) else {}
+        repository.save(
+            connection, person, replace(bare, field_meta=person.field_meta), by=by | names, now=now, hidden=is_hidden
+        )
+        if bare != full:
+            payload = {"before": _fields(full), "after": _fields(bare), "by": by}
+            suggestion_repository.put_aside(connection, user_id, person_id, payload, now)
 
 
-def _is_names(person: Person) -> bool:
-    return person.bio == bio_from_names(person.names)
+def _fields(person: Person) -> dict[str, Any]:
+    return {name: getattr(person, name) for name in _FIELDS}
+
+
+def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
+    """A profile with what was taken out of it; a username that somebody else has by now stays with him."""
+    before, after = kept["before"], kept["after"]
+    bio = before["bio"]
+    if person.bio != after["bio"]:
+        left = {folded_words(sentence) for sentence in sentences(after["bio"])}
+        missing = [sentence for sentence in sentences(before["bio"]) if folded_words(sentence) not in left]
+        bio = join_bio("" if made_of_names(person) else person.bio, " ".join(missing))
+    old, names = [before["display_name"], *before["aliases"]], [person.display_name, *person.aliases]
+    if names == [after["display_name"], *after["aliases"]]:
+        names = old
+    else:  # called otherwise meanwhile: those names stay, and the others stand behind them
+        rest = {after["display_name"], *after["aliases"]}
+        names = list(dict.fromkeys([*names, *(name for name in old if name not in rest)]))
+    username = person.username
+    if username is None and before["username"] and after["username"] is None:
+        taken = repository.by_username(connection, person.user_id, before["username"])
+        username = before["username"] if taken is None else None
+    meta = {name: {**person.field_meta.get(name, {}), "by": kept["by"][name]} for name in _FIELDS if name in kept["by"]}
+    return replace(
+        person,
+        display_name=names[0],
+        aliases=tuple(names[1:]),
+        username=username,
+        bio=bio,
+        field_meta={**person.field_meta, **meta},
+    )

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
 
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.evidence import of_parts, target
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
 
@@ -80,7 +81,9 @@ def merged_people(connection: Connection, user_id: int, person_id: int) -> list[
         merges.c.undone_at.is_(None),
     )
     query = select(people.c.id, people.c.display_name, merges.c.at).outerjoin(merges, same)
-    query = query.where(people.c.user_id == user_id, people.c.merged_into == person_id, people.c.hidden_until.is_(None))
+    query = query.where(
+        people.c.user_id == user_id, people.c.merged_into == person_id, hidings.visible(people.c.entity_id)
+    )
     return [MergedPerson(*row) for row in connection.execute(query.order_by(merges.c.at.desc(), people.c.id))]
 
 

@@ -19,6 +19,7 @@ from internal.storage import search_items as searched
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
+from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 
@@ -35,7 +36,7 @@ ITEM_PREFIX = "person:"
 _NAMES = 4 * CHUNK
 """Most names that are looked through for people: one has a few that begin alike."""
 
-_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+_VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 
 
 _BY_IDS = select(people).where(
@@ -176,7 +177,7 @@ def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, 
         held.append(people.c.telegram_id == telegram_id)
     if username:
         held.append(people.c.username_key == name_key(username))
-    hidden = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & people.c.hidden_until.is_not(None)
+    hidden = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & hidings.hidden(people.c.entity_id)
     return any(connection.execute(select(people.c.id).where(hidden, claim)).first() for claim in held)
 
 
@@ -249,17 +250,19 @@ def save(
     by: SetBy | Mapping[str, SetBy],
     now: datetime,
     run_id: str | None = None,
+    hidden: bool = False,
 ) -> Person:
     """Writes a changed profile with a fresh `rev`, its name keys, its search item and the change log.
 
     `by` marks the fields of CONTENT that differ, all alike or each by its own (absent: archivist). A profile that did
-    not change is not written. Raises Refused("telegram_id_taken" | "username_taken") when somebody else has it.
+    not change is not written; who is `hidden` or merged away gets no search item. Raises Refused("telegram_id_taken" |
+    "username_taken") when somebody else has it.
     """
     if before == after:
         return after
     refuse_taken(connection, after)
     changed = [name for name in CONTENT if getattr(before, name) != getattr(after, name)]
-    return _write(connection, after, changed, by, now, run_id)
+    return _write(connection, after, changed, by, now, run_id, hidden)
 
 
 def _write(
@@ -269,6 +272,7 @@ def _write(
     by: SetBy | Mapping[str, SetBy],
     now: datetime,
     run_id: str | None,
+    hidden: bool = False,
 ) -> Person:
     rev = next_rev(connection, person.user_id)
     marks = {
@@ -278,11 +282,13 @@ def _write(
     saved = replace(person, rev=rev, field_meta={**person.field_meta, **marks})
     values = _row(saved) | ({"run_id": run_id} if run_id else {})
     connection.execute(update(people).where(people.c.user_id == saved.user_id, people.c.id == saved.id).values(values))
-    if {"display_name", "aliases"} & set(changed):
+    renamed = {"display_name", "aliases"} & set(changed)
+    if renamed and not (hidden and resolve_id(connection, saved.user_id, saved.id) != saved.id):
         _write_name_keys(connection, saved, marks)
     if set(entities.MIRRORED) & set(changed):
-        entities.keep(connection, saved, now=now, run_id=run_id)
-    put_search_item(connection, saved)
+        entities.keep(connection, saved, now=now, run_id=run_id, hidden=hidden)
+    if not hidden:
+        put_search_item(connection, saved)
     record_change(connection, saved.user_id, CHANGE_KIND, str(saved.id))
     return saved
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import suggestions, tombstones
@@ -111,30 +111,31 @@ def repoint(connection: Connection, user_id: int, source_id: int, target_id: int
 
 
 ASIDE: Final = "set_aside"
-"""The kind of what is no question: sentences of a profile that wait, out of sight, to be erased or brought back."""
+"""The kind of what is no question: parts of a profile that wait, hidden, to be erased or put back."""
 
 
 def put_aside(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> None:
-    """Keeps what was taken out of a profile for a fact; `payload` holds "fact", its id, beside the rest."""
+    """Keeps what was taken out of a profile."""
     row = {"user_id": user_id, "id": new_id(), "kind": ASIDE, "person_id": person_id, "payload": payload}
     connection.execute(insert(suggestions).values(row | {"state": "held", "created_at": now}))
 
 
-def surely_aside(connection: Connection, user_id: int, fact_ids: Collection[str]) -> set[int]:
-    """The people from whose profiles something was put aside that tells one of these facts beyond doubt."""
-    ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == ASIDE)
-    told = suggestions.c.payload["fact"].as_string().in_(list(fact_ids)), suggestions.c.payload["sure"].as_boolean()
-    return set(connection.execute(select(suggestions.c.person_id).where(ours, *told)).scalars())
+def aside(connection: Connection, user_id: int, person_id: int | None = None) -> list[tuple[int, dict[str, Any]]]:
+    """What was taken out of profiles (None: of all), with the ids of their people, newest first."""
+    query = select(suggestions.c.person_id, suggestions.c.payload).where(*_aside(user_id, person_id))
+    return [
+        (row[0], row[1])
+        for row in connection.execute(query.order_by(suggestions.c.created_at.desc(), suggestions.c.id.desc()))
+    ]
 
 
-def take_aside(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[tuple[int, dict[str, Any]]]:
-    """What was put aside for these facts, by person, oldest first; it is kept no longer."""
-    ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == ASIDE)
-    one = ours & suggestions.c.payload["fact"].as_string().in_(list(fact_ids))
-    query = select(suggestions.c.person_id, suggestions.c.payload).where(one)
-    found = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id)).all()
-    connection.execute(delete(suggestions).where(one))
-    return [(row.person_id, row.payload) for row in found]
+def drop_aside(connection: Connection, user_id: int, person_id: int) -> None:
+    connection.execute(delete(suggestions).where(*_aside(user_id, person_id)))
+
+
+def _aside(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
+    one = [] if person_id is None else [suggestions.c.person_id == person_id]
+    return [suggestions.c.user_id == user_id, suggestions.c.kind == ASIDE, *one]
 
 
 def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:

@@ -157,13 +157,13 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
     """Removes parts from a profile, its search item and the profiles stored with its merges. Returns their texts."""
     if not parts_gone:
         return []
-    after = _without(person, parts_gone)
+    after = without(person, parts_gone)
     gone = [part.text for part in parts_gone if part.key not in parts(after)]
     forget_repository.rewrite(connection, person, after, gone, now=now)
     return gone
 
 
-def _without(person: Person, parts_gone: Sequence[Part]) -> Person:
+def without(person: Person, parts_gone: Sequence[Part]) -> Person:
     """A profile without these parts; the last name stays, because a person needs a name."""
     gone = {part.key for part in parts_gone}
     aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -48,6 +49,25 @@ def hold_owner(connection: Connection, user_id: int) -> None:
 def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
     """Records for caches and mirrors that a row changed. Holds ids only: readers look at the current row."""
     connection.execute(_CHANGED, {"user_id": user_id, "kind": kind, "id": ref, "op": op})
+
+
+def record_changes(connection: Connection, user_id: int, kind: str, refs: Iterable[str], op: ChangeOp = "put") -> None:
+    """`record_change` for many rows of a kind."""
+    rows = [{"user_id": user_id, "kind": kind, "id": ref, "op": op} for ref in refs]
+    if rows:
+        connection.execute(_CHANGED, rows)
+
+
+def last_change(connection: Connection, user_id: int) -> int:
+    """The number of an owner's latest change; 0 before the first."""
+    query = select(func.coalesce(func.max(changes.c.seq), 0)).where(changes.c.user_id == user_id)
+    return int(connection.execute(query).scalar_one())
+
+
+def changed_after(connection: Connection, user_id: int, seq: int, kind: str) -> set[str]:
+    """The ids of an owner's rows of this kind that changed, or were deleted, after a change of his."""
+    fresh = (changes.c.user_id == user_id) & (changes.c.seq > seq) & (changes.c.kind == kind)
+    return set(connection.execute(select(changes.c.id).where(fresh)).scalars())
 
 
 def _advance(connection: Connection, user_id: int, counter: str, count: int) -> int:

@@ -325,7 +325,6 @@ people = Table(
     Column("rev", BigInteger, nullable=False),
     Column("field_meta", JSON, nullable=False),
     Column("merged_into", BigInteger),
-    Column("hidden_until", Moment),
     Column("run_id", Text),
     NumberedKey("id"),
     UniqueConstraint("user_id", "entity_id"),
@@ -432,6 +431,16 @@ forgettings = Table(
     Index("idx_forgettings_due", "due_at", **_where("state = 'pending'")),
 )
 
+hidings = Table(
+    "hidings",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("forgetting_id", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Index("idx_hidings_target", "target"),
+)
+
 tombstones = Table(
     "tombstones",
     metadata,
@@ -458,7 +467,6 @@ graph_nodes = Table(
     Column("props", JSON, nullable=False, info=TEXT),
     Column("field_meta", JSON, nullable=False),
     Column("merged_into", Text),
-    Column("hidden_until", Moment),
     Column("schema_v", Integer, nullable=False),
     Column("rev", BigInteger, nullable=False),
     Column("run_id", Text),
@@ -484,7 +492,6 @@ graph_edges = Table(
     Column("invalid_at", Moment),
     Column("expired_at", Moment),
     Column("props", JSON, nullable=False, info=TEXT),
-    Column("hidden_until", Moment),
     Column("schema_v", Integer, nullable=False),
     Column("rev", BigInteger, nullable=False),
     Column("run_id", Text),

@@ -10,10 +10,11 @@ from sqlalchemy import Column, Connection, func, or_, select
 
 from internal.graph.mirror import repository as mirror_repository
 from internal.storage.engine.postgres_server import database_bytes
+from internal.storage.erasure import hidings
 from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 
-_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+_VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 _OWED = ("pending", "sending", "unknown")
 
 

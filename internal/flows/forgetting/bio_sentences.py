@@ -6,7 +6,7 @@ the same is decided by what it names; what cannot be decided stays, and its owne
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -26,7 +26,6 @@ from internal.language.text.spelling import tokens
 from internal.people import (
     forget_repository,
     hidden_parts,
-    suggestion_repository,
     support,
     support_repository,
     tombstones,
@@ -34,6 +33,7 @@ from internal.people import (
 from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence
+from internal.storage.erasure import forgettings
 
 _STEM: Final = 3
 _ENDING: Final = 3
@@ -58,14 +58,8 @@ class _Told:
     lines: set[Place]
 
 
-def hide(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
-    """Sets aside the sentences that tell a fact, until `hidden_parts.bring_back` or `hidden_parts.erase`."""
-    for person, parts in certain(connection, user_id, fact_id):
-        hidden_parts.put(connection, person, [part.text for part in parts], fact_id, sure=True, now=now)
-
-
 def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
-    """The sentences that tell a fact, by the people in whose profiles they stand, those its owner set apart."""
+    """The sentences that state a fact, hidden ones too, by their people; those that the owner set are left out."""
     return [(person, parts) for person, parts, _ in _found(connection, user_id, fact_id) if parts]
 
 
@@ -86,22 +80,25 @@ def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple
     told = _told(connection, user_id, chain)
     at_ends = {fact_repository.person_of(connection, user_id, end) for end in told.names}
     beside = support_repository.people_cited(connection, user_id, told.lines)
-    aside = suggestion_repository.surely_aside(connection, user_id, [one.fact.id for one in chain])
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
-    for person in forget_repository.profiles(connection, user_id, ids):
-        loose = support.loose_parts(connection, person)
-        bio = {key: part for key, part in support.parts(person).items() if part.kind == "bio"}
+    for stored in forget_repository.profiles(connection, user_id, ids):
+        person = hidden_parts.whole(connection, stored)
+        loose, bio, shown = support.loose_parts(connection, person), _bio(person), _bio(stored)
         tells = {key for key, part in bio.items() if _tells(part.text, told, person, at_end=person.id in at_ends)}
         sure = [bio[key] for key in bio if key in tells and key in loose]
         resting = _resting_on(connection, person, told.lines)
-        open_ = person.id in at_ends and not sure and person.id not in aside
+        open_ = person.id in at_ends and not sure
         may = [
             part
-            for key, part in bio.items()
+            for key, part in shown.items()
             if (key in tells and key not in loose)
             or (key in resting - tells and (open_ or _hints(part.text, told, person)))
         ]
         yield person, sure, may
+
+
+def _bio(person: Person) -> dict[str, Part]:
+    return {key: part for key, part in support.parts(person).items() if part.kind == "bio"}
 
 
 def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> set[str]:
@@ -164,24 +161,37 @@ def _declined(one: str, other: str) -> bool:
     return one[:shared] == other[:shared]
 
 
-def put_aside(connection: Connection, user_id: int, person_id: int, part: str, fact_id: str, *, now: datetime) -> None:
-    """Sets aside one sentence that remained, known by the beginning of its key: an undo brings it back too."""
+def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_id: str, *, now: datetime) -> None:
+    """Hides one sentence that remained, known by the beginning of its key, with the fact that is to be forgotten."""
+    asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
+    if asked is None:
+        return
     for person in forget_repository.profiles(connection, user_id, [person_id]):
-        hidden_parts.put(connection, person, sentences_of(person, part), fact_id, sure=False, now=now)
+        keys = [key for key in _bio(person) if key.startswith(part)]
+        hidden_parts.hide(connection, user_id, asked.id, {person_id: keys}, now=now)
 
 
 def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:
-    """Erases the sentences that tell a fact, given by all its versions, and those put aside for it; what they were.
+    """Erases the sentences that state a fact, given by all its versions, and returns them.
 
     Lines up to now bring none of them back.
     """
-    told = hidden_parts.erase(connection, user_id, versions, now=now)
-    for person, parts in certain(connection, user_id, versions[-1]):
-        found = [part.text for part in parts]
-        hidden_parts.take_out(connection, person, found, now=now)
-        told += found
-    tombstones.bury_sentences(connection, user_id, told, key, now)
-    return told
+    erased = take_out(connection, user_id, versions, versions[-1:], now)
+    tombstones.bury_sentences(connection, user_id, erased, key, now)
+    return erased
+
+
+def take_out(
+    connection: Connection, user_id: int, hidden_for: Collection[str], fact_ids: Iterable[str], now: datetime
+) -> list[str]:
+    """Erases the sentences that are hidden for one of these ids, or state one of these facts, and returns them."""
+    erased = hidden_parts.erase(connection, user_id, hidden_for, now=now)
+    for fact_id in fact_ids:
+        for person, parts in certain(connection, user_id, fact_id):
+            found = [part.text for part in parts]
+            hidden_parts.take_out(connection, person, found, now=now)
+            erased += found
+    return erased
 
 
 def erase_sentence(
@@ -202,4 +212,4 @@ def erase_sentence(
 
 def sentences_of(person: Person, part: str) -> list[str]:
     """The sentences of a profile whose key begins so."""
-    return [one.text for one in support.parts(person).values() if one.kind == "bio" and one.key.startswith(part)]
+    return [one.text for key, one in _bio(person).items() if key.startswith(part)]

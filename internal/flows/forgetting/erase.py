@@ -6,10 +6,11 @@ What the owner said elsewhere stays, as do the bot's answers to it: they are mes
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import datetime, timedelta
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Concatenate, ParamSpec
 
 from sqlalchemy import Connection
 
@@ -37,8 +38,9 @@ from internal.people import forget_repository, hidden_parts, suggestion_reposito
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.support_repository import LostSupport
-from internal.storage.erasure import forgettings, traces
-from internal.storage.erasure.forgettings import Kind
+from internal.storage.engine.savepoints import undone_if_refused
+from internal.storage.erasure import forgettings, hidings, traces
+from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.evidence import Lines
 from internal.tasks import service as task_service
 from internal.teams import repository as teams
@@ -48,28 +50,77 @@ _LONG_SENTENCE = 12
 
 
 P = ParamSpec("P")
+Erase = Callable[Concatenate[Connection, int, P], ErasureReport]
 
 
-def _each_by_itself(
-    erase: Callable[Concatenate[Connection, int, P], ErasureReport],
-) -> Callable[Concatenate[Connection, int, P], ErasureReport]:
-    """What falls of merged things is told by what was told of each: they are taken apart while something is erased."""
+def _within(
+    *contexts: Callable[..., AbstractContextManager[None]],
+) -> Callable[[Erase[P]], Erase[P]]:
+    """Makes a function erase within these contexts, all or nothing: after a refusal nothing of it was done.
 
-    @wraps(erase)
-    def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> ErasureReport:
-        with merging_entities.apart(connection, user_id, now=cast(datetime, kwargs["now"])):
-            return erase(connection, user_id, *args, **kwargs)
+    What goes of a merged thing follows from what was said of each; so it is erased with merged things apart.
+    """
 
-    return erased
+    def decorated(erase: Erase[P]) -> Erase[P]:
+        @wraps(erase)
+        def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> ErasureReport:
+            with undone_if_refused(connection), ExitStack() as stack:
+                for context in contexts:
+                    stack.enter_context(context(connection, user_id, now=kwargs["now"]))
+                return erase(connection, user_id, *args, **kwargs)
+
+        return erased
+
+    return decorated
 
 
-def aside_for(kind: Kind, ref_id: str) -> str:
-    """Under which name parts of profiles were set aside for something else than a fact."""
-    return f"{kind}:{ref_id}"
+@contextmanager
+def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
+    """Within it nothing is hidden: what is erased, and what is left, does not follow from what else waits for it."""
+    lifted = hidings.lift(connection, user_id)
+    with hidden_parts.put_back(connection, user_id, now=now):
+        yield
+        for (forgetting_id, kind), targets in lifted.items():
+            if kind == "node":
+                forget_repository.hide_nodes(connection, user_id, forgetting_id, targets)
+            else:
+                chains = fact_repository.chains(connection, user_id, targets)  # with versions that came meanwhile
+                versions = {one.fact.id for chain in chains.values() for one in chain}
+                hidings.hide(connection, user_id, forgetting_id, kind, versions.union(targets))
 
 
-@_each_by_itself
-def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> ErasureReport:
+def erase(connection: Connection, asked: Forgetting, *, key: bytes, now: datetime, wipe: bool = True) -> ErasureReport:
+    """Erases what a request asks for. `key` is that of tombstones; without `wipe` traces in other texts stay.
+
+    Raises NotFound, and Conflict while it is in use.
+    """
+    user_id, ref_id = asked.user_id, asked.ref_id or ""
+    erasing: Callable[..., ErasureReport]
+    match asked.kind:
+        case "everything":
+            # A day back: the limit's day is that of the owner's own zone.
+            return erase_everything(connection, user_id, (now - timedelta(days=1)).date().isoformat())
+        case "person":
+            return erase_person(
+                connection, user_id, int(ref_id), key=key, asked_at=asked.created_at, now=now, wipe=wipe
+            )
+        case "entity":
+            erasing = partial(erase_entity, key=key)
+        case "memory":
+            erasing = partial(erase_memory, key=key)
+        case "fact":
+            erasing = partial(erase_fact, key=key)
+        case "episode":
+            erasing = erase_episode
+        case "message":
+            erasing = erase_message
+    return erasing(connection, user_id, ref_id, now=now, wipe=wipe)
+
+
+@_within(_visible, merging_entities.apart)
+def erase_episode(
+    connection: Connection, user_id: int, episode_id: str, *, now: datetime, wipe: bool = True
+) -> ErasureReport:
     """Erases an episode: its segments, or the messages it is made of, and everything that only it supports.
 
     Raises NotFound, and Conflict while one of its messages is being answered.
@@ -77,8 +128,7 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
     episode = episodes.episode(connection, user_id, episode_id)
     if episode is None:
         raise NotFound(f"there is no episode {episode_id}")
-    hidden_parts.bring_back(connection, user_id, [aside_for("episode", episode_id)], now=now)
-    erased = Erasure(connection, user_id, now)
+    erased = Erasure(connection, user_id, now, wipe)
     messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
     erased.refuse_unanswered(messages)
     erased.said += [episode.content, *([] if episode.source == "message" else [episode.name])]
@@ -98,8 +148,10 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
     return erased.fallen
 
 
-@_each_by_itself
-def erase_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> ErasureReport:
+@_within(_visible, merging_entities.apart)
+def erase_message(
+    connection: Connection, user_id: int, message_id: str, *, now: datetime, wipe: bool = True
+) -> ErasureReport:
     """Erases one message and everything that only it supports; an episode that has no line left goes with it.
 
     Raises NotFound, and Conflict while the message is being answered.
@@ -107,8 +159,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     messages = dialogue.by_ids(connection, user_id, [message_id])
     if not messages:
         raise NotFound(f"there is no message {message_id}")
-    hidden_parts.bring_back(connection, user_id, [aside_for("message", message_id)], now=now)
-    erased = Erasure(connection, user_id, now)
+    erased = Erasure(connection, user_id, now, wipe)
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=[message_id])))
     lost, cited = LostSupport(), set[str]()
@@ -127,7 +178,10 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     return erased.fallen
 
 
-def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime) -> ErasureReport:
+@_within(_visible)
+def erase_fact(
+    connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime, wipe: bool = True
+) -> ErasureReport:
     """Erases a fact in all its versions, the words that tell it, and what only it keeps. Raises NotFound.
 
     The message that said it stays; it does not bring the fact back (`key` is that of tombstones).
@@ -135,7 +189,7 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         raise NotFound(f"there is no fact {fact_id}")
-    erased = Erasure(connection, user_id, now)
+    erased = Erasure(connection, user_id, now, wipe)
     erased.note_claims(claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain]))
     erased.told_in |= set(own_messages(connection, user_id, fact_id))
     told = [one.fact for one in chain]
@@ -152,6 +206,13 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
     return erased.fallen
 
 
+@_within(_visible)
+def erase_hidden_sentences(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> ErasureReport:
+    """Erases what is hidden of profiles for a fact that is gone already."""
+    return ErasureReport(parts=len(hidden_parts.erase(connection, user_id, [fact_id], now=now)))
+
+
+@_within(_visible)
 def erase_sentence(
     connection: Connection, user_id: int, person_id: int, part: str, *, key: bytes | None = None, now: datetime
 ) -> ErasureReport:
@@ -163,13 +224,16 @@ def erase_sentence(
     return erased.fallen
 
 
-def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
+@_within(_visible)
+def erase_entity(
+    connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
+) -> ErasureReport:
     """Erases a thing with every fact about it, and what was merged into it; a person's entity goes with the person.
 
     So does what tells those facts once more, in bios and descriptions of what they were about. Raises NotFound, and
     Refused("owner") for the owner himself.
     """
-    one = partial(_erase_entity, connection, user_id, key=key, now=now)
+    one = partial(_erase_entity, connection, user_id, key=key, now=now, wipe=wipe)
     return _with_merged(connection, user_id, node_id, one, now)
 
 
@@ -186,7 +250,9 @@ def _with_merged(
     return fallen
 
 
-def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
+def _erase_entity(
+    connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
+) -> ErasureReport:
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None:
         raise NotFound(f"there is no entity {node_id}")
@@ -194,8 +260,8 @@ def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: by
         raise Refused("owner", "the owner himself is forgotten with everything")
     person_id = fact_repository.person_of(connection, user_id, node_id)
     if person_id is not None:
-        return erase_person(connection, user_id, person_id, key=key, asked_at=now, now=now)
-    erased = Erasure(connection, user_id, now)
+        return erase_person(connection, user_id, person_id, key=key, asked_at=now, now=now, wipe=wipe)
+    erased = Erasure(connection, user_id, now, wipe)
     names = name_traces.names_of(node)
     forgetting_tombstones.bury_entity(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
@@ -210,9 +276,16 @@ def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: by
     return erased.fallen
 
 
-@_each_by_itself
+@_within(_visible, merging_entities.apart)
 def erase_person(
-    connection: Connection, user_id: int, person_id: int, *, key: bytes, asked_at: datetime, now: datetime
+    connection: Connection,
+    user_id: int,
+    person_id: int,
+    *,
+    key: bytes,
+    asked_at: datetime,
+    now: datetime,
+    wipe: bool = True,
 ) -> ErasureReport:
     """Erases a person with everybody merged into him, the facts about him, and every derived text that names him.
 
@@ -223,7 +296,7 @@ def erase_person(
     profiles = forget_repository.profiles(connection, user_id, ids)
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
-    erased = Erasure(connection, user_id, now)
+    erased = Erasure(connection, user_id, now, wipe)
     words: set[str] = set()
     phrases: set[str] = set()
     for person in profiles:
@@ -248,13 +321,17 @@ def erase_person(
     mentions = traces.mention_pattern(words, ids, phrases)
     erased.said += notifications.erase(connection, user_id, (), mentions, now)
     erased.finish()
-    erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
+    if wipe:
+        erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
     task_service.publish(connection, user_id, now)  # titles that named him are gone
     forgettings.note_erased(connection, user_id)
     return erased.fallen
 
 
-def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
+@_within(_visible)
+def erase_memory(
+    connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
+) -> ErasureReport:
     """Erases a node of memory with its links, everything told of it and what was merged into it.
 
     What is a thing too is erased as a thing. The messages that told it stay; they do not bring it back (`key` is that
@@ -262,13 +339,15 @@ def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: byt
     """
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is not None and node.label in ("Entity", "Topic", "Preference"):
-        return erase_entity(connection, user_id, node_id, key=key, now=now)
-    one = partial(_erase_memory, connection, user_id, key=key, now=now)
+        return erase_entity(connection, user_id, node_id, key=key, now=now, wipe=wipe)
+    one = partial(_erase_memory, connection, user_id, key=key, now=now, wipe=wipe)
     return _with_merged(connection, user_id, node_id, one, now)
 
 
-def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
-    erased = Erasure(connection, user_id, now)
+def _erase_memory(
+    connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
+) -> ErasureReport:
+    erased = Erasure(connection, user_id, now, wipe)
     erased.note_memories(memories.with_node(connection, user_id, node_id, key=key, asked_at=now, now=now))
     erased.finish()
     forgettings.note_done(connection, user_id, "memory", node_id, now)

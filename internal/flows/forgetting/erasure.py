@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.model import Message
 from internal.errors import Conflict
-from internal.flows.forgetting import memories, notifications, tombstones
+from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.withdraw import withdraw_about
@@ -26,7 +26,7 @@ from internal.knowledge.entities.names import names_cited
 from internal.knowledge.model import Claim
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
-from internal.people import forget_repository, hidden_parts, suggestion_repository, support, support_repository
+from internal.people import forget_repository, suggestion_repository, support, support_repository
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.model import Person
@@ -51,6 +51,7 @@ class Erasure:
     connection: Connection
     user_id: int
     now: datetime
+    wipe: bool = True
     fallen: ErasureReport = field(default_factory=ErasureReport)
     said: list[str] = field(default_factory=list)
     _named: dict[str, str] = field(default_factory=dict)
@@ -164,7 +165,8 @@ class Erasure:
         told = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
         names = name_traces.names_at(self.connection, self.user_id, told)
         self.said += [one.fact.fact for one in told]
-        self.said += hidden_parts.erase(self.connection, self.user_id, [one.fact.id for one in told], now=self.now)
+        facts = [one.fact.id for one in told]
+        self.said += bio_sentences.take_out(self.connection, self.user_id, [node_id, *facts], facts, self.now)
         self.note_claims(claim_repository.at_nodes(self.connection, self.user_id, [node_id]))
         self.note_memories(memory.remove_node_observations(self.connection, self.user_id, node_id, now=self.now))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
@@ -196,7 +198,9 @@ class Erasure:
         self.fallen.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
 
     def finish(self, also: traces.Holds | None = None) -> None:
-        """Wipes the traces of all that fell in texts made from it."""
+        """Wipes the traces of all that fell in texts made from it; without `wipe` nothing."""
+        if not self.wipe:
+            return
         left = {claim.id for claim in claim_repository.by_ids(self.connection, self.user_id, list(self.claims))}
         fallen = [claim for claim in self.claims.values() if claim.id not in left]
         self.said += [claim.fact for claim in fallen]

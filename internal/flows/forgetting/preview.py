@@ -1,68 +1,64 @@
-"""What rests on one message or episode alone, in profiles and among things: what its erasure would take from the rest.
+"""What a forgetting will erase, and hides until then: nodes and edges of the graph, and parts of profiles.
 
-It is found by erasing it and taking that back, so what is out of sight is exactly what will go.
+It is learnt by erasing and taking that back, so what is hidden is exactly what will go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
 
 from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound
-from internal.graph import store
-from internal.people import repository as people
+from internal.flows.forgetting.erase import erase
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
+from internal.people import forget_repository, hidden_parts, support
 from internal.people.model import Person
-from internal.storage import evidence
-from internal.storage.evidence import Lines
+from internal.people.repository import CHANGE_KIND
+from internal.storage.engine.savepoints import taken_back
+from internal.storage.erasure import hidings
+from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.owner_counters import changed_after, last_change
 
-Erase = Callable[[], object]
-Places = Collection[tuple[str, int]]
-"""Lines: an episode and the number of a segment in it."""
+_NO_KEY = bytes(32)
+"""No tombstone outlives a preview."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`people` and `things` (node ids) that would be gone, and profiles as they are and as they would be."""
+    """The ids of nodes and edges, and for each person the keys of the parts, that will be erased."""
 
-    people: list[int]
-    profiles: list[tuple[Person, Person]]
-    things: list[str]
+    nodes: Iterable[str] = ()
+    edges: Iterable[str] = ()
+    parts: dict[int, set[str]] = field(default_factory=dict)
 
 
-def resting_on(connection: Connection, user_id: int, places: Places, erase: Erase) -> Preview:
-    """What `erase` would take from what is in sight; `places` are the lines that it erases.
+def preview(connection: Connection, asked: Forgetting) -> Preview:
+    """What a request for less than everything will erase, whatever others hide already.
 
     Nothing, while it cannot be erased: a message that is being answered is not archived yet, and nothing rests on it.
     """
-    before = {one.id: one for one in people.listing(connection, user_id)}
-    cited = _cited(connection, user_id, places)
-    connection.exec_driver_sql("SAVEPOINT looking_ahead")
+    user_id = asked.user_id
+    since = last_change(connection, user_id)
     try:
-        erase()
-        after = {one.id: one for one in people.listing(connection, user_id)}
-        left = store.nodes_by_ids(connection, user_id, cited)
+        with taken_back(connection):
+            erase(connection, asked, key=_NO_KEY, now=asked.created_at, wipe=False)
+            changed = partial(changed_after, connection, user_id, since)
+            nodes = hidings.gone(connection, user_id, "node", changed(NODE_CHANGE))
+            edges = hidings.gone(connection, user_id, "edge", changed(EDGE_CHANGE))
+            after = _parts(connection, user_id, map(int, changed(CHANGE_KIND)))
     except (Conflict, NotFound):
-        after, left = before, store.nodes_by_ids(connection, user_id, cited)
-    finally:
-        connection.exec_driver_sql("ROLLBACK TO looking_ahead")
-        connection.exec_driver_sql("RELEASE looking_ahead")
-    return Preview(
-        people=sorted(before.keys() - after.keys()),
-        profiles=[(one, after[key]) for key, one in before.items() if key in after and _told(one) != _told(after[key])],
-        things=sorted(set(cited) - {node.id for node in left.values()}),
-    )
+        return Preview()
+    before = _parts(connection, user_id, after)
+    return Preview(nodes, edges, {person_id: before[person_id] - after[person_id] for person_id in before})
 
 
-def _cited(connection: Connection, user_id: int, places: Places) -> list[str]:
-    """The things in sight that these lines name."""
-    found: set[str] = set()
-    for episode_id in {episode_id for episode_id, _ in places}:
-        numbers = {0, *(number for one, number in places if one == episode_id)}
-        found |= evidence.cited_ids(connection, user_id, "entity", Lines(episode_id=episode_id, segments=numbers))
-    return sorted(node.id for node in store.nodes_by_ids(connection, user_id, found).values())
+def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
+    """The keys of the parts of these profiles, hidden ones too."""
 
+    def keys(person: Person) -> set[str]:
+        return set(support.parts(hidden_parts.whole(connection, person)))
 
-def _told(person: Person) -> tuple[object, ...]:
-    return person.display_name, person.aliases, person.username, person.bio
+    return {one.id: keys(one) for one in forget_repository.profiles(connection, user_id, person_ids)}

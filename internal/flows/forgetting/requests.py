@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
@@ -24,7 +23,6 @@ from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
 from internal.flows.visibility.pending import _messages_of, messages_to_forget
 from internal.knowledge import fact_repository
-from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
@@ -123,8 +121,7 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
     """
     for asked in forgettings.pending(connection, user_id):
         if asked.id == forgetting_id:
-            # The other way round than they were hidden: each finds what was left when its turn had come.
-            for one in [*reversed(_with(connection, asked)), asked]:
+            for one in [asked, *_with(connection, asked)]:
                 forgettings.close(connection, one, "undone")
                 show(connection, one)
                 _touch_events(connection, one)
@@ -269,34 +266,16 @@ class ForgettingService:
         """What is gone already, with its episode for example, is done."""
         now = self._clock.now()
         try:
-            fallen = self._erasing(forgetting)(connection)
+            fallen = forgetting_erase.erase(connection, forgetting, key=self._key, now=now)
         except (NotFound, Refused):
             if forgetting.kind == "fact" and forgetting.ref_id is not None:
-                hidden_parts.erase(connection, forgetting.user_id, [forgetting.ref_id], now=now)
+                forgetting_erase.erase_hidden_sentences(connection, forgetting.user_id, forgetting.ref_id, now=now)
             fallen = ErasureReport()
+        if forgetting.kind != EVERYTHING:
+            show(connection, forgetting)
         if forgetting.kind != EVERYTHING:  # of whom nothing is kept, nothing is told
             tell(connection, ERASED, forgetting, now, source, fallen=fallen.counts())
         return fallen
-
-    def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], ErasureReport]:
-        user_id, ref_id, now = forgetting.user_id, forgetting.ref_id or "", self._clock.now()
-        match forgetting.kind:
-            case "person":
-                person = partial(forgetting_erase.erase_person, key=self._key, asked_at=forgetting.created_at, now=now)
-                return lambda c: person(c, user_id, int(ref_id))
-            case "entity" | "memory":
-                erase = forgetting_erase.erase_entity if forgetting.kind == "entity" else forgetting_erase.erase_memory
-                return lambda c: erase(c, user_id, ref_id, key=self._key, now=now)
-            case "fact":
-                return lambda c: forgetting_erase.erase_fact(c, user_id, ref_id, key=self._key, now=now)
-            case "episode":
-                return lambda c: forgetting_erase.erase_episode(c, user_id, ref_id, now=now)
-            case "message":
-                return lambda c: forgetting_erase.erase_message(c, user_id, ref_id, now=now)
-            case "everything":
-                # A day back: the limit's day is that of the owner's own zone.
-                yesterday = (now - timedelta(days=1)).date().isoformat()
-                return lambda c: forgetting_erase.erase_everything(c, user_id, yesterday)
 
     def _forget(self, user_id: int) -> None:
         for cache in self._caches:

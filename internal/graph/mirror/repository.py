@@ -15,6 +15,7 @@ from internal.graph.node_repository import VISIBLE, node_of
 from internal.storage.chunks import chunks
 from internal.storage.engine.commit_order import ReadPosition, read_on
 from internal.storage.engine.upsert import upsert
+from internal.storage.erasure import hidings
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
 
 _SOURCE, _TARGET = graph_nodes.alias("source_node"), graph_nodes.alias("target_node")
@@ -128,8 +129,8 @@ def _edges(user_id: int) -> Select[Any]:
     query = select(graph_edges, *labels)
     for node, end in ((_SOURCE, "source"), (_TARGET, "target")):
         same = (node.c.user_id == graph_edges.c.user_id) & (node.c.id == graph_edges.c[end])
-        query = query.join(node, same & node.c.merged_into.is_(None) & node.c.hidden_until.is_(None))
-    return query.where(graph_edges.c.user_id == user_id, graph_edges.c.hidden_until.is_(None))
+        query = query.join(node, same & node.c.merged_into.is_(None) & hidings.visible(node.c.id))
+    return query.where(graph_edges.c.user_id == user_id, hidings.visible(graph_edges.c.id))
 
 
 def _found(connection: Connection, query: Select[Any]) -> list[LabelledEdge]:

@@ -21,6 +21,7 @@ from internal.knowledge.claims.time_rules import Span, project
 from internal.knowledge.fact_repository import Version, merged_attributes
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group
+from internal.storage.erasure import hidings
 
 _EVENTS: Final = {
     "created": "fact_created",
@@ -111,7 +112,7 @@ class FactProjector:
         self.expire(version)
         follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self._now)
         added = fact_repository.add(self._connection, follower, claim_id, now=self._now, run_id=self._run_id)
-        fact_repository.inherit_hiding(self._connection, self._user_id, version.fact.id, added.fact.id)
+        hidings.inherit(self._connection, self._user_id, "edge", version.fact.id, added.fact.id)
         self.contradictions.follow(version.fact.id, added.fact.id)
         self.changes.updated.append(added.fact.id)
         return added

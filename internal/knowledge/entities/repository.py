@@ -12,6 +12,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge.entities.resolved_names import KnownName, Vector
 from internal.language.text.spelling import name_key
 from internal.storage.chunks import CHUNK
+from internal.storage.erasure import hidings
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
 from internal.storage.vectors import from_blob
@@ -22,7 +23,7 @@ NAMED_LABELS = ("Entity", "Preference", "Topic")
 _ROWS = 2_000
 """Vectors held at once: 24 MB at 3,072 numbers each."""
 
-_VISIBLE = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
+_VISIBLE = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 
 
 def known_names(connection: Connection, user_id: int) -> list[KnownName]:
@@ -51,17 +52,17 @@ def node_of_person(connection: Connection, user_id: int, person_id: int) -> str 
     seen: set[int] = set()
     while person_id not in seen:
         seen.add(person_id)
-        query = select(people.c.entity_id, people.c.merged_into, people.c.hidden_until)
+        query = select(people.c.entity_id, people.c.merged_into, hidings.hidden(people.c.entity_id).label("hidden"))
         row = connection.execute(query.where(people.c.user_id == user_id, people.c.id == person_id)).one_or_none()
         if row is None or row.merged_into is None:
-            return None if row is None or row.hidden_until is not None else row.entity_id
+            return None if row is None or row.hidden else row.entity_id
         person_id = row.merged_into
     return None
 
 
 def node_of_username(connection: Connection, user_id: int, username: str) -> str | None:
     """The node of the visible person with this username, in any case."""
-    live = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+    live = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
     query = select(people.c.entity_id).where(live, people.c.username_key == name_key(username))
     return connection.execute(query).scalar_one_or_none()
 
@@ -85,7 +86,7 @@ def being_forgotten(connection: Connection, user_id: int, keys: Collection[str])
     )
     called = called.order_by(name_keys.c.key, name_keys.c.entity_id).limit(CHUNK)
     ids = list(connection.execute(called).scalars())
-    hidden = (graph_nodes.c.user_id == user_id) & graph_nodes.c.hidden_until.is_not(None)
+    hidden = (graph_nodes.c.user_id == user_id) & hidings.hidden(graph_nodes.c.id)
     return connection.execute(select(graph_nodes.c.id).where(hidden, graph_nodes.c.id.in_(ids))).first() is not None
 
 

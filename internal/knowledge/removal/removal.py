@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row
 
 from internal.errors import NotFound
 from internal.graph import store
-from internal.graph.model import EdgeFilter, Node
+from internal.graph.model import Node
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Removal
@@ -89,19 +89,6 @@ def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datet
     removal = _ClaimRemover(connection, user_id, now, erased=node_id).remove(claims, (), versions)
     store.delete_node(connection, user_id, node_id)
     return Removal(removal.claims, (node_id, *removal.nodes), removal.episodes, removal.changes)
-
-
-def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """The versions that only this episode supports: they are hidden while its forgetting is pending."""
-    claims = claim_repository.of_episode(connection, user_id, episode_id)
-    edges = {claim.edge_id for claim in claims if claim.edge_id}
-    beneath: dict[str, set[str | None]] = defaultdict(set)
-    for claim in claim_repository.of_edges(connection, user_id, edges):
-        beneath[claim.edge_id or ""].add(claim.episode_id)
-    words = {
-        version.fact.id for version in fact_repository.worded_by(connection, user_id, [claim.id for claim in claims])
-    }
-    return sorted(edge for edge in edges | words if beneath[edge] <= {episode_id})
 
 
 def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datetime) -> Removal:
@@ -212,8 +199,7 @@ class _ClaimRemover:
             return True
         if claim_repository.is_remembered(self._connection, self._user_id, node.id):
             return True
-        everything = EdgeFilter(include_invalid=True)
-        return bool(store.edges_of(self._connection, self._user_id, node.id, everything, now=self._now, limit=1))
+        return store.has_edge(self._connection, self._user_id, node.id)
 
     def _drop_words(self, node: Node) -> None:
         """Removes the description of a node that stays, unless the owner wrote it: it may hold removed words.

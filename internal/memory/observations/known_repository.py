@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 
 from internal.memory.model import NAMING, RefKey
 from internal.storage.chunks import CHUNK
+from internal.storage.erasure import hidings
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_edges, graph_nodes, observations, search_items, vectors
 from internal.storage.vectors import from_blob
@@ -23,7 +24,7 @@ Vector = NDArray[np.float32]
 _ROWS: Final = 2_000
 """Vectors held at once: 24 MB at 3,072 numbers each."""
 
-_VISIBLE: Final = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
+_VISIBLE: Final = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 
 
 @dataclass(frozen=True, slots=True)

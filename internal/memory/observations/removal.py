@@ -130,45 +130,6 @@ def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]
     return [node for node in nodes if node is not None and node.label == "Memory"]
 
 
-def only_in_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[str]:
-    """The nodes that only these messages support; they are hidden while the forgetting is pending."""
-    observations = observation_repository.supported_by(connection, user_id, Lines(message_ids=message_ids))
-    support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
-    going = set(message_ids)
-    return _named_only_by(
-        connection,
-        user_id,
-        [observation for observation in observations if {row.message_id for row in support[observation.id]} <= going],
-    )
-
-
-def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """The nodes that only this episode supports; as `only_in_messages`."""
-    return _named_only_by(connection, user_id, observation_repository.of_episode(connection, user_id, episode_id))
-
-
-def _named_only_by(connection: Connection, user_id: int, unsupported: Iterable[Observation]) -> list[str]:
-    """The nodes whose name only these observations support."""
-    listed = list(unsupported)
-    ids = {observation.id for observation in listed}
-    found = []
-    for target, observations in observation_repository.of_targets(
-        connection, user_id, {observation.target for observation in listed if observation.kind == "node"}
-    ).items():
-        node = store.get_node(connection, user_id, target)
-        if node is None or node.owner_set(NAMING[node.label]):
-            continue
-        left = [observation for observation in observations if observation.id not in ids]
-        cited = (
-            targets_repository.citing_episodes(connection, user_id, target)
-            if node.label in ("Topic", "Preference")
-            else ()
-        )
-        if not cited and not any(observation.properties.get(NAMING[node.label]) for observation in left):
-            found.append(target)
-    return sorted(found)
-
-
 class ObservationRemover:
     """One removal."""
 

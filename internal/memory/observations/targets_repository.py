@@ -16,6 +16,7 @@ from internal.graph.node_repository import nodes_by_ids
 from internal.memory.observations.changes import MemorySuggestion
 from internal.storage import evidence
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.tables import claims, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
 
@@ -168,7 +169,7 @@ _HIDDEN: Final = (
         graph_nodes.c.user_id == bindparam("owner"),
         graph_nodes.c.label == bindparam("label"),
         graph_nodes.c.name_key == bindparam("key"),
-        graph_nodes.c.hidden_until.is_not(None),
+        hidings.hidden(graph_nodes.c.id),
     )
     .limit(1)
 )

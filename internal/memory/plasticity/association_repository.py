@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, select
 from internal.graph.node_repository import VISIBLE
 from internal.memory.plasticity.repository import RELATES_TO
 from internal.storage.chunks import CHUNK
+from internal.storage.erasure import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 
@@ -46,7 +47,7 @@ def _links(here: str, there: str) -> Select[Any]:
     return (
         select(edge[here].label("here"), edge[there].label("there"), edge.strength)
         .where(edge.user_id == bindparam("owner"), edge[here].in_(bindparam("ids", expanding=True)))
-        .where(edge.type == RELATES_TO, edge.hidden_until.is_(None))
+        .where(edge.type == RELATES_TO, hidings.visible(edge.id))
     )
 
 
@@ -57,7 +58,7 @@ _CONFLICTS: Final = (
     .select_from(graph_edges)
     .join(graph_nodes, (graph_nodes.c.user_id == graph_edges.c.user_id) & (graph_nodes.c.id == graph_edges.c.source))
     .where(graph_edges.c.user_id == bindparam("owner"), graph_edges.c.target.in_(bindparam("ids", expanding=True)))
-    .where(graph_edges.c.type == "CONFLICTS_WITH", graph_edges.c.hidden_until.is_(None))
+    .where(graph_edges.c.type == "CONFLICTS_WITH", hidings.visible(graph_edges.c.id))
     .where(graph_nodes.c.status == "unresolved", VISIBLE)
     .order_by(graph_nodes.c.created_at, graph_nodes.c.id, graph_edges.c.target)
 )

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Exists, Select, and_, exists, 
 from internal.graph.node_repository import VISIBLE
 from internal.memory.plasticity.repository import RELATES_TO
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 THINGS: Final = ("Decision", "Goal", "Question", "Preference", "Entity", "TemporalMarker")
@@ -85,7 +86,7 @@ def _alone(user_id: int, ids: Sequence[str]) -> Select[Any]:
         select(edge.c.source)
         .join_from(edge, thing, and_(thing.c.user_id == user_id, thing.c.id == edge.c.target))
         .where(edge.c.user_id == user_id, edge.c.source.in_(ids), thing.c.label.in_(THINGS))
-        .where(thing.c.hidden_until.is_(None), ~_told_by_another(user_id, edge), *(~fact for fact in facts))
+        .where(hidings.visible(thing.c.id), ~_told_by_another(user_id, edge), *(~fact for fact in facts))
         .distinct()
     )
 
@@ -128,7 +129,7 @@ def _told_by_another(user_id: int, edge: Any) -> Exists:
         memory.c.id == other.c.source,
         memory.c.label == "Memory",
         memory.c.merged_into.is_(None),
-        memory.c.hidden_until.is_(None),
+        hidings.visible(memory.c.id),
     )
     return exists().where(
         other.c.user_id == user_id,

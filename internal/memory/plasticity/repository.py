@@ -29,6 +29,7 @@ from internal.graph.edge_repository import visible
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.graph.node_repository import VISIBLE
 from internal.storage.chunks import CHUNK, chunks
+from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import changes, evidence, graph_edges, graph_nodes, observations
 
@@ -184,7 +185,7 @@ def _visible_links(user_id: int) -> Iterator[ColumnElement[bool]]:
     """
     yield _EDGE.user_id == user_id
     yield _EDGE.type == RELATES_TO
-    yield _EDGE.hidden_until.is_(None)
+    yield hidings.visible(_EDGE.id)
     hidden = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == "Memory", ~VISIBLE)
     yield _EDGE.source.not_in(hidden)
     yield _EDGE.target.not_in(hidden)

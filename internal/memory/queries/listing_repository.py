@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Select, func, or_, select
 
 from internal.graph.model import Node
 from internal.graph.node_repository import VISIBLE, node_of
+from internal.storage.erasure import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 
@@ -38,7 +39,7 @@ def count(connection: Connection, user_id: int, label: str, statuses: Collection
 
 def _chosen(user_id: int, label: str, statuses: Collection[str]) -> Select[Any]:
     edge = graph_edges.c
-    lost = select(edge.target).where(edge.user_id == user_id, edge.type == "SUPERSEDES", edge.hidden_until.is_(None))
+    lost = select(edge.target).where(edge.user_id == user_id, edge.type == "SUPERSEDES", hidings.visible(edge.id))
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == label, VISIBLE)
     if label == "Memory":
         query = query.where(graph_nodes.c.id.not_in(lost))

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func
 from internal.graph import store
 from internal.graph.model import Node
 from internal.language.text.spelling import name_key
+from internal.storage.erasure import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 _memory: Final = graph_nodes.alias("memory")
@@ -60,7 +61,7 @@ def sharing_concepts(connection: Connection, user_id: int, memory_id: str, limit
     own = graph_edges.alias("own")
     ours = and_(own.c.user_id == user_id, own.c.source == memory_id, own.c.type == "HAS_CONCEPT")
     query = _pairs(user_id, "HAS_CONCEPT", _memory, "Memory", _other, "Concept")
-    query = query.join(own, and_(ours, own.c.target == _other.c.id, own.c.hidden_until.is_(None)))
+    query = query.join(own, and_(ours, own.c.target == _other.c.id, hidings.visible(own.c.id)))
     shared = func.count(_other.c.id.distinct())
     order = (shared.desc(), _memory.c.created_at.desc(), _memory.c.id)
     chosen = query.with_only_columns(_memory.c.id).where(_memory.c.id != memory_id)
@@ -84,7 +85,7 @@ def _pairs(
         .select_from(_edge)
         .join(source, _edge.c.source == source.c.id)
         .join(target, _edge.c.target == target.c.id)
-        .where(_edge.c.user_id == user_id, _edge.c.type == type, _edge.c.hidden_until.is_(None))
+        .where(_edge.c.user_id == user_id, _edge.c.type == type, hidings.visible(_edge.c.id))
         .where(*_visible(source, user_id, source_label), *_visible(target, user_id, target_label))
     )
 
@@ -107,5 +108,5 @@ def _visible(node: FromClause, user_id: int, label: str) -> tuple[ColumnElement[
         node.c.user_id == user_id,
         node.c.label == label,
         node.c.merged_into.is_(None),
-        node.c.hidden_until.is_(None),
+        hidings.visible(node.c.id),
     )

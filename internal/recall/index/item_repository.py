@@ -31,6 +31,7 @@ from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
+from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.owner_counters import record_change
 from internal.storage.search_items import of_kind
@@ -60,7 +61,7 @@ ALWAYS: Final = -(1 << 62)
 FOREVER: Final = 1 << 62
 """Microseconds that stand for an unknown beginning and for an end that has not come."""
 
-_VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
+_VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), hidings.visible(people.c.entity_id))
 
 # Run for every question: built once, for building a statement takes longer than running it.
 _NODE_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name, graph_nodes.c.props).where(
@@ -80,7 +81,7 @@ _LAST_SAID: Final = (
 _MENTIONING: Final = (
     select(graph_edges.c.target, graph_edges.c.source)
     .where(graph_edges.c.user_id == bindparam("owner"), graph_edges.c.target.in_(bindparam("ids", expanding=True)))
-    .where(graph_edges.c.type == "MENTIONS", graph_edges.c.hidden_until.is_(None))
+    .where(graph_edges.c.type == "MENTIONS", hidings.visible(graph_edges.c.id))
     .order_by(graph_edges.c.created_at.desc())
     .limit(bindparam("most"))
 )
@@ -263,7 +264,7 @@ def _facts(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select
         edge.source,
         edge.target,
     )
-    return query.where(edge.user_id == user_id, edge.type == "FACT", edge.hidden_until.is_(None))
+    return query.where(edge.user_id == user_id, edge.type == "FACT", hidings.visible(edge.id))
 
 
 def _nodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
@@ -303,7 +304,7 @@ def _episodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Sel
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:
-    return graph_nodes.c.merged_into.is_(None), graph_nodes.c.hidden_until.is_(None)
+    return graph_nodes.c.merged_into.is_(None), hidings.visible(graph_nodes.c.id)
 
 
 def searchable_rows(

@@ -13,6 +13,7 @@ from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX, person_of
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
+from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.tables import changes, name_keys, people, search_items, vectors
 from internal.storage.vectors import Vector, from_blob
@@ -110,7 +111,7 @@ def people_vectors(
         yield from _vectors_of(connection, query)
 
 
-_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+_VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 
 
 def _query(model: str, dim: int) -> Select[Any]:

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, and_, bindparam, literal, select
 
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.tables import facts, graph_edges
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
@@ -24,7 +25,7 @@ _CURRENT: Final = (
         facts.c.name.in_(bindparam("names", expanding=True)),
         graph_edges.c.invalid_at.is_(None),
         graph_edges.c.expired_at.is_(None),
-        graph_edges.c.hidden_until.is_(None),
+        hidings.visible(graph_edges.c.id),
     )
     .order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)
 )

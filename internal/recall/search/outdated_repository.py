@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, observations
 
 _CLAIM: Final = "claim:"
@@ -40,7 +41,7 @@ _CLAIMS: Final = (
         and_(
             graph_edges.c.user_id == claims.c.user_id,
             graph_edges.c.id == claims.c.edge_id,
-            graph_edges.c.hidden_until.is_(None),
+            hidings.visible(graph_edges.c.id),
         ),
     )
     .where(claims.c.user_id == bindparam("owner"), claims.c.id.in_(bindparam("ids", expanding=True)))
@@ -58,7 +59,7 @@ _MEMORIES: Final = (
             graph_nodes.c.user_id == observations.c.user_id,
             graph_nodes.c.id == observations.c.target,
             graph_nodes.c.label.in_(CONTENT_LABELS),
-            graph_nodes.c.hidden_until.is_(None),
+            hidings.visible(graph_nodes.c.id),
         ),
     )
     .outerjoin(
@@ -67,7 +68,7 @@ _MEMORIES: Final = (
             graph_edges.c.user_id == graph_nodes.c.user_id,
             graph_edges.c.target == graph_nodes.c.id,
             graph_edges.c.type == literal("SUPERSEDES"),
-            graph_edges.c.hidden_until.is_(None),
+            hidings.visible(graph_edges.c.id),
         ),
     )
     .where(observations.c.user_id == bindparam("owner"), observations.c.id.in_(bindparam("ids", expanding=True)))

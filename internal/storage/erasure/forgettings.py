@@ -98,6 +98,12 @@ def pending(connection: Connection, user_id: int) -> list[Forgetting]:
     return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
 
 
+def pending_of(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> Forgetting | None:
+    """The request to forget this that waits, if there is one."""
+    same = (one for one in pending(connection, user_id) if (one.kind, one.ref_id) == (kind, ref_id))
+    return next(same, None)
+
+
 def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
     """`pending`, `undone` or `done`; None for what this owner never asked."""
     one = (forgettings.c.user_id == user_id) & (forgettings.c.id == forgetting_id)

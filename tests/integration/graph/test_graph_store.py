@@ -14,6 +14,7 @@ from internal.graph import registry, store
 from internal.graph.labels import NODES
 from internal.graph.model import EdgeFilter, NodeFilter
 from internal.storage import search_items as searched
+from internal.storage.erasure import hidings
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes, name_keys, search_items
 from internal.storage.types import new_id
 
@@ -176,7 +177,7 @@ def test_hidden_and_merged_nodes_are_nowhere(graph: Graph) -> None:
     """With their edges; shown again, everything is back; an edge to a merged node is one to where it leads."""
     acme, kyiv, anna = graph.entity("ACME"), graph.entity("Київ"), graph.entity("Анна")
     edge = graph.fact(acme, "LOCATED_IN", kyiv)
-    assert store.hide_nodes(graph.connection, OWNER, [acme], LATER) == [acme]
+    assert hidings.hide(graph.connection, OWNER, "asked", "node", [acme]) == [acme]
     assert store.get_node(graph.connection, OWNER, acme) is None
     assert store.get_node(graph.connection, OWNER, acme, hidden=True) is not None
     assert store.get_edge(graph.connection, OWNER, edge.id) is None
@@ -186,8 +187,8 @@ def test_hidden_and_merged_nodes_are_nowhere(graph: Graph) -> None:
     assert [node.id for node in store.nodes(graph.connection, OWNER)] == sorted([kyiv, anna])
     with pytest.raises(NotFound):
         graph.fact(anna, "WORKS_FOR", acme)
-    assert store.show_nodes(graph.connection, OWNER, None, NOON) == []
-    assert store.show_nodes(graph.connection, OWNER, None, LATER) == [acme]
+    assert hidings.end(graph.connection, OWNER, "another")["node"] == []
+    assert hidings.end(graph.connection, OWNER, "asked")["node"] == [acme]
     assert store.get_edge(graph.connection, OWNER, edge.id) is not None
     store.redirect_node(graph.connection, OWNER, acme, kyiv)
     assert store.get_node(graph.connection, OWNER, acme) is None
@@ -254,7 +255,7 @@ def test_nothing_of_another_owner_is_seen_or_changed(graph: Graph, stranger: Gra
     assert [node.id for node in store.nodes_called(connection, OWNER, ["acme"])] == [mine]
     assert store.get_edge(connection, OWNER, edge.id, hidden=True) is None
     assert store.edges_of(connection, OWNER, theirs, now=NOON) == []
-    assert store.hide_nodes(connection, OWNER, [theirs], LATER) == []
+    assert hidings.hide(connection, OWNER, "asked", "node", [theirs]) == []
     store.touch_nodes(connection, OWNER, [theirs], LATER)
     for write in (
         lambda: graph.fact(mine, "KNOWS", theirs),

@@ -17,6 +17,7 @@ from support.long import examples
 from internal.errors import NotFound
 from internal.graph import store, traversal
 from internal.graph.model import EdgeFilter, NodeFilter, Reached
+from internal.storage.erasure import hidings
 
 LATER = NOON + timedelta(days=1)
 
@@ -122,11 +123,11 @@ def test_a_shortest_way_with_its_edges(graph: Graph) -> None:
 def test_no_walk_leads_through_what_is_hidden_or_merged(graph: Graph) -> None:
     """Nor over a hidden node to what lies behind it."""
     made = chain(graph, 4)
-    store.hide_nodes(graph.connection, OWNER, [made[1]], LATER)
+    hidings.hide(graph.connection, OWNER, "asked", "node", [made[1]])
     assert within(graph, made[0], 3) == {}
     with pytest.raises(NotFound):
         traversal.neighbours(graph.connection, OWNER, made[1], now=NOON)
-    store.show_nodes(graph.connection, OWNER, [made[1]], LATER)
+    hidings.end(graph.connection, OWNER, "asked")
     store.redirect_node(graph.connection, OWNER, made[2], made[0])
     assert within(graph, made[0], 3) == {made[1]: 1}
 

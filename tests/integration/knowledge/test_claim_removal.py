@@ -10,6 +10,7 @@ from internal.errors import NotFound
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine
+from internal.storage.erasure import hidings
 from internal.storage.tables import people
 
 CANARY = "zanzibarov"
@@ -150,18 +151,17 @@ def test_people_and_the_owner_are_not_dropped_with_their_facts(knowledge: Knowle
     assert removal.nodes == []
 
 
-def test_what_would_fall_can_be_hidden_and_shown_again(knowledge: Knowledge) -> None:
-    """While a forgetting can be undone its facts are in no list; a fact that others support too stays in sight."""
+def test_a_fact_can_be_hidden_and_shown_again(knowledge: Knowledge) -> None:
+    """While a forgetting can be undone its facts are in no list, at no moment and by no id."""
     episode = knowledge.episode("Anna works for ACME and likes tea")
     knowledge.tell("Anna", "WORKS_FOR", "ACME", 2020, episode=episode)
     knowledge.tell("Anna", "LIKES", "tea", 2020, episode=episode)
     knowledge.tell("Anna", "LIKES", "tea", 2020)
-    falling = service.only_in_episode(knowledge.connection, OWNER, episode)
-    until = knowledge.later()
-    service.hide_facts(knowledge.connection, OWNER, falling, until)
+    [works, *_] = [one.id for one in knowledge.facts() if one.target_name == "ACME"]
+    hidings.hide(knowledge.connection, OWNER, "asked", "edge", [works])
     assert [one.target_name for one in knowledge.facts()] == ["tea"]
     assert [one.target_name for one in knowledge.facts(known_at=knowledge.now)] == ["tea"]
     with pytest.raises(NotFound):
-        service.fact(knowledge.connection, OWNER, falling[0])
-    assert service.show_facts(knowledge.connection, OWNER, until) == falling
+        service.fact(knowledge.connection, OWNER, works)
+    assert hidings.end(knowledge.connection, OWNER, "asked")["edge"] == [works]
     assert len(knowledge.facts()) == 2

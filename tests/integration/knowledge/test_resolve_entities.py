@@ -15,6 +15,7 @@ from internal.knowledge.entities.resolved_names import FactDates, FactLookup, Na
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import merge
 from internal.people import repository as people
+from internal.storage.erasure import hidings
 from internal.testing import TrigramEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -158,7 +159,7 @@ async def test_a_person_being_forgotten_is_meant_by_nobody(stage: Stage) -> None
     """Neither found nor made anew while the owner may still undo."""
     petrov = stage.person("Петров")
     reply = stage.read([], [fact(petrov.id, "LIKES", "чай"), fact("Петров", "LIKES", "кофе")])
-    store.hide_nodes(stage.connection, OWNER, [petrov.entity_id], NOON + timedelta(minutes=10))
+    hidings.hide(stage.connection, OWNER, "asked", "node", [petrov.entity_id])
     found = stage.resolve(reply, FactLookup(dates=[FactDates(NOON)] * 2))
     assert reasons(found) == ["unknown_person", "being_forgotten"]
 

@@ -129,25 +129,6 @@ def test_a_thing_of_the_knowledge_graph_stays(memories: Memories) -> None:
     assert memories.node("Topic").properties == {"name": "Chess", "aliases": ["шахи"], "attributes": {}}
 
 
-def test_what_would_fall_is_known_beforehand(memories: Memories) -> None:
-    """Exactly the nodes that removing the message or the episode takes away."""
-    memories.tell(
-        told(ref("Memory", "one"), link("HAS_CONCEPT", ref("Concept", "shared")), lines=(1,)),
-        told(ref("Memory", "two"), link("HAS_CONCEPT", ref("Concept", "own")), lines=(2,)),
-        said=("one", "two"),
-        episode="e",
-    )
-    memories.tell(told(ref("Concept", "shared")), episode="f")
-    names = {node.id: node.name for label in ("Memory", "Concept") for node in memories.nodes(label)}
-    for_message = service.only_in_messages(memories.connection, OWNER, ["e/2"])
-    assert {names[one] for one in for_message} == {"two", "own"}
-    for_episode = service.only_in_episode(memories.connection, OWNER, "e")
-    assert {names[one] for one in for_episode} == {"one", "two", "own"}
-    memories.forget("e")
-    left = {node.name for label in ("Memory", "Concept") for node in memories.nodes(label)}
-    assert left == set(names.values()) - {names[one] for one in for_episode}
-
-
 def test_what_mentions_somebody_goes_with_him(memories: Memories) -> None:
     """And so does what only names him, of whatever label."""
     petrov = memories.entity("Petrov", type="person")

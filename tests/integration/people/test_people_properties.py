@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -21,6 +19,7 @@ from internal.people.service import Sender
 from internal.recall.index import people_repository as recall
 from internal.recall.index.people_matrix import PeopleMatrix
 from internal.storage import vectors
+from internal.storage.erasure import hidings
 from internal.storage.tables import mentions, people, search_items
 
 MODEL, DIM = "test", 4
@@ -83,10 +82,10 @@ class LifeOfPeople(RuleBasedStateMachine):
 
     @rule(person_id=IDS)
     def hide_and_show(self, person_id: int) -> None:
-        self.moment += timedelta(seconds=1)
-        forget_repository.hide(self.connection, OWNER, [person_id], self.moment)
+        entities = repository.entity_ids(self.connection, OWNER, [person_id])
+        forget_repository.hide_nodes(self.connection, OWNER, "asked", entities)
         self.follow_changes()
-        forget_repository.show(self.connection, OWNER, [person_id], self.moment)
+        forget_repository.show_nodes(self.connection, OWNER, hidings.end(self.connection, OWNER, "asked")["node"])
 
     @rule(person_id=IDS)
     def erase(self, person_id: int) -> None:

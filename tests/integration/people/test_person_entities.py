@@ -16,6 +16,7 @@ from internal.graph import store, traversal
 from internal.graph.model import EdgeFilter, Node
 from internal.people import forget_repository, repository, service
 from internal.people.operations import Added, Merged, Updated
+from internal.storage.erasure import hidings
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, merges
 from internal.storage.types import new_id
 
@@ -173,9 +174,9 @@ def test_a_hidden_persons_relations_are_hidden_too(two: Archive, connection: Con
     """At once, and back when it is undone."""
     acme, anna = make(connection, "Entity", name="ACME"), entity_of(connection, 1).id
     tell(connection, anna, "WORKS_FOR", acme)
-    forget_repository.hide(connection, OWNER, [1], LATER)
+    forget_repository.hide_nodes(connection, OWNER, "asked", [anna])
     assert traversal.neighbours(connection, OWNER, acme, now=NOON) == []
-    forget_repository.show(connection, OWNER, [1], LATER)
+    forget_repository.show_nodes(connection, OWNER, hidings.end(connection, OWNER, "asked")["node"])
     assert [reached.node.id for reached in traversal.neighbours(connection, OWNER, acme, now=NOON)] == [anna]
 
 
@@ -273,5 +274,5 @@ def _dangling(connection: Connection, person_id: int) -> list[Any]:
 
 def _without_update(row: str) -> str:
     """A node is written twice, by the merge and by the split: when, and by which setter, is no content."""
-    cut = row.index("('field_meta'"), row.index("('hidden_until'")
+    cut = row.index("('field_meta'"), row.index("('schema_v'")
     return row[: cut[0]] + row[cut[1] : row.index("('updated_at'")]

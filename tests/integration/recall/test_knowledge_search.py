@@ -19,6 +19,7 @@ from internal.recall.index.hits import FactHit
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import Names
 from internal.storage.database import Database
+from internal.storage.erasure import hidings
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -231,10 +232,9 @@ async def test_what_is_forgotten_is_found_no_more(known: Known) -> None:
     search = known.search(embedder=known.embedder)
     question = "аллергия на орехи"
     assert made["allergy"] in [hit.fact.id for hit in await search.facts(OWNER, question)]
-    until = NOON + timedelta(minutes=10)
-    await known.database.write(lambda c: service.hide_facts(c, OWNER, [made["allergy"]], until))
+    await known.database.write(lambda c: hidings.hide(c, OWNER, "asked", "edge", [made["allergy"]]))
     assert made["allergy"] not in [hit.fact.id for hit in await search.facts(OWNER, question)]
-    await known.database.write(lambda c: service.show_facts(c, OWNER, until))
+    await known.database.write(lambda c: hidings.end(c, OWNER, "asked"))
     assert made["allergy"] in [hit.fact.id for hit in await search.facts(OWNER, question)]
     await known.database.write(lambda c: service.erase_fact(c, OWNER, made["allergy"], now=NOON))
     assert made["allergy"] not in [hit.fact.id for hit in await search.facts(OWNER, question, include_invalid=True)]

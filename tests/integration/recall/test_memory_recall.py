@@ -11,7 +11,6 @@ from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER
 
 from internal.agents.model import RecalledMemory
 from internal.flows.forgetting import requests
-from internal.graph import store
 from internal.llm.tokens import count_tokens
 from internal.memory import service
 from internal.recall.messages.search import MessageSearch
@@ -19,6 +18,7 @@ from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, MIN_STRENG
 from internal.recall.prompt.overview import OverviewSearch, PeopleFinder
 from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
+from internal.storage.erasure import hidings
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -145,8 +145,7 @@ async def test_what_is_hidden_is_not_recalled(mind: Mind) -> None:
     """From the moment somebody asks to forget everything; and again once he changes his mind."""
     dacha, roof = await mind.memory("Купили дачу"), await mind.memory("Крыша течёт")
     await mind.link("RELATES_TO", dacha, roof, strength=0.9)
-    until = NOON + timedelta(minutes=5)
-    await mind.database.write(lambda c: store.hide_nodes(c, OWNER, [roof], until))
+    await mind.database.write(lambda c: hidings.hide(c, OWNER, "asked", "node", [roof]))
     assert await mind.texts("Что с дачей?") == ["Купили дачу"]
     asked = await mind.database.write(lambda c: requests.ask(c, OWNER, "everything", None, now=NOON))
     assert await mind.texts("Что с дачей?") == []

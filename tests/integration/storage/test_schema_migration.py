@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from pathlib import Path
@@ -17,6 +18,8 @@ from support.stores.stores import where
 
 from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
+from internal.people import suggestion_repository
+from internal.people.support import Part
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
 from internal.storage.engine.row_policies import create_policies
@@ -24,7 +27,7 @@ from internal.storage.migration import alembic_config, current_revision, head_re
 from internal.storage.owner_counters import next_rev
 from internal.storage.row_ids import stands_on
 from internal.storage.tables import events as events_table
-from internal.storage.tables import metadata, settings
+from internal.storage.tables import hidings, metadata, settings
 from internal.storage.types import from_micros
 from internal.testing import FIRST_MOMENT
 
@@ -52,7 +55,7 @@ POSTGRESQL_SCHEMA = """
 WITH told(name, words) AS (
     SELECT t.relname, concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), c.collname, a.attnotnull,
                                 pg_get_expr(d.adbin, d.adrelid))
-    FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0
+    FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_collation c ON c.oid = a.attcollation
     LEFT JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
     WHERE t.relkind = 'r' AND t.relnamespace = 'public'::regnamespace
@@ -308,6 +311,8 @@ async def test_rows_keep_their_numbers_when_keys_are_led_by_the_owner(empty: Dat
     after = await empty.read(stored)
     for rows in (before["events"], before["model_calls"]):
         rows[0]["user_id"] = 0
+    for row in before["people"]:
+        assert row.pop("hidden_until") is None
     assert after == before
     told = {"timestamp": FIRST_MOMENT, "event_type": "t", "source": "s", "payload": {}}
     for user_id, number in ((OWNER, 10), (8, 11)):
@@ -315,3 +320,44 @@ async def test_rows_keep_their_numbers_when_keys_are_led_by_the_owner(empty: Dat
         assert await empty.write(lambda c, row=row: c.execute(row).scalar_one()) == number  # type: ignore[misc]
     said = await empty.read(lambda c: c.exec_driver_sql("SELECT user_id, seq, id, content FROM messages").one())
     assert tuple(said) == (OWNER, 1, "m7-1", "Привіт")
+
+
+async def test_what_is_hidden_stays_hidden_for_its_request(empty: Database) -> None:
+    """Rows that were hidden until a moment belong to the request of that moment; sentences set aside to their fact's.
+
+    What no request explains stays hidden.
+    """
+    await empty.exclusive(lambda connection: upgrade_to("0007", connection))
+    people = "user_id, id, entity_id, display_name, aliases, circle, bio, first_seen, last_seen, rev, field_meta"
+    nodes = "user_id, id, label, created_at, props, field_meta, schema_v, rev"
+    asked = "INSERT INTO forgettings (user_id, id, kind, ref_id, state, due_at, created_at) VALUES"
+    bios = {"before": "Сестра. Из ACME.", "after": "Сестра."}
+    aside = json.dumps({"fact": "f", "sentences": ["Из ACME."], "by": "archivist", **bios})
+    statements = [
+        f"INSERT INTO people ({people}, hidden_until) "
+        "VALUES (1, 1, 'e', 'A', '[]', 'Other', 'Сестра.', 1, 1, 1, '{}', 9)",
+        f"INSERT INTO graph_nodes ({nodes}, hidden_until) VALUES (1, 'e', 'Entity', 1, '{{}}', '{{}}', 1, 1, 9)",
+        f"INSERT INTO graph_nodes ({nodes}, hidden_until) VALUES (1, 'n', 'Entity', 1, '{{}}', '{{}}', 1, 1, 8)",
+        f"INSERT INTO graph_nodes ({nodes}) VALUES (1, 'v', 'Entity', 1, '{{}}', '{{}}', 1, 1)",
+        f"{asked} (1, 'r', 'person', NULL, 'pending', 9, 1)",
+        f"{asked} (1, 's', 'fact', 'f', 'pending', 7, 1)",
+        f"{asked} (1, 'd', 'fact', 'g', 'done', 8, 1)",
+        "INSERT INTO suggestions (user_id, id, kind, person_id, payload, state, created_at) "
+        f"VALUES (1, 'x', 'set_aside', 1, '{aside}', 'held', 1)",
+    ]
+
+    def fill(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("COMMIT")
+
+    await empty.exclusive(fill)
+    await empty.exclusive(migrate)
+    found = await empty.read(
+        lambda c: c.execute(select(hidings.c.forgetting_id, hidings.c.kind, hidings.c.target)).all()
+    )
+    part = f"profile:1:{Part('bio', 'Из ACME.').key}"
+    assert {tuple(row) for row in found} == {("r", "node", "e"), ("unknown", "node", "n"), ("s", "part", part)}
+    kept = await empty.read(lambda c: suggestion_repository.aside(c, 1, 1))
+    assert [(one["before"]["bio"], one["after"]["bio"]) for _, one in kept] == [("Сестра. Из ACME.", "Сестра.")]

@@ -61,7 +61,8 @@ async def test_visible_people_are_counted_by_owner_and_circle(database: Database
         person(3, 7, "Other", 1),
         person(4, 8, "Other", 2),
         person(5, 7, "Family", 100, merged_into=1),
-        person(6, 7, "Family", 100, hidden_until=NOW),
+        person(6, 7, "Family", 100),
+        put(tables.hidings, user_id=7, forgetting_id="asked", kind="node", target="e6"),
     )
     assert found.people == [(7, "Family", 2), (7, "Other", 1), (8, "Other", 1)]
     assert found.mentions == [(1, 3), (2, 4), (3, 1), (4, 2)]

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 from support.stores.stores import memory_store
 
 from internal.graph import store
+from internal.storage.erasure import hidings
 from internal.storage.tables import changes, graph_edges, graph_nodes, users
 
 OWNER, STRANGER = 1, 2
@@ -70,7 +71,7 @@ class Memories:
         return len(self.connection.execute(select(changes.c.seq)).all())
 
     def hide(self, node_id: str) -> None:
-        store.hide_nodes(self.connection, self.user_id, [node_id], NOON + DAY)
+        hidings.hide(self.connection, self.user_id, "asked", "node", [node_id])
 
     def set_accessed(self, node_id: str, at: datetime, count: int) -> None:
         values = {"last_accessed": at, "access_count": count}

@@ -171,8 +171,7 @@ def _remove_button(user: User, fact_id: str, one: Remaining, number: int) -> But
 
 
 def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | None:
-    asked = forgettings.pending(connection, user.user_id)
-    return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
+    return forgettings.pending_of(connection, user.user_id, "fact", fact_id)
 
 
 async def message_pressed(
@@ -217,7 +216,7 @@ async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, 
 
     def work(connection: Connection) -> tuple[str, Rows]:
         if _pending(connection, user, data.fact) is not None:
-            bio_sentences.put_aside(connection, user.user_id, data.person, data.part, data.fact, now=now)
+            bio_sentences.hide(connection, user.user_id, data.person, data.part, data.fact, now=now)
             return _forgotten_fact(connection, user, data.fact)
         erase.erase_sentence(connection, user.user_id, data.person, data.part, now=now)
         return phrase(user.lang, "forget-sentence-done"), []

@@ -117,7 +117,7 @@ async def test_what_cannot_be_decided_is_offered(stage: ErasingStage) -> None:
 
     asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "fact", fact_id, now=now))
     assert await bios(stage) == {"Катажина": rest.sentence}
-    await stage.talk.write(lambda c: bio_sentences.put_aside(c, OWNER, 1, rest.key[:8], fact_id, now=now))
+    await stage.talk.write(lambda c: bio_sentences.hide(c, OWNER, 1, rest.key[:8], fact_id, now=now))
     assert await bios(stage) == {"Катажина": "Катажина"}
     await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await bios(stage) == {"Катажина": rest.sentence}

@@ -15,6 +15,7 @@ from internal.flows.visibility import pending
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
+from internal.knowledge.claims import repository as claim_repository
 from internal.people import service as people_service
 from internal.storage.tables import evidence, forgettings, messages, model_calls, runs, suggestions
 from internal.storage.types import new_id
@@ -126,7 +127,7 @@ async def test_a_message_takes_along_what_no_other_line_says(stage: ErasingStage
     (petrov,) = await stage.people()
     assert (petrov.names, petrov.bio, petrov.mention_count) == (("Петров",), "Друг детства.", 1)
     assert [one.fact for one in await stage.facts()] == ["Петров любит чай"]
-    assert await stage.talk.read(lambda c: knowledge.only_in_episode(c, OWNER, episode))
+    assert await stage.talk.read(lambda c: claim_repository.of_episode(c, OWNER, episode))
 
 
 async def test_a_sentence_that_took_the_place_of_another_falls_with_what_it_repeats(stage: ErasingStage) -> None:

@@ -1,0 +1,34 @@
+"""Parts of a transaction that are taken back while the rest of it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound, Refused
+
+
+@contextmanager
+def taken_back(connection: Connection) -> Iterator[None]:
+    """What is written within is taken back in any case."""
+    connection.exec_driver_sql("SAVEPOINT attempt")
+    try:
+        yield
+    finally:
+        connection.exec_driver_sql("ROLLBACK TO SAVEPOINT attempt")
+        connection.exec_driver_sql("RELEASE SAVEPOINT attempt")
+
+
+@contextmanager
+def undone_if_refused(connection: Connection) -> Iterator[None]:
+    """What is written within is taken back if it ends with NotFound or Refused, which go on to the caller."""
+    connection.exec_driver_sql("SAVEPOINT part")
+    try:
+        yield
+    except (NotFound, Refused):
+        connection.exec_driver_sql("ROLLBACK TO SAVEPOINT part")
+        connection.exec_driver_sql("RELEASE SAVEPOINT part")
+        raise
+    connection.exec_driver_sql("RELEASE SAVEPOINT part")

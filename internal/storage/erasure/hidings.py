@@ -1,0 +1,128 @@
+"""What is hidden until it is erased: one row for each node, edge or part of a profile and each request that hides it.
+
+A row belongs to a pending forgetting and goes with it, undone or done. What several requests hide stays hidden until
+the last of them is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, exists, insert, literal, or_, select
+
+from internal.storage.chunks import chunks
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import record_changes
+from internal.storage.tables import forgettings, graph_edges, graph_nodes, hidings
+
+HiddenKind = Literal["node", "edge", "part"]
+"""Kinds of targets: ids of nodes and edges, and keys of parts of profiles as evidence holds them."""
+
+_TABLES: Final[dict[str, Table]] = {"node": graph_nodes, "edge": graph_edges}
+_TARGETS: Final = select(hidings.c.target)
+_ANY: Final = exists().where(hidings.c.target > "")  # by the index: one look, whoever hides something
+
+_HIDE: Final = upsert(hidings).on_conflict_do_nothing()
+
+
+def visible(target: ColumnElement[str]) -> ColumnElement[bool]:
+    """The condition that no request hides what has this id. A person is as visible as its entity.
+
+    The table is empty nearly always; that is looked up once for a statement, and no row costs anything then.
+    """
+    return or_(~_ANY, target.not_in(_TARGETS))
+
+
+def hidden(target: ColumnElement[str]) -> ColumnElement[bool]:
+    """The condition that some request hides what has this id."""
+    return and_(_ANY, target.in_(_TARGETS))
+
+
+def hide(
+    connection: Connection, user_id: int, forgetting_id: str, kind: HiddenKind, targets: Iterable[str]
+) -> list[str]:
+    """Hides these targets, those that the owner has, for one request; returns those that nothing hid before."""
+    wanted = sorted(set(targets))
+    if kind in _TABLES:
+        wanted = sorted(set(wanted).difference(gone(connection, user_id, kind, wanted)))
+    before = hidden_among(connection, user_id, kind, wanted)
+    fresh = [target for target in wanted if target not in before]
+    row = {"user_id": user_id, "forgetting_id": forgetting_id, "kind": kind}
+    if wanted:
+        connection.execute(_HIDE, [row | {"target": target} for target in wanted])
+    if kind in _TABLES:
+        record_changes(connection, user_id, kind, fresh, "delete")
+    return fresh
+
+
+def hide_every(connection: Connection, user_id: int, forgetting_id: str) -> None:
+    """Hides every node and edge of an owner; telling caches to read the owner anew is the caller's."""
+    for kind, table in _TABLES.items():
+        rows = select(literal(user_id), literal(forgetting_id), literal(kind), table.c.id)
+        every = rows.where(table.c.user_id == user_id)
+        connection.execute(insert(hidings).from_select(["user_id", "forgetting_id", "kind", "target"], every))
+
+
+def inherit(connection: Connection, user_id: int, kind: HiddenKind, before: str, after: str) -> None:
+    """Hides one target for every request that hides another one."""
+    ours = (hidings.c.user_id == user_id) & (hidings.c.kind == kind) & (hidings.c.target == before)
+    for forgetting_id in connection.execute(select(hidings.c.forgetting_id).where(ours)).scalars().all():
+        hide(connection, user_id, forgetting_id, kind, [after])
+
+
+def end(connection: Connection, user_id: int, forgetting_id: str) -> dict[HiddenKind, list[str]]:
+    """Ends what a request hides; returns, by kind, the targets that nothing hides any more."""
+    one = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id)
+    ended: dict[HiddenKind, list[str]] = {"node": [], "edge": [], "part": []}
+    for row in connection.execute(delete(hidings).where(one).returning(hidings.c.kind, hidings.c.target)).all():
+        ended[row.kind].append(row.target)
+    for kind, targets in ended.items():
+        left = hidden_among(connection, user_id, kind, targets)
+        ended[kind] = sorted(target for target in targets if target not in left)
+        if kind in _TABLES:
+            record_changes(connection, user_id, kind, ended[kind])
+    return ended
+
+
+def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
+    """Makes every node and edge of an owner visible; returns what was hidden, by request and kind, for `hide`."""
+    ours = (hidings.c.user_id == user_id) & hidings.c.kind.in_(_TABLES)
+    lifted: dict[tuple[str, HiddenKind], list[str]] = {}
+    for row in connection.execute(delete(hidings).where(ours).returning(*hidings.c)).all():
+        lifted.setdefault((row.forgetting_id, row.kind), []).append(row.target)
+    return lifted
+
+
+def hidden_among(connection: Connection, user_id: int, kind: HiddenKind, targets: Sequence[str]) -> set[str]:
+    """Those of these targets that some request hides."""
+    ours = select(hidings.c.target).where(hidings.c.user_id == user_id, hidings.c.kind == kind)
+    found: set[str] = set()
+    for chunk in chunks(targets):
+        found |= set(connection.execute(ours.where(hidings.c.target.in_(chunk))).scalars())
+    return found
+
+
+def hidden_parts(connection: Connection, user_id: int, prefix: str) -> set[str]:
+    """The keys behind this prefix of the parts of profiles that some request hides."""
+    ours = (hidings.c.user_id == user_id) & (hidings.c.kind == "part") & hidings.c.target.startswith(prefix)
+    return {
+        target.removeprefix(prefix) for target in connection.execute(select(hidings.c.target).where(ours)).scalars()
+    }
+
+
+def parts_hidden_for(connection: Connection, user_id: int, ref_ids: Sequence[str]) -> list[str]:
+    """The parts of profiles that are hidden by requests to forget one of these."""
+    same = (forgettings.c.user_id == hidings.c.user_id) & (forgettings.c.id == hidings.c.forgetting_id)
+    query = select(hidings.c.target).join(forgettings, same).where(hidings.c.user_id == user_id)
+    query = query.where(hidings.c.kind == "part", forgettings.c.ref_id.in_(ref_ids))
+    return sorted(set(connection.execute(query).scalars()))
+
+
+def gone(connection: Connection, user_id: int, kind: HiddenKind, ids: Iterable[str]) -> list[str]:
+    """Those of these ids of nodes or edges that are not stored."""
+    table, listed, there = _TABLES[kind], sorted(ids), set[str]()
+    for chunk in chunks(listed):
+        one = (table.c.user_id == user_id) & table.c.id.in_(chunk)
+        there |= set(connection.execute(select(table.c.id).where(one)).scalars())
+    return [target for target in listed if target not in there]
