@@ -26,9 +26,10 @@ VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & hidi
 """Neither merged away nor being forgotten."""
 
 # Asked at every write: built once, for building a statement takes longer than running it.
-_BY_ID: Final = select(graph_nodes, hidings.hidden(graph_nodes.c.id).label("hidden")).where(
+_BY_ID: Final = select(graph_nodes).where(
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node")
 )
+_UNHIDDEN_BY_ID: Final = _BY_ID.where(hidings.visible(graph_nodes.c.id))
 _BY_IDS: Final = select(graph_nodes).where(
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True)), VISIBLE
 )
@@ -95,8 +96,8 @@ def add_node(
 
 def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Node | None:
     """A node of this owner; with `hidden` also one that is merged away or being forgotten."""
-    row = _row(connection, user_id, node_id)
-    return node_of(row) if row is not None and (hidden or _is_visible(row)) else None
+    row = _row(connection, user_id, node_id, hidden=hidden)
+    return node_of(row) if row is not None and (hidden or row.merged_into is None) else None
 
 
 def owner_of_node(connection: Connection, node_id: str) -> int | None:
@@ -127,7 +128,7 @@ def resolve_node(connection: Connection, user_id: int, node_id: str) -> Node | N
         seen.add(node_id)
         row = _row(connection, user_id, node_id)
         if row is None or row.merged_into is None:
-            return node_of(row) if row is not None and _is_visible(row) else None
+            return None if row is None else node_of(row)
         node_id = row.merged_into
     return None
 
@@ -293,12 +294,8 @@ def _given(stored: Collection[str], properties: Mapping[str, Any]) -> list[str]:
     return [name for name in stored if name in properties or name in also]
 
 
-def _row(connection: Connection, user_id: int, node_id: str) -> Row[Any] | None:
-    return connection.execute(_BY_ID, {"owner": user_id, "node": node_id}).one_or_none()
-
-
-def _is_visible(row: Row[Any]) -> bool:
-    return row.merged_into is None and not row.hidden
+def _row(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Row[Any] | None:
+    return connection.execute(_BY_ID if hidden else _UNHIDDEN_BY_ID, {"owner": user_id, "node": node_id}).one_or_none()
 
 
 def _select(user_id: int, wanted: NodeFilter) -> Select[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, exists, insert, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, delete, exists, insert, literal, or_, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
@@ -36,7 +36,7 @@ def visible(target: ColumnElement[str]) -> ColumnElement[bool]:
 
 def hidden(target: ColumnElement[str]) -> ColumnElement[bool]:
     """The condition that some request hides what has this id."""
-    return and_(_ANY, target.in_(_TARGETS))
+    return exists().where(hidings.c.target == target)
 
 
 def hide(
