@@ -37,7 +37,8 @@ _BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
 _STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
 _LISTED: Final = regex.compile(r"\W*\[\^?\d")
 _SMALL: Final = regex.compile(r"[\[［][mмsс]\d")
-_WIDEST_PAUSE: Final = 200
+_WIDEST_PAUSE: Final = 1_500
+"""Characters held back at most: what a hundred citations take, the most that are read as one cluster."""
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BETWEEN: Final = "\u02d2"
 """Keeps ¹˒² from being read as twelve."""

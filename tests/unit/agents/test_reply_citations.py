@@ -111,6 +111,11 @@ def test_code_stays_as_it_is(text: str) -> None:
     assert without_citations(fenced) == fenced
 
 
+def test_many_invented_citations_leave_nothing() -> None:
+    """Neither spaces nor commas, however long the row of them is."""
+    assert streamed(f"Он в ACME {', '.join(['[Person:3]'] * 30)}.", []) == "Он в ACME."
+
+
 @given(
     st.sampled_from(["Он в ACME", "Она там"]),
     st.lists(st.sampled_from(["[F9]", "[Fact:8]", "【F7】", "[Person:3]"]), min_size=1, max_size=20),

@@ -187,7 +187,7 @@ async def test_an_outage_is_waited_out(talk: Talk) -> None:
         (DOWN, 3, "can't reach the language model"),
         (ModelReplyInvalid("empty"), 3, "couldn't answer"),
         (ModelRefused("safety"), 1, "declined to answer"),
-        (ModelAccessDenied("bad key"), 1, "won't let me in"),
+        (ModelAccessDenied("bad key"), 1, "refusing my requests"),
     ],
 )
 async def test_a_lasting_failure_is_told_plainly(talk: Talk, failure: Exception, attempts: int, sentence: str) -> None:
