@@ -39,8 +39,6 @@ _SPREAD = (
 # No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
-# compiled_statements.share()
-
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 
 
