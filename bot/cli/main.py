@@ -42,7 +42,7 @@ GC_THRESHOLDS = (10_000, 20, 100)
 
 @command("laplaced run --config /etc/laplaced.yaml")
 def run(config_path: Path | None) -> None:
-    """Start the bot, and stay until it is told to stop (SIGTERM or Ctrl-C).
+    """Start the bot, and stay until it is stopped (SIGTERM or Ctrl-C).
 
     Without a Telegram token it starts a local Telegram with a chat page; without a model key the offline models
     answer.
@@ -67,7 +67,7 @@ async def _run(config: Config) -> int:
 
 @command("laplaced worker --config /etc/laplaced.yaml")
 def worker(config_path: Path | None) -> None:
-    """Work beside `laplaced run` on the same PostgreSQL database, and stay until told to stop (SIGTERM or Ctrl-C).
+    """Work beside `laplaced run` on the same PostgreSQL database, and stay until stopped (SIGTERM or Ctrl-C).
 
     It answers messages, archives, sends and keeps the clock as the bot does, and takes over what a process that ended
     had begun. It serves no pages and no REST.

@@ -57,7 +57,7 @@ async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recal
 def mcp(config_path: Path | None, stdio: bool) -> None:
     """Serve the memory as MCP tools, without a bot if none runs.
 
-    Without --stdio over HTTP at mcp.port; a running bot does that already, and its address is told.
+    Without --stdio over HTTP at mcp.port; a running bot does that already, and its address is printed.
     """
     asyncio.run(_mcp(load(config_path), stdio))
 
@@ -121,7 +121,7 @@ async def _serve_http(config: Config, stop: asyncio.Event) -> None:
 
 
 async def _until(stop: asyncio.Event, *work: asyncio.Task[None]) -> None:
-    """Waits until told to stop, or until one of these ends, and raises its error. No signal disturbs what follows."""
+    """Waits for a signal, or until one of these ends, and raises its error. Signals are ignored afterwards."""
     stopping = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait([stopping, *work], return_when=asyncio.FIRST_COMPLETED)

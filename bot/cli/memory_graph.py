@@ -89,7 +89,7 @@ def associations(config_path: Path | None, user_id: int, memory_id: str, min_str
 def merge(config_path: Path | None, user_id: int, source_id: str, target_id: str) -> None:
     """Make one of two nodes that are the same thing: the source becomes part of the target.
 
-    What was told of the source is told of the target from now on, under either name. People are merged in the chat
+    What is known of the source belongs to the target from now on, under either name. People are merged in the chat
     (/person).
     """
     path = f"nodes/{quote(source_id, safe='')}/merge?user_id={user_id}"

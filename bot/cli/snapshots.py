@@ -15,7 +15,7 @@ from bot.cli.base import command, load
 if TYPE_CHECKING:
     from internal.config import Config
 
-_BY_RULES = "By rules: without a model it quotes the owner, tells nothing in other words and sees no end unless told."
+_BY_RULES = "By rules: without a model it quotes the owner, does not rephrase, and notices an end only where it is stated."
 
 
 @command("laplaced snapshots --user 123456789 --restore 12")

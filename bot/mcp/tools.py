@@ -273,7 +273,7 @@ TOOLS: Sequence[Tool] = (
         "Find what was said in conversations, word for word, each message with the chance that it answers and why it "
         "was found. since and until keep to a time.",
     ),
-    Tool("get_episodes", EpisodeListing, EpisodesOut, get_episodes, "List what was told, newest first."),
+    Tool("get_episodes", EpisodeListing, EpisodesOut, get_episodes, "List the episodes, newest first."),
     Tool(
         "get_citation_chain",
         ById,
@@ -318,7 +318,7 @@ TOOLS: Sequence[Tool] = (
         NodeOut,
         store_memory,
         "Store one memory (content, summary, confidence) or another node of the memory graph: a goal, decision, "
-        "question, preference, concept ... with its links, as the user's own word. It is kept as it is told.",
+        "question, preference, concept ... with its links, as the user's own word. It is stored unchanged.",
         "adds",
         repeatable=False,
     ),
@@ -364,7 +364,7 @@ TOOLS: Sequence[Tool] = (
         StatusRequest,
         ServerStatus,
         get_status,
-        "Whether the memory can be used, how much it holds, and how much of what was told is still to be read.",
+        "Whether the memory can be used, how much it holds, and how much is still to be read by the agents.",
     ),
 )
 

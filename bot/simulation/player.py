@@ -31,7 +31,7 @@ _STEP_S = 0.25
 _LOOKED_AT = (3, 12)
 """Hours of each user's day at which time stops in long silences so that the bot can act: at night, and in the day."""
 
-_TOLD_EVERY = timedelta(days=7)
+_REPORT_EVERY = timedelta(days=7)
 
 _PAST_THE_HOUR = timedelta(minutes=5)
 _SILENCE = timedelta(minutes=10)
@@ -52,7 +52,7 @@ class Simulation:
         self._going.set()
         self._news.set()
         self._done = 0
-        self._told = first.begins
+        self._reported = first.begins
         self._error: str | None = None
         self._last: dict[int, int] = {}
         self._notes: list[str] = []
@@ -127,7 +127,7 @@ class Simulation:
         if self._playing is not None:
             self._playing.cancel()
         self._plan, self._done, self._error, self._state = made, 0, None, "running"
-        self._told = made.begins
+        self._reported = made.begins
         self._going.set()
         self._news.set()
 
@@ -216,8 +216,8 @@ class Simulation:
 
     def _log_progress(self, at: datetime) -> None:
         """Logs a line a week for the terminal."""
-        if at - self._told >= _TOLD_EVERY:
-            self._told = at
+        if at - self._reported >= _REPORT_EVERY:
+            self._reported = at
             print(f"{at:%Y-%m-%d}: {self._done} of {len(self._plan.acts)} acts", flush=True)
 
     async def _pass_time(self, stage: Stage, to: datetime, until: datetime) -> None:

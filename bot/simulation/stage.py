@@ -57,8 +57,8 @@ class Stage:
     async def move(self, to: datetime, until: datetime) -> None:
         """Moves both clocks to a moment; they will wait at `until`."""
         now = self.clock.advance(to, until=until)
-        told = {"now": now.isoformat(), "until": max(now, until).isoformat()}
-        await self._people.request("PUT", "/clock", told)
+        moments = {"now": now.isoformat(), "until": max(now, until).isoformat()}
+        await self._people.request("PUT", "/clock", moments)
         self._side.sender.wake()
 
     async def release(self) -> None:

@@ -194,7 +194,7 @@ class People:
         self, title: str, members: Sequence[int], *, chat_type: str = "supergroup", chat_id: int | None = None,
         privacy: bool = True, with_bot: bool = True,
     ) -> Json:  # fmt: skip
-        """Makes a group of people; with `with_bot` the first member adds the bot, which is told so."""
+        """Makes a group of people; with `with_bot` the first member adds the bot, which gets an update."""
         number = chat_id if chat_id is not None else self._free_group_id(chat_type)
         chat = {"id": number, "type": chat_type, "title": title}
         creator = self._user(members[0])

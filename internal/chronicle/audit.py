@@ -159,9 +159,9 @@ class _Stored:
     def full_text(self) -> float:
         """The share of answers, in the log or the chronicle, whose full text the chronicle can give."""
         answers = {message.id for message in self.said if message.role == "assistant"}
-        told = {event.message_id for event in self.events if event.label is EventLabel.RESPONSE}
-        whole = answers & told
-        every = answers | told
+        in_chronicle = {event.message_id for event in self.events if event.label is EventLabel.RESPONSE}
+        whole = answers & in_chronicle
+        every = answers | in_chronicle
         return len(whole) / len(every) if every else 1.0
 
     def analysis_coverage(self) -> float:

@@ -156,10 +156,10 @@ def _analysis(attrs: Mapping[str, Any], time: str, words: Words) -> list[str]:
     lines = [f"**{time} {title}** · {verdict}"]
     if attrs.get("summary"):
         lines += ["", *_quoted(attrs["summary"])]
-    told = [
+    reasons = [
         f"- {words.rulings[name]}: {'; '.join(map(_line, attrs[name]))}" for name in words.rulings if attrs.get(name)
     ]
-    return [*lines, "", *told] if told else lines
+    return [*lines, "", *reasons] if reasons else lines
 
 
 def _quoted(text: str) -> list[str]:

@@ -189,8 +189,12 @@ def event_node(event: Event, tz: str) -> ViewNode:
 
 def entity_node(node: Node) -> ViewNode:
     """An entity as the chronicle names it; in the graph it is the node of all three specifications."""
-    told = {"name": entity_name(node.name), "type": entity_type(node.subtype), "description": entity_description(node)}
-    return ViewNode(node.id, "Entity", told)
+    properties = {
+        "name": entity_name(node.name),
+        "type": entity_type(node.subtype),
+        "description": entity_description(node),
+    }
+    return ViewNode(node.id, "Entity", properties)
 
 
 def entity_description(node: Node) -> str:
@@ -279,8 +283,8 @@ def _mentioned(
     involved: dict[tuple[str, str], None] = {}
     for one in mentions:
         event = by_id[one.event_id]
-        told = {} if one.relevance is None else {"relevance": one.relevance}
-        checked = registry.check_edge("MENTIONS", event.label.value, "Entity", told, derived=True)
+        properties = {} if one.relevance is None else {"relevance": one.relevance}
+        checked = registry.check_edge("MENTIONS", event.label.value, "Entity", properties, derived=True)
         yield ViewEdge("MENTIONS", event.id, one.entity_id, event.label.value, "Entity", checked)
         involved[event.session_id, one.entity_id] = None
     for session_id, entity_id in involved:
@@ -314,8 +318,8 @@ class _Calendar:
     def add(self, node_id: str, label: str, at: datetime, tz: str) -> None:
         local = at.astimezone(ZoneInfo(tz))
         day = self._day(local.date())
-        told = registry.check_edge("HAPPENED_AT", label, "Day", {"time": f"{local:%H:%M:%S}"}, derived=True)
-        self.edges.append(ViewEdge("HAPPENED_AT", node_id, day, label, "Day", told))
+        properties = registry.check_edge("HAPPENED_AT", label, "Day", {"time": f"{local:%H:%M:%S}"}, derived=True)
+        self.edges.append(ViewEdge("HAPPENED_AT", node_id, day, label, "Day", properties))
 
     def _day(self, day: date) -> str:
         found = day_id(self._user_id, day)
@@ -323,10 +327,10 @@ class _Calendar:
             return found
         year = year_id(self._user_id, day.year)
         if year not in self._nodes:
-            told = registry.check_node("Year", {"name": f"{day.year:04d}", "value": day.year}, derived=True)
-            self._nodes[year] = ViewNode(year, "Year", told)
-        told = registry.check_node("Day", {"name": day.isoformat(), "date": day.isoformat()}, derived=True)
-        self._nodes[found] = ViewNode(found, "Day", told)
+            properties = registry.check_node("Year", {"name": f"{day.year:04d}", "value": day.year}, derived=True)
+            self._nodes[year] = ViewNode(year, "Year", properties)
+        properties = registry.check_node("Day", {"name": day.isoformat(), "date": day.isoformat()}, derived=True)
+        self._nodes[found] = ViewNode(found, "Day", properties)
         month = registry.check_edge("MONTH", "Year", "Day", {"number": day.month}, derived=True)
         self.edges.append(ViewEdge("MONTH", year, found, "Year", "Day", month))
         return found

@@ -84,9 +84,9 @@ def _forms(word: str) -> set[str]:
     return found
 
 
-def bury_sentences(connection: Connection, user_id: int, told: Iterable[str], key: bytes, at: datetime) -> None:
+def bury_sentences(connection: Connection, user_id: int, sentences: Iterable[str], key: bytes, at: datetime) -> None:
     """Lines up to `at` do not bring these sentences back into profiles, in these words or other forms of them."""
-    marks = {mark for sentence in told for mark in sentence_marks(key, user_id, sentence)}
+    marks = {mark for sentence in sentences for mark in sentence_marks(key, user_id, sentence)}
     suggestion_repository.bury(connection, user_id, marks, at)
 
 

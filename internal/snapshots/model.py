@@ -78,7 +78,7 @@ class Snapshot:
 
     def content(self) -> dict[str, Any]:
         """As JSON: `{"who": [{"text", "at", "messages"}], "now": [...], "threads": [...], "by": "model" | "rules"}`."""
-        parts: dict[str, Any] = {part: [_told(item) for item in self.part(part)] for part in PARTS}
+        parts: dict[str, Any] = {part: [_item_content(item) for item in self.part(part)] for part in PARTS}
         return parts | {"by": "rules" if self.by_rules else "model"}
 
 
@@ -136,7 +136,7 @@ def _latest(items: list[Item], most: int) -> list[Item]:
     return [item for place, item in enumerate(items) if place in kept]
 
 
-def _told(item: Item) -> dict[str, Any]:
+def _item_content(item: Item) -> dict[str, Any]:
     return {"text": item.text, "at": item.at.isoformat(), "messages": list(item.sources)}
 
 

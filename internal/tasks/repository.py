@@ -79,7 +79,7 @@ def due(connection: Connection, now: datetime, limit: int) -> list[Task]:
 def fired(
     connection: Connection, task: Task, notification_id: str, next_at: datetime | None, now: datetime
 ) -> Task | None:
-    """Notes that a task's `next_at` was told of, and when it is told of next; None if that was noted before.
+    """Records the notification at a task's `next_at` and the next one; None if it was recorded before.
 
     One row for each moment: whoever runs twice notes once.
     """
@@ -89,12 +89,12 @@ def fired(
     row = {"user_id": task.user_id, "task_id": task.id, "due_at": moment, "fired_at": now}
     noted = upsert(task_firings).values(row | {"notification_id": notification_id}).on_conflict_do_nothing()
     fresh = connection.execute(noted).rowcount == 1
-    told = change(connection, task, now, next_at=next_at)
-    return told if fresh else None
+    changed = change(connection, task, now, next_at=next_at)
+    return changed if fresh else None
 
 
 def firings(connection: Connection, user_id: int, task_id: str) -> list[tuple[datetime, datetime, str]]:
-    """When a task was told of: (the moment it was due, when that was done, id of the notification), oldest first."""
+    """The notifications of a task: (the moment it was due, when it was sent, id of the notification), oldest first."""
     theirs = (task_firings.c.user_id == user_id) & (task_firings.c.task_id == task_id)
     query = select(task_firings.c.due_at, task_firings.c.fired_at, task_firings.c.notification_id).where(theirs)
     return [(row.due_at, row.fired_at, row.notification_id) for row in connection.execute(query.order_by("due_at"))]
@@ -137,7 +137,7 @@ def of_texts(connection: Connection, user_id: int, episode_id: str) -> list[Task
 
 
 def drop(connection: Connection, user_id: int, task_ids: Collection[str]) -> int:
-    """Deletes tasks for good, with what is noted of when they were told of; how many."""
+    """Deletes tasks for good, with the records of their notifications. Returns how many."""
     gone = 0
     for task_id in task_ids:
         gone += connection.execute(delete(tasks).where(*_one(user_id, task_id))).rowcount
@@ -171,6 +171,6 @@ def _of(user_id: int, states: Collection[TaskState]) -> list[ColumnElement[bool]
 
 
 def _task(row: Row[Any]) -> Task:
-    told = {name: getattr(row, name) for name in _COLUMNS}
-    told |= {"kind": TaskKind(row.kind), "state": TaskState(row.state), "origin": TaskOrigin(row.origin)}
-    return Task(**told)
+    values = {name: getattr(row, name) for name in _COLUMNS}
+    values |= {"kind": TaskKind(row.kind), "state": TaskState(row.state), "origin": TaskOrigin(row.origin)}
+    return Task(**values)

@@ -38,7 +38,7 @@ AGENT: Final = "task_manager"
 PENDING: Final = "pending_tasks"
 """Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
 POSTPONED: Final = "task_postponed"
-"""The event of a task whose owner named another moment at which it is told of."""
+"""The event of a task whose owner chose another moment for its notification."""
 CHANGED: Final = "task_changed"
 """The event of other words or another time; `fields` names them, everything about its time as `due_at`."""
 _OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})

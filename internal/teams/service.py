@@ -126,6 +126,6 @@ def _record(
     connection: Connection, kind: str, user_id: int, team_id: str, now: datetime, *, source: str | None = None
 ) -> None:
     """Records an event for each owner with the team's id, and no other owner's name or id."""
-    told = source or f"user:{user_id}"
+    author = source or f"user:{user_id}"
     with across_owners(connection):
-        events.append(connection, kind, source=told, now=now, user_id=user_id, links={"team": team_id})
+        events.append(connection, kind, source=author, now=now, user_id=user_id, links={"team": team_id})

@@ -8,7 +8,7 @@ FIRST_MOMENT = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 
 
 class FrozenClock:
-    """A clock that moves only when told to."""
+    """A clock that moves only when moved."""
 
     def __init__(self, now: datetime = FIRST_MOMENT) -> None:
         self._now = now

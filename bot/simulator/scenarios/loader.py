@@ -60,8 +60,8 @@ def _fault(item: Any) -> str:
         return f"{place}: no such key"
     if item["type"] == "missing":
         return f"{place}: is missing"
-    told = str(item["msg"]).removeprefix("Value error, ")
-    return f"{place}: {told}" if place else told
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
 def _place(error: yaml.YAMLError) -> str:

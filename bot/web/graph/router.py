@@ -65,7 +65,7 @@ def _status_router(database: Database, clock: Clock, owners: Owners) -> APIRoute
         waiting = stored.waiting if stored is not None else 0
         return GraphStatus(
             status="ok",
-            message=f"{waiting} runs of agents are waiting" if waiting else "everything told has been read",
+            message=f"{waiting} runs of agents are waiting" if waiting else "everything has been read",
             group_id=str(user_id),
             episodes=episodes.count(connection, user_id),
             facts=knowledge.count_facts(connection, user_id, knowledge.FactFilter(), now=now),

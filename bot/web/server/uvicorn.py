@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from internal.errors import ConfigurationError
 
 GRACE_S = 5
-"""How long open requests may take once the server is told to stop."""
+"""How long open requests may take after the server was stopped."""
 
 BACKLOG = 128
 

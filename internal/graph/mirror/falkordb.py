@@ -113,7 +113,7 @@ class Falkor:
         language.check(cypher, params)
         graph = await self._graph(_graph(user_id))
         try:
-            with _told(self._timeout):
+            with _translated_errors(self._timeout):
                 async with asyncio.timeout(self._timeout + _GRACE_S):
                     found = await graph.ro_query(cypher, dict(params), timeout=round(self._timeout * 1000))
         except TimeoutError:
@@ -281,7 +281,7 @@ def _translated() -> Iterator[None]:
 
 
 @contextmanager
-def _told(seconds: float) -> Iterator[None]:
+def _translated_errors(seconds: float) -> Iterator[None]:
     """The engine's error about an owner's statement as Refused. Raises TimeoutError when it does not answer."""
     from redis.exceptions import ConnectionError as Disconnected
     from redis.exceptions import ResponseError

@@ -267,4 +267,4 @@ async def test_the_status_counts(known: Stage, fact: str) -> None:
         "dead": 0,
     }
     assert (await read(known, f"/graph/status?group_id={BORIS}"))["episodes"] == 0
-    assert (await read(known, "/graph/status?group_id=500"))["message"] == "everything told has been read"
+    assert (await read(known, "/graph/status?group_id=500"))["message"] == "everything has been read"
