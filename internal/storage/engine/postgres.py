@@ -25,6 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from internal.errors import StorageError
 from internal.storage.engine.driver import cause_of, to_json
 from internal.storage.engine.owner_scope import EVERYONE
+from internal.storage.engine.statement_cache import StatementCache
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,8 @@ DIALECT_OPTIONS: Final[dict[str, Any]] = {
 }
 """How SQLAlchemy speaks with the server, whichever code opens the connection."""
 
+_STATEMENTS: Final = StatementCache()
+
 
 class WithoutNul(StrDumper):
     """A text without NUL characters, which PostgreSQL cannot store. SQLite can, and people never mean it."""
@@ -115,7 +118,7 @@ class _PostgresLink:
         if self._sql is not None and is_cut(self._sql):
             self._drop()
         if self._sql is None:
-            self._sql = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._sql = _STATEMENTS.connect(self._engine).execution_options(isolation_level="AUTOCOMMIT")
             _raw(self._sql).adapters.register_dumper(str, WithoutNul)
         return function(self._sql)
 

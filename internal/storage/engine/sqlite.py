@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from internal.errors import StorageError
 from internal.storage.engine.driver import cause_of, to_json
+from internal.storage.engine.statement_cache import StatementCache
 from internal.storage.file_permissions import PRIVATE_FOLDER, private_database
 
 T = TypeVar("T")
@@ -23,6 +24,8 @@ BUSY_TIMEOUT_MS: Final = 10_000
 """Only a foreign tool (a backup, a shell) can hold the file's lock; it gets this long."""
 
 _COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
+
+_STATEMENTS: Final = StatementCache()
 
 
 async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) -> T:
@@ -52,7 +55,7 @@ class _SqliteLink:
         )
 
         def connect() -> Connection:
-            connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection = _STATEMENTS.connect(engine).execution_options(isolation_level="AUTOCOMMIT")
             try:
                 for pragma in pragmas:
                     connection.exec_driver_sql(f"PRAGMA {pragma}")
