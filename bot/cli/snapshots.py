@@ -15,7 +15,9 @@ from bot.cli.base import command, load
 if TYPE_CHECKING:
     from internal.config import Config
 
-_BY_RULES = "By rules: without a model it quotes the owner, does not rephrase, and notices an end only where it is stated."
+_BY_RULES = (
+    "By rules: without a model it quotes the owner, does not rephrase, and notices an end only where it is stated."
+)
 
 
 @command("laplaced snapshots --user 123456789 --restore 12")

@@ -68,7 +68,7 @@ async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) 
         await bot.kill()
         await bot.start()
         corrected = await chat.say("Петров живёт в Одессе")
-        assert corrected["text"].startswith("Исправил.")
+        assert corrected["text"].startswith("Исправлено.")
         assert "«Петров живёт во Львове»" in corrected["text"]
 
         await chat.say("Петров живёт в Киеве с 2020 года.")

@@ -59,7 +59,7 @@ def found(say: Phrases, check: Json) -> tuple[str, str]:
     """A check's result and remedy in the reader's language; the check's own English where it has none."""
     values = {name: _value(say, name, value) for name, value in check["values"].items()}
     name = f"found-{check['key']}"
-    return say.known(name, check["told"], **values), say.known(f"{name}-fix", check["fix"], **values)
+    return say.known(name, check["message"], **values), say.known(f"{name}-fix", check["fix"], **values)
 
 
 def _value(say: Phrases, name: str, value: str | int | float) -> str | int | float:

@@ -83,7 +83,7 @@ async def test_a_kept_mirror_is_asked_in_every_way(tmp_path: Path) -> None:
             assert rebuilt.stdout.startswith(f"user {OWNER}: ")
             await caught_up(app)
             [check] = [one for one in await ports.examine() if one.name == "mirror"]
-            assert "none is configured" not in check.told
+            assert "none is configured" not in check.message
             assert socket_of(tmp_path / "mirror").exists()
         assert not socket_of(tmp_path / "mirror").exists()
 

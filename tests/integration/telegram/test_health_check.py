@@ -62,9 +62,9 @@ async def faked() -> AsyncIterator[FakedTelegram]:
 async def told(faked: FakedTelegram, config: TelegramConfig = POLLING, known: int | None = None) -> dict[str, str]:
     """Level and words of each check by its name; the token is in none of them."""
     checks = await check_telegram(config, faked.url, TOKEN, known_bot=known, now=now)
-    assert all(TOKEN not in f"{check.told} {check.fix}" for check in checks)
+    assert all(TOKEN not in f"{check.message} {check.fix}" for check in checks)
     assert all(bool(check.fix) == (check.level is Level.FINDING) for check in checks)
-    return {check.name: f"{check.level}: {check.told}" for check in checks}
+    return {check.name: f"{check.level}: {check.message}" for check in checks}
 
 
 async def test_local_telegram_has_nothing_to_complain_of(telegram: LocalTelegram) -> None:
@@ -77,7 +77,7 @@ async def test_local_telegram_has_nothing_to_complain_of(telegram: LocalTelegram
 async def test_wrong_token_is_told(telegram: LocalTelegram) -> None:
     """A token that Telegram does not know is one finding, and where to get a right one."""
     (check,) = await check_telegram(POLLING, telegram.url, TOKEN, known_bot=None, now=now)
-    assert (check.level, check.told) == (Level.FINDING, "Telegram does not know this bot token")
+    assert (check.level, check.message) == (Level.FINDING, "Telegram does not know this bot token")
     assert "@BotFather" in check.fix
 
 
@@ -85,7 +85,7 @@ async def test_nobody_there_is_told() -> None:
     """An address that does not answer is a finding without the token."""
     (check,) = await check_telegram(POLLING, "http://127.0.0.1:9", TOKEN, known_bot=None, now=now)
     assert check.level is Level.FINDING
-    assert TOKEN not in check.told + check.fix
+    assert TOKEN not in check.message + check.fix
 
 
 @pytest.mark.parametrize("body", [[], "text", {"ok": False, "error_code": 429, "description": "slow down"}])

@@ -69,7 +69,7 @@ async def test_doctor_counts_what_everybody_has_there(tmp_path: Path) -> None:
         await database.write(lambda c: c.execute(insert(search_items).values(**row)))
     as_a_command = examine_here(config_of(tmp_path, address))
     checks = await asyncio.create_task(as_a_command, context=contextvars.Context())
-    assert [check.told[:20] for check in checks if check.name == "vectors"] == ["1 of 1 texts wait fo"]
+    assert [check.message[:20] for check in checks if check.name == "vectors"] == ["1 of 1 texts wait fo"]
 
 
 async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
         beside = {check.name: check for check in await examine_here(config)}
     assert (without["outbox"].key, beside["outbox"].key) == ("outbox-next-start", "outbox-stuck")
     assert (without["workers"].level, without["workers"].key) == (Level.NOTE, "workers-none")
-    assert (beside["workers"].level, beside["workers"].told[:18]) == (Level.OK, "1 process at work,")
+    assert (beside["workers"].level, beside["workers"].message[:18]) == (Level.OK, "1 process at work,")
     assert float(without["disk"].values["size"]) > 1
 
 
@@ -93,7 +93,7 @@ def test_clocks_that_differ_are_told(minutes: int, level: Level) -> None:
     """A machine minutes off is a finding, though what is due does not suffer."""
     check = check_clocks(timedelta(minutes=minutes))
     assert check.level is level
-    assert (minutes < 0) == ("behind" in check.told)
+    assert (minutes < 0) == ("behind" in check.message)
 
 
 async def test_server_that_makes_no_tables_is_told_in_one_line(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ async def test_server_that_is_away_is_a_finding_without_its_password(
     checks = await examine_here(config_of(tmp_path, "postgresql://me:do-not-show-me@127.0.0.1:1/mine"))
     [away] = [check for check in checks if check.name == "postgresql"]
     assert away.level is Level.FINDING
-    assert "onnection" in away.told
-    assert not {"\n", "\t"} & set(away.told)
+    assert "onnection" in away.message
+    assert not {"\n", "\t"} & set(away.message)
     assert "show-me" not in str(checks)
 
 

@@ -74,14 +74,14 @@ def test_a_finding_is_told_in_the_readers_language(language: str, hours: str) ->
     """With its way out, and with times as the reader has them; what has no key yet stays as it was told."""
     say = Phrases(language, "Europe/Kyiv")
     late = asdict(check_clock(NOON, NOON + timedelta(hours=3)))
-    told, fix = found(say, late)
-    assert hours in told
+    message, fix = found(say, late)
+    assert hours in message
     assert "NTP" in fix
     assert fix != late["fix"]
     shown, none = found(say, asdict(check_clock(NOON, None)))
     assert "14:00" in shown
     assert none == ""
-    assert found(say, late | {"key": "never-heard-of"}) == (late["told"], late["fix"])
+    assert found(say, late | {"key": "never-heard-of"}) == (late["message"], late["fix"])
 
 
 def test_no_phrase_stands_twice() -> None:

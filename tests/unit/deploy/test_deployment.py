@@ -185,7 +185,7 @@ def test_secrets_come_from_files_that_are_never_committed() -> None:
 def test_there_is_time_to_drain() -> None:
     """Whoever stops the bot waits a little longer than it needs."""
     docs = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-    assert f"drains for up to {DRAIN_S} s" in docs
+    assert f"finishes running work for up to {DRAIN_S} s" in docs
     assert SERVICES["bot"]["stop_grace_period"] == "30s"
     assert "TimeoutStopSec=30s" in UNIT
 

@@ -81,7 +81,7 @@ def test_the_examination_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -
     assert check_dictionaries().level is Level.OK
     monkeypatch.setattr(health_checks, "has_ukrainian_dictionary", lambda: False)
     assert check_dictionaries().level is Level.NOTE
-    assert "pip install '.[ukrainian]'" in check_dictionaries().told
+    assert "pip install '.[ukrainian]'" in check_dictionaries().message
 
 
 @pytest.mark.parametrize(
