@@ -45,7 +45,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 from internal.recall.index import items
 from internal.recall.index.terms import WorkerTerms
-from internal.recall.messages import indexes
+from internal.recall.messages import index_cache
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits, RecallResult, TurnRecall
 from internal.recall.prompt.facts import FactRecall
@@ -101,7 +101,12 @@ class Stage:
             database, clock, embedder=self.embedder, terms=terms, names=names, cache_bytes=budget or items.CACHE_BYTES
         )
         self.messages = MessageSearch(
-            database, clock, embedder=self.embedder, terms=terms, names=names, cache_bytes=budget or indexes.CACHE_BYTES
+            database,
+            clock,
+            embedder=self.embedder,
+            terms=terms,
+            names=names,
+            cache_bytes=budget or index_cache.CACHE_BYTES,
         )
         self.turns = TurnRecall(
             database,

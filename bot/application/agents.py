@@ -16,7 +16,7 @@ from internal.config import Config
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler

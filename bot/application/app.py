@@ -52,9 +52,9 @@ from internal.recall.prompt.passages import PassageRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import WorkerNames
 from internal.recall.search.people import PeopleSearch
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import RunState
+from internal.scheduling.run import RunState
 from internal.scheduling.store_clock import ASKED, StoreClock
 from internal.scheduling.ticker import Ticker
 from internal.scheduling.worker_membership import WorkerMembership

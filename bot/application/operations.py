@@ -16,9 +16,9 @@ from internal.config import Config
 from internal.errors import NotFound
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, QuarantinedUpdate
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.backup import backup, postgres_backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import alone_in

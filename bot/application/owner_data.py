@@ -12,7 +12,7 @@ from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.transfer.export import export_document
-from internal.flows.transfer.import_export import ReadExport, read_back
+from internal.flows.transfer.restore_export import ReadExport, read_back
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -140,7 +140,7 @@ async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dr
     from bot.application.rest import open_rest
     from bot.web.admin.owner_data import READ_BACK_PATH
     from internal.errors import Refused
-    from internal.flows.transfer.import_export import ReadExport
+    from internal.flows.transfer.restore_export import ReadExport
 
     if len(paths) != 1:
         raise Refused("paths", "an export of Laplaced is read back alone: give one file")

@@ -31,7 +31,7 @@ from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from bot.telegram.i18n import phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.updates import AccessPolicy, Ingest
+from bot.telegram.intake.update_handler import AccessPolicy, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update

@@ -16,8 +16,8 @@ from bot.telegram.rendering import plain, render
 from bot.telegram.service import PollMonitor, TelegramService
 from internal.access import repository as users
 from internal.access.model import Role
+from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering
-from internal.flows.notifications.scheduler import NotificationScheduler
 from internal.flows.operations.jobs import Job
 from internal.recall.search.warm_up import WarmUp
 from internal.storage.backup import backup

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from internal.dialogue.model import TurnState
 from internal.mailbox.model import InboxState, OutboxState
 from internal.notifications.model import NotificationState
-from internal.scheduling.model import RunState
+from internal.scheduling.run import RunState
 from internal.storage.tables import dialogue_state, forgettings, inbox, notifications, outbox, runs, tasks, turns
 from internal.tasks.model import TaskState
 

@@ -7,7 +7,7 @@ from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.types import Update
 
 from bot.telegram.delivery.outbox_chat import OutboxChat
-from bot.telegram.intake.updates import Handled
+from bot.telegram.intake.update_handler import Handled
 from internal.access.model import User
 from internal.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock

@@ -24,7 +24,7 @@ from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.sender import Sender, describe
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import ALLOWED_UPDATES, Poller, RawUpdate, raw_update
-from bot.telegram.intake.updates import Ingest
+from bot.telegram.intake.update_handler import Ingest
 from internal.config import TelegramConfig
 from internal.errors import ConfigurationError, LeaseLost, Refused
 from internal.flows.turn.delivery import Delivery

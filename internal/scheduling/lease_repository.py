@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, extract, func, literal, select, update
 
 from internal.errors import LeaseLost
-from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.run import SHARD_COUNT
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import leases
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from internal.errors import LeaseLost, StorageError
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.run import SHARD_COUNT
 from internal.storage.engine.write_guard import Fence, fenced
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from typing import Final, NoReturn
 from internal.errors import StorageError, StorageLocked
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.model import MOVING, NAME_LENGTH, WORKER, pause
+from internal.scheduling.run import MOVING, NAME_LENGTH, WORKER, pause
 from internal.scheduling.shards import SERVING
 from internal.storage.database import Database
 

@@ -36,7 +36,7 @@ from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced

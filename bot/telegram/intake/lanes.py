@@ -13,7 +13,7 @@ from internal.dialogue.model import Turn, TurnState
 from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

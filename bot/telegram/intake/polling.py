@@ -19,7 +19,7 @@ import httpx
 
 from internal.certificates import believed
 from internal.errors import ConfigurationError, LaplacedError, StorageError
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from internal.flows.forgetting.requests import Erased
-from internal.flows.transfer.import_export import ReadExport
+from internal.flows.transfer.restore_export import ReadExport
 from internal.storage.erasure.forgettings import Kind
 
 EXPORT_PATH = "/admin/export"
@@ -32,7 +32,7 @@ class OwnerData(Protocol):
         ...
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
-        """Stores an export. Raises as `import_export.read_back`, and Refused for a file that cannot be read."""
+        """Stores an export. Raises as `restore_export.read_back`, and Refused for a file that cannot be read."""
         ...
 
 

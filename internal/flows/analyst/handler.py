@@ -29,7 +29,7 @@ from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, M
 from internal.flows.runs.handler import AgentHandler, Applied, Prepared, RefusalObserver, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.database import Database
 
 log = logging.getLogger(__name__)

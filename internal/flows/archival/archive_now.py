@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.dialogue import turn_repository as turns
 from internal.flows.archival.publication import Publication
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import DAILY_COST, Run, RunState
+from internal.scheduling.run import DAILY_COST, Run, RunState
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 

@@ -15,12 +15,12 @@ from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.archival.publication import slices
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.import_formats.passages import MAX_CHARACTERS, json_lines, passages
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, EpisodeSource, Segment
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage import search_items
 from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id

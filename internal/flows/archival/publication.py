@@ -25,10 +25,10 @@ from internal.events.bus import Topic
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.runs import rerun
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

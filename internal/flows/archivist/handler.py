@@ -18,7 +18,7 @@ from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
 from internal.flows.archivist.known_facts import KnownThings, known_things
 from internal.flows.archivist.known_memories import from_snapshot, known_memories, snapshot_of
-from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_facts import WrittenFacts, write_facts
 from internal.flows.archivist.write_memories import WrittenMemories, write_memories
 from internal.flows.archivist.write_mentions import MentionFinder, SliceMentions, mention_slice
@@ -37,7 +37,7 @@ from internal.people import service as people_service
 from internal.people.model import INNER_CIRCLE, Person
 from internal.people.operations import ApplyContext, ApplyOutcome, RefusedOperation
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.database import Database
 
 log = logging.getLogger(__name__)

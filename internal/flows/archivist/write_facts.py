@@ -18,7 +18,7 @@ from internal.knowledge.entities.resolved_names import FactLookup, Resolution
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import CitationOperation
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 
 
 @dataclass(frozen=True, slots=True)

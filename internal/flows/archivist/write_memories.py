@@ -22,7 +22,7 @@ from internal.memory import service as memory
 from internal.memory.model import MemoryLookup, NodeRef
 from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 
 OWN: Final = 0.9
 PASSED_ON: Final = 0.7

@@ -30,7 +30,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people import repository as people
 from internal.people.model import names_of
 from internal.people.operations import Added
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.database import Database
 
 log = logging.getLogger(__name__)

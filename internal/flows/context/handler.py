@@ -17,7 +17,7 @@ from internal.agents.model import AgentReply, ContextManager, ContextRequest, Ow
 from internal.flows.runs.handler import AgentHandler, Applied, Prepared, RefusalObserver, StaleInput
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
 from internal.flows.visibility.snapshot import shown_snapshot
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import EMPTY, PARTS, Snapshot, bounded
 from internal.storage.database import Database

@@ -31,7 +31,7 @@ from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage import evidence
 from internal.storage.erasure import traces
 from internal.storage.evidence import Lines

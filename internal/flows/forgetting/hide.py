@@ -9,7 +9,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import search_item_repository as message_items
 from internal.dialogue.model import Message
 from internal.errors import NotFound, Refused
-from internal.flows.forgetting.preview import preview
+from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.indexing.fragments import follow_messages
 from internal.graph import store
 from internal.graph.store import owner_node_id

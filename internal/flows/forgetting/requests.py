@@ -21,7 +21,7 @@ from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import check, hide, show
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
-from internal.flows.visibility.pending import _messages_of, messages_to_forget
+from internal.flows.visibility.pending_forgettings import _messages_of, messages_to_forget
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup

@@ -20,7 +20,7 @@ from internal.people.service import Sender
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """Merges two people for the owner. Returns the target as it is then; raises as `people.merging.merge`."""
+    """Merges two people for the owner. Returns the target as it is then; raises as `internal.people.merge.merge`."""
     target = people.merge(connection, user_id, source_id, target_id, now=now)
     _in_step(connection, user_id, [target.entity_id], now)
     _append_event(connection, user_id, "people_merged", {"source": source_id, "target": target.id}, now)
@@ -28,7 +28,7 @@ def merge(connection: Connection, user_id: int, source_id: int, target_id: int, 
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes a merge. Returns (source, target) as they are then; raises as `people.merging.split`."""
+    """Undoes a merge. Returns (source, target) as they are then; raises as `internal.people.merge.split`."""
     return _apart(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
 
 

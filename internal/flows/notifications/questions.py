@@ -15,7 +15,7 @@ from internal.access import service as access
 from internal.access.model import User, UserState
 from internal.config import MemoryConfig
 from internal.dialogue import repository as dialogue
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.memory.plasticity.decay import plasticity_of
 from internal.memory.questions import repository as question_repository
 from internal.memory.questions import selection

@@ -15,7 +15,7 @@ from internal.access import repository as users
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Owed
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup
 from internal.storage.engine.postgres_server import ServerState

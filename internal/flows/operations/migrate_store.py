@@ -20,7 +20,7 @@ from sqlalchemy import make_url
 
 from internal.errors import LeaseLost, Refused, StorageError
 from internal.scheduling.leases import Leases
-from internal.scheduling.model import MOVING, NAME_LENGTH
+from internal.scheduling.run import MOVING, NAME_LENGTH
 from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.database import Database
 from internal.storage.engine import sqlite

@@ -15,7 +15,7 @@ from internal.errors import Conflict
 from internal.flows.runs.results import publish_result
 from internal.flows.runs.slices import current_revs
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.database import Database
 
 Count = tuple[Callable[[str, int], None], Mapping[str, int]]

@@ -29,11 +29,11 @@ from internal.events import repository as events
 from internal.events.trigger import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
 from internal.flows.runs.results import run_links
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import DAILY_COST, Run, RunState, pause
+from internal.scheduling.run import DAILY_COST, Run, RunState, pause
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.types import new_id

@@ -22,8 +22,8 @@ from internal.people import support, support_repository
 from internal.people.bio import without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
-from internal.scheduling import repository as runs
-from internal.scheduling.model import BEHIND, EDITING, Run, RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import BEHIND, EDITING, Run, RunState
 from internal.storage.owner_counters import next_rev
 
 _OPEN: Final = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)

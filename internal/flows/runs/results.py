@@ -12,7 +12,7 @@ from internal.events import agent_state, bus
 from internal.events import repository as events
 from internal.events.bus import Topic
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 
 
 def run_links(run: Run) -> dict[str, str]:

@@ -14,12 +14,12 @@ from internal.access.model import User
 from internal.agents.model import TranscriptLine
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.flows.visibility.pending import messages_to_forget
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Segment
 from internal.people.operations import SourceLine
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
 from internal.events import repository as events
 from internal.memory.observations import sessions as memory
-from internal.scheduling import repository as runs
-from internal.scheduling.model import BEHIND, EDITING, RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import BEHIND, EDITING, RunState
 from internal.storage.erasure import traces
 from internal.storage.owner_counters import next_rev
 

@@ -21,7 +21,7 @@ from internal.language.tasks.completion import same_task
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.people.operations import RefusedOperation
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.tasks import repository as tasks
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, first_firing

@@ -20,7 +20,7 @@ from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Person
-from internal.scheduling.model import Run
+from internal.scheduling.run import Run
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
 from internal.tasks import service

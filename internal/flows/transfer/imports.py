@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.archival.ingestion import add_episode
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.import_formats.model import Draft, split_reply
 from internal.import_formats.split import numbered
 from internal.knowledge import episode_repository as episodes

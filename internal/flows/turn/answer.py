@@ -45,7 +45,7 @@ from internal.mailbox.model import Rendered
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.storage.database import Database
 from internal.telemetry.call_cause import caused_by
 

@@ -19,7 +19,7 @@ from internal.events import repository as events
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.storage.database import Database
 
 UNKNOWN_WAIT = timedelta(seconds=30)

@@ -12,7 +12,7 @@ from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import NotFound
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import episode_repository as episodes

@@ -18,7 +18,7 @@ from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens

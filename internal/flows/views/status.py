@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import own_words
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.mailbox import repository as mailbox
 from internal.people import repository as people
-from internal.scheduling import repository as runs
-from internal.scheduling.model import RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import RunState
 from internal.storage.erasure.forgettings import Forgetting
 
 

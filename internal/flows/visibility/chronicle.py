@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from internal.chronicle.view import HiddenMessages
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 
 
 def veil(connection: Connection, user_id: int) -> HiddenMessages:

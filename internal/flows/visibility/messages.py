@@ -14,7 +14,7 @@ from internal.chronicle import repository as line
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.events.timeline_repository import Placed
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.snapshot import telling
 from internal.knowledge import episode_repository as episodes
 from internal.storage.erasure import forgettings, traces

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind, NotificationState
 from internal.storage.erasure import forgettings

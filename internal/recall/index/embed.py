@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.storage import vectors
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

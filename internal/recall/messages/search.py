@@ -28,7 +28,7 @@ from internal.recall.index.terms import TermTools
 from internal.recall.messages import features, repository
 from internal.recall.messages.features import NAMES, Candidates
 from internal.recall.messages.index import OWNER, MessageIndex
-from internal.recall.messages.indexes import CACHE_BYTES, MessageIndexes
+from internal.recall.messages.index_cache import CACHE_BYTES, MessageIndexes
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.rows import Floats, Mask, MessageRows

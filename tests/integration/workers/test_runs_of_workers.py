@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run, RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run, RunState
 from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage.database import Database
 

@@ -11,7 +11,7 @@ import pytest
 
 from internal.errors import StorageError
 from internal.scheduling.leases import Leases
-from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.run import SHARD_COUNT
 from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
 from internal.storage.tables import leases

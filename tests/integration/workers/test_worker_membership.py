@@ -9,7 +9,7 @@ from pathlib import Path
 
 from internal.flows.operations.jobs import Job, Maintenance
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.model import WORKER
+from internal.scheduling.run import WORKER
 from internal.scheduling.shards import SERVING
 from internal.scheduling.ticker import Ticker
 from internal.scheduling.worker_membership import CLOCK, WorkerMembership

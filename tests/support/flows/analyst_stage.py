@@ -20,8 +20,8 @@ from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run
 from internal.telemetry.call_cause import current_cause
 
 Answer = dict[str, Any] | Exception | Callable[[], Any]

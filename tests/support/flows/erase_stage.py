@@ -15,7 +15,7 @@ from internal.config import RunsConfig
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.runs.loop import RunLoop

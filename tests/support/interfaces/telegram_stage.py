@@ -27,7 +27,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.updates import AccessPolicy, Handled, Ingest
+from bot.telegram.intake.update_handler import AccessPolicy, Handled, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import open_bot

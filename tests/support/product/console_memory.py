@@ -22,7 +22,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
 from internal.storage import search_items

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.scheduling.ticker import Ticker
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, literal, select
 
 from internal.scheduling.lease_repository import in_shards
-from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.run import SHARD_COUNT
 from internal.scheduling.shards import shard_of
 
 ENGINE = create_engine("sqlite://")

@@ -36,7 +36,7 @@ from internal.errors import NotFound
 from internal.flows.forgetting import bio_sentences, erase, requests
 from internal.flows.forgetting.bio_sentences import Remaining
 from internal.flows.visibility.fact_messages import own_messages
-from internal.flows.visibility.pending import messages_to_forget
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service

@@ -19,7 +19,7 @@ from internal.events import repository as events
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.scheduling.model import DAILY_COST, EDITING, RunState
+from internal.scheduling.run import DAILY_COST, EDITING, RunState
 from internal.storage.erasure import forgettings
 
 ASKED = ("Where is the office?", "In Lviv, as far as I know.")

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
-from internal.scheduling import repository as scheduling
+from internal.scheduling import run_repository as scheduling
 from internal.storage.tables import runs
 
 

@@ -16,7 +16,7 @@ from internal.flows.archival.ingestion import Stored, add_episode, content_of, f
 from internal.flows.forgetting.requests import ask_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage.tables import episodes as episodes_table
 from internal.storage.tables import runs as runs_table
 from internal.storage.tables import search_items

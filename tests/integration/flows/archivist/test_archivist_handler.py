@@ -20,7 +20,7 @@ from internal.events import agent_state
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.archivist.handler import SHOWN_PEOPLE, ArchivistHandler, ArchivistInput, choose
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.runs.handler import Prepared, StaleInput
 from internal.graph import store
@@ -31,8 +31,8 @@ from internal.knowledge.model import Fact, FactFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run
 from internal.storage import tables
 from internal.testing import FIRST_MOMENT, TrigramEmbedder
 

@@ -14,7 +14,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.people import service as people_service
-from internal.scheduling.model import EDITING
+from internal.scheduling.run import EDITING
 from internal.storage.tables import claims, evidence, mentions, runs
 
 

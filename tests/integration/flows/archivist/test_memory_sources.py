@@ -16,7 +16,7 @@ from internal.flows.archivist.write_memories import source_of
 from internal.flows.merging import people
 from internal.flows.runs.rerun import again
 from internal.flows.transfer.export import export_owner
-from internal.flows.transfer.import_export import read_back
+from internal.flows.transfer.restore_export import read_back
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.knowledge.model import Episode

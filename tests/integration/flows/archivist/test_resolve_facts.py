@@ -19,7 +19,7 @@ from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.archivist.reply.resolve_facts import ANCHORS, MARGIN, NameResolver
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.graph import store
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.entities import resolve

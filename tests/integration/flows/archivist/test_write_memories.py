@@ -21,8 +21,8 @@ from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run
 from internal.storage import vectors
 from internal.testing import TrigramEmbedder
 from internal.testing.vectors import trigram_vectors

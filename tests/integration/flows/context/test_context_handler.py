@@ -23,7 +23,7 @@ from internal.flows.visibility.snapshot import restored, shown_snapshot
 from internal.llm.model import Usage
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Snapshot
 from internal.storage.types import new_id

@@ -11,7 +11,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.forgetting import erase, requests
 from internal.flows.forgetting.requests import UNDO_WINDOW
-from internal.flows.visibility import pending
+from internal.flows.visibility import pending_forgettings
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
@@ -296,7 +296,7 @@ async def test_what_is_asked_for_is_out_of_sight_at_once_and_comes_back(stage: E
     again = await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, refs[kind], now=now))
     assert again.id == asked.id
     assert await stage.facts(include_invalid=True) == []
-    going = await stage.talk.read(lambda c: pending.messages_to_forget(c, OWNER))
+    going = await stage.talk.read(lambda c: pending_forgettings.messages_to_forget(c, OWNER))
     assert (question.id in going) == (kind in ("episode", "message"))
     await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert [one.id for one in await stage.facts()] == [known.id]

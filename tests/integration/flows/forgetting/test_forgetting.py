@@ -17,7 +17,7 @@ from internal.errors import NotFound
 from internal.events import repository as events
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
 from internal.flows.transfer.export import export_document, export_owner
-from internal.flows.visibility.pending import everything_asked
+from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.people import apply_operations, repository, service
 from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, ApplyOutcome, Operation, SourceLine, Updated

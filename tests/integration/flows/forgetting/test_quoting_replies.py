@@ -14,7 +14,7 @@ from internal.dialogue import reply_source_repository
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ReplySource
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
-from internal.flows.visibility.pending import messages_to_forget
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, search_items, users

@@ -18,9 +18,9 @@ from internal.dialogue.model import HIDDEN_PREFIX
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import requests
+from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering
 from internal.flows.notifications.reminders import ReminderScheduler
-from internal.flows.notifications.scheduler import NotificationScheduler
 from internal.flows.tasks import actions
 from internal.flows.turn.delivery import Delivery
 from internal.notifications import repository as notifications

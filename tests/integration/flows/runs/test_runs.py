@@ -23,8 +23,8 @@ from internal.flows.forgetting.requests import UNDO_WINDOW, ask_forget
 from internal.flows.runs.handler import Prepared, StaleInput
 from internal.flows.runs.loop import RunLoop
 from internal.llm.model import Usage
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run, RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run, RunState
 from internal.storage import tables
 
 CONFIG = RunsConfig(retry_base=timedelta(seconds=2), retry_max=timedelta(minutes=15), max_attempts=3)

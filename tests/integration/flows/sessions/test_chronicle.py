@@ -18,8 +18,8 @@ from internal.flows.archival.publication import Publication
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
-from internal.scheduling import repository as runs
-from internal.scheduling.model import Run, RunState
+from internal.scheduling import run_repository as runs
+from internal.scheduling.run import Run, RunState
 from internal.storage.erasure.traces import Lines, blank_texts
 from internal.storage.tables import users
 

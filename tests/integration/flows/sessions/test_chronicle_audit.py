@@ -25,7 +25,7 @@ from internal.people import repository as people
 from internal.people import service as people_service
 from internal.people.service import Sender
 from internal.people.suggestion_repository import pending
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage.tables import people as people_table
 
 P = ParamSpec("P")

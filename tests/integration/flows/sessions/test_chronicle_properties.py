@@ -30,7 +30,7 @@ from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
-from internal.scheduling import repository as runs
+from internal.scheduling import run_repository as runs
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock
 

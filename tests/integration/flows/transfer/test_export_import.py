@@ -22,7 +22,7 @@ from internal.flows.indexing.messages import MessageBackfill
 from internal.flows.merging import people as merging_people
 from internal.flows.notifications.reminders import ReminderScheduler
 from internal.flows.transfer.export import export_document
-from internal.flows.transfer.import_export import ReadExport, read_back
+from internal.flows.transfer.restore_export import ReadExport, read_back
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.notifications import repository as notifications

@@ -8,7 +8,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.requests import UNDO_WINDOW
-from internal.flows.visibility import pending
+from internal.flows.visibility import pending_forgettings
 from internal.storage.erasure.forgettings import Forgetting, Kind
 
 
@@ -125,7 +125,7 @@ async def test_a_facts_messages_go_and_come_back_with_it(stage: ErasingStage) ->
     await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert (await bios(stage), await names(stage)) == (BEFORE, called)
     assert [one.id for one in await stage.facts()] == [fact_id]
-    assert await stage.talk.read(lambda c: pending.messages_to_forget(c, OWNER)) == set()
+    assert await stage.talk.read(lambda c: pending_forgettings.messages_to_forget(c, OWNER)) == set()
 
 
 async def test_a_fact_and_its_messages_are_erased_together(stage: ErasingStage) -> None:

@@ -22,7 +22,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
 from internal.errors import ModelUnavailable
 from internal.flows.forgetting import erase, requests
-from internal.flows.visibility import pending
+from internal.flows.visibility import pending_forgettings
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
@@ -486,7 +486,7 @@ async def test_the_message_that_told_a_fact_is_offered_too(world: World, lang: L
         return [one.kind for one in await world.write(lambda c: forgettings.pending(c, 2))]
 
     assert sorted(await waiting()) == ["fact", "message"]
-    assert len(await world.write(lambda c: pending.messages_to_forget(c, 2))) == 1
+    assert len(await world.write(lambda c: pending_forgettings.messages_to_forget(c, 2))) == 1
     await press(world, gone, label(lang, "forget-button-undo"), 2)
     assert (await waiting(), [fact.fact for fact in await life.facts()]) == ([], ["Люблю чай"])
 

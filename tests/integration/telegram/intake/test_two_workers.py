@@ -15,7 +15,7 @@ from support.stores.stores import where_postgresql
 
 from bot.simulator.launch import LocalTelegram
 from internal.dialogue import repository as dialogue
-from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.run import SHARD_COUNT
 from internal.scheduling.shards import shard_of
 from internal.storage import tables
 from internal.testing import Asked, ScriptedModel

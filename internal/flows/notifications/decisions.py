@@ -32,7 +32,7 @@ from internal.flows.notifications.reminders import reachable, rings
 from internal.flows.notifications.teams import taken_back
 from internal.flows.runs.slices import message_line
 from internal.flows.visibility.notifications import ABOUT_TASKS, in_sight
-from internal.flows.visibility.pending import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind

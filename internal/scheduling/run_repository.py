@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Integer, Row, bindparam, case, delete, func, insert, select, update
 
 from internal.scheduling import lease_repository
-from internal.scheduling.model import NAME_LENGTH, WORKER, Run, RunState
+from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import Moment, new_id
 

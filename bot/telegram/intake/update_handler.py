@@ -38,7 +38,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import pause
+from internal.scheduling.run import pause
 from internal.scheduling.shards import WHOLE_TOWN, Shards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
