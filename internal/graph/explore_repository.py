@@ -25,6 +25,7 @@ def latest_edges(
     """The visible edges at a node in either direction, newest first, and their total number."""
     sides = [
         select(graph_edges.c.id, _WHEN.label("at"))
+        .select_from(graph_edges)
         .join(graph_nodes, and_(graph_nodes.c.user_id == user_id, graph_nodes.c.id == graph_edges.c[far], VISIBLE))
         .where(
             graph_edges.c.user_id == user_id,

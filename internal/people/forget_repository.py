@@ -40,14 +40,14 @@ def hide_nodes(connection: Connection, user_id: int, forgetting_id: str, node_id
 
 
 def show_nodes(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
-    """Makes the people among nodes that nothing hides any more findable again."""
+    """Makes the people among visible nodes searchable again."""
     for person in by_ids(connection, user_id, _at(connection, user_id, node_ids)).values():
         put_search_item(connection, person)
         record_change(connection, user_id, CHANGE_KIND, str(person.id))
 
 
 def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) -> list[Person]:
-    """The stored profiles of these people, hidden and merged ones too."""
+    """The stored profiles of these people, hidden and merged ones included."""
     rows = connection.execute(select(people).where(people.c.user_id == user_id, people.c.id.in_(list(person_ids))))
     return [person_of(row) for row in rows]
 
@@ -70,9 +70,9 @@ def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> 
 
 
 def rewrite(connection: Connection, before: Person, after: Person, gone: Collection[str], *, now: datetime) -> None:
-    """Writes a profile, visible or not, out of which these words were taken, so that nothing of them remains.
+    """Writes a profile without the removed words, visible or not, so that nothing of them remains.
 
-    Profiles of the time before and after merges lose them too.
+    Profiles stored before and after merges lose them too.
     """
     user_id, person_id = before.user_id, before.id
     searched.forget_words(connection, user_id, "person", str(person_id))

@@ -1,6 +1,6 @@
-"""Names and sentences that are hidden until they are erased: they are taken out of the profile and kept beside it.
+"""Names and sentences that are hidden until they are erased: taken out of the profile and stored beside it.
 
-Which parts these are is said by `hidings`; a profile is brought in step with it by `follow`.
+`hidings` says which parts these are; `follow` brings a profile in step with it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def hide(
 
 
 def show(connection: Connection, user_id: int, targets: Iterable[str], *, now: datetime) -> None:
-    """Puts back parts that nothing hides any more, as `hidings` names them."""
+    """Puts back parts that nothing hides any more, as `hidings` identifies them."""
     follow(connection, user_id, _keys(targets), now=now)
 
 
@@ -49,7 +49,7 @@ def whole(connection: Connection, person: Person) -> Person:
 def follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
     """Takes out of these profiles what is hidden, and puts back what is not hidden any more.
 
-    It stands where it stood, or behind what was said meanwhile if the profile is another one now.
+    A part returns to its old place, or to the end if the profile has changed.
     """
     for person_id in sorted(person_ids):
         hidden = hidings.hidden_parts(connection, user_id, f"{_PREFIX}{person_id}:")
@@ -58,7 +58,7 @@ def follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, n
 
 @contextmanager
 def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Within it every profile has its hidden parts, so that they are erased with what supports them."""
+    """Puts all hidden parts back into profiles meanwhile, so that they are erased with what supports them."""
     people = sorted({person_id for person_id, _ in suggestion_repository.aside(connection, user_id)})
     for person_id in people:
         _rewrite(connection, user_id, person_id, (), now)
@@ -67,7 +67,7 @@ def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator
 
 
 def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now: datetime) -> list[str]:
-    """Erases the sentences that are hidden by requests to forget one of these, within `put_back`; returns them."""
+    """Erases the sentences hidden by requests to forget one of these, inside `put_back`. Returns them."""
     erased: list[str] = []
     for person_id, keys in _keys(hidings.parts_hidden_for(connection, user_id, list(ref_ids))).items():
         ids = {person_id, repository.resolve_id(connection, user_id, person_id) or person_id}
@@ -79,7 +79,7 @@ def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now
 
 
 def take_out(connection: Connection, person: Person, bio_sentences: Collection[str], *, now: datetime) -> None:
-    """Takes sentences out of a profile, visible or not, for good."""
+    """Removes sentences from a profile for good, visible or not."""
     if not made_of_names(person):
         bio = without_sentences(person.bio, bio_sentences) or bio_from_names(person.names)
         forget_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
@@ -120,7 +120,7 @@ def _fields(person: Person) -> dict[str, Any]:
 
 
 def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
-    """A profile with what was taken out of it; a username that somebody else has by now stays with him."""
+    """A profile with its hidden parts; a username that somebody else has by now stays with them."""
     before, after = kept["before"], kept["after"]
     bio = before["bio"]
     if person.bio != after["bio"]:
@@ -130,7 +130,7 @@ def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Pe
     old, names = [before["display_name"], *before["aliases"]], [person.display_name, *person.aliases]
     if names == [after["display_name"], *after["aliases"]]:
         names = old
-    else:  # called otherwise meanwhile: those names stay, and the others stand behind them
+    else:  # renamed meanwhile: the new names stay, and the others follow
         rest = {after["display_name"], *after["aliases"]}
         names = list(dict.fromkeys([*names, *(name for name in old if name not in rest)]))
     username = person.username

@@ -85,7 +85,7 @@ def get(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion 
 
 
 def decide(connection: Connection, user_id: int, suggestion_id: str, state: SuggestionState, now: datetime) -> bool:
-    """Closes a pending suggestion; False if it is not pending any more."""
+    """Closes a pending suggestion. Returns False if it is not pending any more."""
     one = (suggestions.c.user_id == user_id) & (suggestions.c.id == suggestion_id) & (suggestions.c.state == "pending")
     return connection.execute(update(suggestions).where(one).values(state=state, decided_at=now)).rowcount == 1
 
@@ -97,7 +97,7 @@ def drop_of_runs(connection: Connection, user_id: int, run_ids: Collection[str])
 
 
 def repoint(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
-    """A merge: what was asked about the source's fields is asked about the target; merges of the pair are settled."""
+    """For a merge: points questions about the source's fields at the target; settles merges of the pair."""
     ours = (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
     connection.execute(
         update(suggestions)
@@ -111,17 +111,17 @@ def repoint(connection: Connection, user_id: int, source_id: int, target_id: int
 
 
 ASIDE: Final = "set_aside"
-"""The kind of what is no question: parts of a profile that wait, hidden, to be erased or put back."""
+"""The kind of rows that are no question: hidden parts of a profile, to be erased or put back."""
 
 
 def put_aside(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> None:
-    """Keeps what was taken out of a profile."""
+    """Stores what was taken out of a profile."""
     row = {"user_id": user_id, "id": new_id(), "kind": ASIDE, "person_id": person_id, "payload": payload}
     connection.execute(insert(suggestions).values(row | {"state": "held", "created_at": now}))
 
 
 def aside(connection: Connection, user_id: int, person_id: int | None = None) -> list[tuple[int, dict[str, Any]]]:
-    """What was taken out of profiles (None: of all), with the ids of their people, newest first."""
+    """The parts taken out of profiles (None: of all), with the ids of their people, newest first."""
     query = select(suggestions.c.person_id, suggestions.c.payload).where(*_aside(user_id, person_id))
     return [
         (row[0], row[1])
@@ -139,7 +139,7 @@ def _aside(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
 
 
 def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:
-    """Remembers forgotten names and ids by their keyed hashes; evidence up to `at` may not bring them back."""
+    """Stores the keyed hashes of forgotten names and ids; evidence up to `at` may not bring them back."""
     for mark in marks:
         row = upsert(tombstones).values(user_id=user_id, key_hmac=mark, at=at)
         later = row.on_conflict_do_update(index_elements=["user_id", "key_hmac"], set_={"at": at})
@@ -154,7 +154,7 @@ def buried_at(connection: Connection, user_id: int, marks: Iterable[str]) -> dat
 
 
 def buried_when(connection: Connection, user_id: int, marks: Collection[str]) -> dict[str, datetime]:
-    """Those of these few hundred marks that were buried, each with the moment."""
+    """The marks among these few hundred that were forgotten, each with the time."""
     ours = (tombstones.c.user_id == user_id) & tombstones.c.key_hmac.in_(marks)
     rows = connection.execute(select(tombstones.c.key_hmac, tombstones.c.at).where(ours))
     return {row.key_hmac: row.at for row in rows}

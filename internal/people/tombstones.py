@@ -1,4 +1,4 @@
-"""What remains of what was forgotten of people: keyed hashes, so that older messages do not bring it back."""
+"""Keyed hashes of what was forgotten of people, so that older messages do not bring it back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from internal.people.bio import folded_words, negations
 from internal.people.names import keys_of
 
 _STEM: Final = 4
-"""Sounds by which a word of a sentence is known: endings differ behind them."""
+"""How many sounds of a word identify it in a sentence: endings differ behind them."""
 
 _SHORTEST: Final = 3
 _WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
@@ -32,7 +32,7 @@ _ADJECTIVES: Final = {
 _PRONOUNS = frozenset(
     {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
 )
-"""What a sentence about somebody may open with, or say of its being so now, without telling anything else."""
+"""Words that may open a sentence, or say that it holds now, without adding a statement."""
 
 
 def marks(
@@ -59,7 +59,7 @@ def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
 
 
 def word_forms(names: Iterable[str]) -> set[str]:
-    """The words of names, folded, in the forms in which a sentence may hold them; no dictionary is asked."""
+    """The words of names, folded, in the forms in which a sentence may hold them, without a dictionary."""
     words = {word for name in names for word in _WORD.findall(name_key(name)) if len(word) >= _SHORTEST}
     return {form for word in words for form in _forms(word)}
 
@@ -70,7 +70,7 @@ def word_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
 
 
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
-    """The hashes that a folded word of a sentence, or two, would share with a forgotten person's names."""
+    """The hashes that a folded word or pair of words would share with a forgotten person's names."""
     return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}
 
 
@@ -85,15 +85,15 @@ def _forms(word: str) -> set[str]:
 
 
 def bury_sentences(connection: Connection, user_id: int, sentences: Iterable[str], key: bytes, at: datetime) -> None:
-    """Lines up to `at` do not bring these sentences back into profiles, in these words or other forms of them."""
+    """Keeps lines up to `at` from bringing these sentences back, in these words or other forms of them."""
     marks = {mark for sentence in sentences for mark in sentence_marks(key, user_id, sentence)}
     suggestion_repository.bury(connection, user_id, marks, at)
 
 
 def _wording(sentence: str) -> str:
-    """The stems of the words that tell something, by their sound, and what turns them round; "" if one word is all.
+    """The stems of the meaningful words, by sound, with negations; "" if there is only one word.
 
-    No dictionary is asked: sentences are compared where replies are applied, and no process but one has them.
+    Works without a dictionary: sentences are compared where replies are applied, outside the language process.
     """
     written = {forms[-1][0] for forms in plain_query_terms(sentence)} - _PRONOUNS
     stems = {_stem(word) for word in written if len(word) >= _SHORTEST or word.isdigit()}

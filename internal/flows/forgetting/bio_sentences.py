@@ -1,7 +1,7 @@
-"""Sentences of profiles that tell a forgotten fact once more: out of sight with it, back with an undo, erased with it.
+"""Sentences of profiles that repeat a forgotten fact: hidden with it, restored by an undo, erased with it.
 
-A sentence knows its lines and a fact knows its own, so what rests on the same lines can be found. Which of them says
-the same is decided by what it names; what cannot be decided stays, and its owner is asked.
+A sentence knows its lines and a fact knows its own, so sentences on the same lines can be found. Which of them states
+the fact is decided by what it names; where that cannot be decided, the sentence stays and the owner is asked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ENDING: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """A sentence that may tell the fact and stays in sight: its person, its words, and its key among his parts."""
+    """A visible sentence that may state the fact: its person, its words, and its key among the person's parts."""
 
     person_id: int
     name: str
@@ -51,7 +51,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a fact is told by: its words, the names of its ends by node id, the owner's left out, and its lines."""
+    """What identifies a fact: its words, the names of its ends by node id (without the owner's), and its lines."""
 
     facts: Sequence[str]
     names: dict[str, list[str]]
@@ -59,12 +59,12 @@ class _Told:
 
 
 def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
-    """The sentences that state a fact, hidden ones too, by their people; those that the owner set are left out."""
+    """The sentences that state a fact, by person, hidden ones included; those set by the owner are left out."""
     return [(person, parts) for person, parts, _ in _found(connection, user_id, fact_id) if parts]
 
 
 def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remaining]:
-    """The sentences in sight of which it cannot be decided whether they tell a fact."""
+    """The visible sentences for which it cannot be decided whether they state a fact."""
     return [
         Remaining(person.id, person.display_name, part.text, part.key)
         for person, _, doubtful in _found(connection, user_id, fact_id)
@@ -73,7 +73,7 @@ def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remain
 
 
 def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple[Person, list[Part], list[Part]]]:
-    """Each person with the sentences that tell the fact, and those that may."""
+    """Each person with the sentences that state the fact, and those that may."""
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         return
@@ -102,7 +102,7 @@ def _bio(person: Person) -> dict[str, Part]:
 
 
 def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> set[str]:
-    """The keys of what rests on these lines and no others."""
+    """The keys of the parts that rest on these lines and no others."""
     found = {
         key: all_lines(connection, person.user_id, places)
         for key, places in support_repository.places(connection, person.user_id, person.id).items()
@@ -123,9 +123,9 @@ def _told(connection: Connection, user_id: int, chain: Sequence[Version]) -> _To
 
 
 def _tells(sentence: str, told: _Told, person: Person, *, at_end: bool) -> bool:
-    """Whether a sentence says what the fact says: the same words, or of one end that it names the other.
+    """Whether a sentence states the fact: the same words, or it names the other end in one end's profile.
 
-    In the profile of somebody who only shares the line it must name both.
+    In the profile of somebody who only shares the line it must name both ends.
     """
     if any(not materially_different(sentence, fact) for fact in told.facts):
         return True
@@ -156,13 +156,13 @@ def _sounds_in(name: str, sounds: set[str]) -> bool:
 
 
 def _declined(one: str, other: str) -> bool:
-    """Whether two words of a longer name may be one word's forms: новая, новой."""
+    """Whether two words of a longer name may be forms of one word: новая, новой."""
     shared = max(_STEM, min(len(one), len(other)) - _ENDING)
     return one[:shared] == other[:shared]
 
 
 def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_id: str, *, now: datetime) -> None:
-    """Hides one sentence that remained, known by the beginning of its key, with the fact that is to be forgotten."""
+    """Hides one undecided sentence, identified by the beginning of its key, with the fact that is to be forgotten."""
     asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
     if asked is None:
         return
@@ -197,7 +197,7 @@ def take_out(
 def erase_sentence(
     connection: Connection, user_id: int, person_id: int, part: str, key: bytes | None, now: datetime
 ) -> list[str]:
-    """Erases one sentence that remained, as `put_aside` names it; what it was, nothing if it is gone.
+    """Erases one undecided sentence and returns it; nothing if it is gone.
 
     With a `key` lines up to now do not bring it back.
     """

@@ -1,7 +1,7 @@
-"""Erasing for good, each thing in one transaction: what was said, all that only it supports, every trace of it.
+"""Erases for good, each thing in one transaction: the thing, what only it supports, and every trace of it.
 
-Nothing here waits for an undo: `forgetting` does. A message that others cite too costs them nothing but its own words.
-What the owner said elsewhere stays, as do the bot's answers to it: they are messages of their own.
+Undo windows are the business of `requests`. A message that others cite too takes only its own words with it. What the
+owner said elsewhere stays, and so do the bot's answers to it, which are messages of their own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from internal.tasks import service as task_service
 from internal.teams import repository as teams
 
 _LONG_SENTENCE = 12
-"""Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
+"""The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may be anybody's."""
 
 
 P = ParamSpec("P")
@@ -56,9 +56,9 @@ Erase = Callable[Concatenate[Connection, int, P], ErasureReport]
 def _within(
     *contexts: Callable[..., AbstractContextManager[None]],
 ) -> Callable[[Erase[P]], Erase[P]]:
-    """Makes a function erase within these contexts, all or nothing: after a refusal nothing of it was done.
+    """Makes a function erase within these contexts, all or nothing: a refusal undoes everything.
 
-    What goes of a merged thing follows from what was said of each; so it is erased with merged things apart.
+    What goes with a merged thing depends on the evidence of each, so merged things are split while erasing.
     """
 
     def decorated(erase: Erase[P]) -> Erase[P]:
@@ -76,7 +76,7 @@ def _within(
 
 @contextmanager
 def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Within it nothing is hidden: what is erased, and what is left, does not follow from what else waits for it."""
+    """Shows everything meanwhile: what is erased and what is left does not depend on other pending forgettings."""
     lifted = hidings.lift(connection, user_id)
     with hidden_parts.put_back(connection, user_id, now=now):
         yield
@@ -90,7 +90,7 @@ def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator
 
 
 def erase(connection: Connection, asked: Forgetting, *, key: bytes, now: datetime, wipe: bool = True) -> ErasureReport:
-    """Erases what a request asks for. `key` is that of tombstones; without `wipe` traces in other texts stay.
+    """Erases what a request is about. `key` is that of tombstones; without `wipe` traces in other texts stay.
 
     Raises NotFound, and Conflict while it is in use.
     """
@@ -152,7 +152,7 @@ def erase_episode(
 def erase_message(
     connection: Connection, user_id: int, message_id: str, *, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    """Erases one message and everything that only it supports; an episode that has no line left goes with it.
+    """Erases one message and everything that only it supports, including an episode without other lines.
 
     Raises NotFound, and Conflict while the message is being answered.
     """
@@ -182,9 +182,9 @@ def erase_message(
 def erase_fact(
     connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    """Erases a fact in all its versions, the words that tell it, and what only it keeps. Raises NotFound.
+    """Erases a fact in all its versions, the texts that state it, and what only it supports. Raises NotFound.
 
-    The message that said it stays; it does not bring the fact back (`key` is that of tombstones).
+    The message that said it stays and does not bring the fact back (`key` is that of tombstones).
     """
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
@@ -208,7 +208,7 @@ def erase_fact(
 
 @_within(_visible)
 def erase_hidden_sentences(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> ErasureReport:
-    """Erases what is hidden of profiles for a fact that is gone already."""
+    """Erases the parts of profiles that are hidden for a fact that is gone already."""
     return ErasureReport(parts=len(hidden_parts.erase(connection, user_id, [fact_id], now=now)))
 
 
@@ -216,7 +216,7 @@ def erase_hidden_sentences(connection: Connection, user_id: int, fact_id: str, *
 def erase_sentence(
     connection: Connection, user_id: int, person_id: int, part: str, *, key: bytes | None = None, now: datetime
 ) -> ErasureReport:
-    """Erases a sentence of a profile, known by the beginning of its key, with its traces; nothing if it is gone."""
+    """Erases a sentence of a profile, identified by the beginning of its key, with its traces, if it exists."""
     erased = Erasure(connection, user_id, now)
     erased.note_sentences(bio_sentences.erase_sentence(connection, user_id, person_id, part, key, now))
     erased.finish()
@@ -228,10 +228,10 @@ def erase_sentence(
 def erase_entity(
     connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    """Erases a thing with every fact about it, and what was merged into it; a person's entity goes with the person.
+    """Erases a thing with every fact about it and what was merged into it; a person's entity goes with the person.
 
-    So does what tells those facts once more, in bios and descriptions of what they were about. Raises NotFound, and
-    Refused("owner") for the owner himself.
+    Texts that repeat those facts, in bios and descriptions of other things, go too. Raises NotFound, and
+    Refused("owner") for the owner.
     """
     one = partial(_erase_entity, connection, user_id, key=key, now=now, wipe=wipe)
     return _with_merged(connection, user_id, node_id, one, now)
@@ -240,7 +240,7 @@ def erase_entity(
 def _with_merged(
     connection: Connection, user_id: int, node_id: str, erase: Callable[[str], ErasureReport], now: datetime
 ) -> ErasureReport:
-    """Erases a node, and each that was merged into it, with what is its own."""
+    """Erases a node and each node merged into it, with what belongs to each."""
     others = merges.merged_into(connection, user_id, node_id)
     with merging_entities.apart(connection, user_id, now=now):
         fallen = erase(node_id)
@@ -265,7 +265,7 @@ def _erase_entity(
     names = name_traces.names_of(node)
     forgetting_tombstones.bury_entity(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
-    # A topic is what many memories are about: they stay, and tell of it no more.
+    # A topic connects many memories: they stay, without the topic.
     called = proper if node.label == "Entity" else []
     erased.note_memories(memories.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now))
     memories.bury_told(connection, user_id, node, key, now)
@@ -287,10 +287,10 @@ def erase_person(
     now: datetime,
     wipe: bool = True,
 ) -> ErasureReport:
-    """Erases a person with everybody merged into him, the facts about him, and every derived text that names him.
+    """Erases a person with everybody merged into them, their facts, and every derived text that names them.
 
-    What was said up to `asked_at` does not bring him back: keyed hashes of his names and ids stay. The owner's own
-    messages stay too. Raises NotFound.
+    Messages up to `asked_at` do not bring the person back: keyed hashes of names and ids stay. The owner's own messages
+    stay too. Raises NotFound.
     """
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
     profiles = forget_repository.profiles(connection, user_id, ids)
@@ -311,7 +311,7 @@ def erase_person(
     erased.note_memories(forget(entities, ()))
     erased.erase_people(profiles)
     own = name_traces.own_names(connection, user_id, words - {""})
-    # Older lines would make a thing of him, which needs no profile, and bring back what is called after him.
+    # Older lines would make a thing of the person, without a profile, and bring back what is named after them.
     names = {name for person in profiles for name in person.names if name in own}
     names |= {name for named in called if name_traces.naming(own)(named[0]) for name in named}
     forgetting_tombstones.bury_entity(connection, user_id, names, key, asked_at)
@@ -323,7 +323,7 @@ def erase_person(
     erased.finish()
     if wipe:
         erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
-    task_service.publish(connection, user_id, now)  # titles that named him are gone
+    task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
     return erased.fallen
 
@@ -332,10 +332,10 @@ def erase_person(
 def erase_memory(
     connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    """Erases a node of memory with its links, everything told of it and what was merged into it.
+    """Erases a node of memory with its links, its observations and what was merged into it.
 
-    What is a thing too is erased as a thing. The messages that told it stay; they do not bring it back (`key` is that
-    of tombstones). Raises NotFound.
+    A node that is a thing too is erased as a thing. The messages that said it stay and do not bring it back (`key` is
+    that of tombstones). Raises NotFound.
     """
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is not None and node.label in ("Entity", "Topic", "Preference"):
@@ -355,14 +355,14 @@ def _erase_memory(
 
 
 def settle_profiles(connection: Connection, user_id: int, lost: LostSupport, *, now: datetime) -> ErasureReport:
-    """Takes out of profiles what lost its last line, and erases people whom nothing supports any more."""
+    """Removes from profiles what lost its last line, and erases people without any support."""
     erased = Erasure(connection, user_id, now)
     erased.settle_people(lost, ())
     return erased.fallen
 
 
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> ErasureReport:
-    """Erases every row of an owner but those that `forgettings.erase_everything` names; nothing is counted."""
+    """Erases every row of an owner except those that `forgettings.erase_everything` names. Counts nothing."""
     teams.erase_unsent(connection, user_id)
     forgettings.erase_everything(connection, user_id, spent_since)
     return ErasureReport()

@@ -1,4 +1,4 @@
-"""One erasure as it goes: what is noted before it falls, what goes with it, the traces that are wiped at the end."""
+"""One erasure as it runs: what is noted before, what goes with it, and the traces that are wiped at the end."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Erasure:
             raise Conflict("a message of this is being answered; try again in a moment")
 
     def note_claims(self, claims: Sequence[Claim]) -> None:
-        """Remembers what may fall, with the names of what it is about: afterwards they cannot be looked up."""
+        """Notes claims that may be erased and the names of their ends, which cannot be looked up afterwards."""
         self.claims |= {claim.id: claim for claim in claims}
         ends = {end for claim in claims for end in (claim.source, claim.target)}
         self._named |= fact_repository.names_of(self.connection, self.user_id, ends)
@@ -80,7 +80,7 @@ class Erasure:
         return found
 
     def take_back_mentions(self, lost: LostSupport, episode_id: str) -> None:
-        """Whom no line of the episode tells of any more is not mentioned in it."""
+        """Removes the mentions of people whom no line of the episode supports any more."""
         for person_id, where in lost.episodes.items():
             if episode_id in where and not support_repository.is_cited_in(
                 self.connection, self.user_id, person_id, episode_id
@@ -88,7 +88,7 @@ class Erasure:
                 support_repository.drop_mentions(self.connection, self.user_id, episode_id, person_id)
 
     def empty_slices(self, episode_id: str, number: int) -> None:
-        """The prompts and replies in which a line stood tell it; what else they hold can be derived anew."""
+        """Empties the prompts and replies that contained a line; what else they held can be derived again."""
         held = runs.of_slice(self.connection, self.user_id, episode_id, number)
         runs.forget_replies(self.connection, self.user_id, [run.id for run in held])
         traces.blank_calls(self.connection, self.user_id, episode_id=episode_id)
@@ -121,12 +121,12 @@ class Erasure:
         self.fallen.messages += len(ids)
 
     def settle(self, lost: LostSupport, messages: Sequence[Message], cited: Collection[str]) -> None:
-        """After everything of its own is gone: profiles, things that stay, traces in other texts."""
+        """Settles the rest after everything of its own is gone: profiles, things that stay, traces in other texts."""
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
         self.settle_people(lost, said)
         self.fallen.parts += name_traces.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
-        # What is a thing of the knowledge graph and of memory too says what is left of both.
+        # A node of both knowledge and memory is derived again from what is left of either.
         memory.project_nodes(self.connection, self.user_id, cited, now=self.now)
         self.finish()
 
@@ -179,7 +179,7 @@ class Erasure:
         self.fallen.entities -= 0 if counted else 1
 
     def erase_namings(self, names: Iterable[str], key: bytes, at: datetime) -> None:
-        """Facts, descriptions and bios that name what is gone, though they are about something else.
+        """Erases facts, descriptions and bios about other things that name what is gone.
 
         Lines up to `at` do not bring those facts back.
         """
@@ -198,7 +198,7 @@ class Erasure:
         self.fallen.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
 
     def finish(self, also: traces.Holds | None = None) -> None:
-        """Wipes the traces of all that fell in texts made from it; without `wipe` nothing."""
+        """Wipes the traces of everything erased from derived texts; does nothing without `wipe`."""
         if not self.wipe:
             return
         left = {claim.id for claim in claim_repository.by_ids(self.connection, self.user_id, list(self.claims))}
@@ -214,7 +214,7 @@ class Erasure:
         task_service.publish(self.connection, self.user_id, self.now)
 
     def drop_tasks(self, gone: Sequence[Task]) -> None:
-        """Tasks that rest on what falls go with it, and what waits to be told of them."""
+        """Deletes tasks that rest on what is erased, and their waiting notifications."""
         self.said += [words for task in gone for words in (task.title, task.details) if words]
         for task in gone:
             withdraw_about(self.connection, self.user_id, task.id, "forgotten", self.now)
@@ -226,7 +226,7 @@ class Erasure:
         return lines if also is None else lambda text: lines(text) or also(text)
 
     def _add_accounts(self, lost: LostSupport, messages: Sequence[Message]) -> None:
-        """Whoever these messages' own metadata told of may be known from nothing else."""
+        """Notes people whom only these messages' own metadata may support."""
         for telegram_id in {one for message in messages for one in _accounts(message)}:
             person = people.by_telegram_id(self.connection, self.user_id, telegram_id)
             if person is not None:
@@ -236,7 +236,7 @@ class Erasure:
         return texts_of(self.connection, self.user_id, all_lines(self.connection, self.user_id, places))
 
     def _otherwise_known(self, person: Person) -> bool:
-        """By a message's own metadata, by a claim about his entity, or as the target of a merge that holds others."""
+        """Whether a message's metadata, a claim about the entity, or a merge with others still supports the person."""
         if person.telegram_id is not None and dialogue_erasing.known_from_messages(
             self.connection, self.user_id, person.telegram_id
         ):

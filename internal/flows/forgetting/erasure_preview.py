@@ -1,6 +1,6 @@
 """What a forgetting will erase, and hides until then: nodes and edges of the graph, and parts of profiles.
 
-It is learnt by erasing and taking that back, so what is hidden is exactly what will go.
+It is found by erasing and rolling back, so exactly what will be erased is hidden.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Preview:
 
 
 def preview(connection: Connection, asked: Forgetting) -> Preview:
-    """What a request for less than everything will erase, whatever others hide already.
+    """What a request for less than everything will erase, whatever other requests hide.
 
-    Nothing, while it cannot be erased: a message that is being answered is not archived yet, and nothing rests on it.
+    Empty while it cannot be erased: a message that is being answered is not archived yet, and supports nothing.
     """
     user_id = asked.user_id
     since = last_change(connection, user_id)
@@ -56,7 +56,7 @@ def preview(connection: Connection, asked: Forgetting) -> Preview:
 
 
 def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
-    """The keys of the parts of these profiles, hidden ones too."""
+    """The keys of the parts of these profiles, hidden ones included."""
 
     def keys(person: Person) -> set[str]:
         return set(support.parts(hidden_parts.whole(connection, person)))

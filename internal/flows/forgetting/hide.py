@@ -1,4 +1,4 @@
-"""What is to be forgotten is hidden at once, and shown again if that is undone."""
+"""Hides at once what is to be forgotten, and shows it again after an undo."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) 
 
 
 def hide(connection: Connection, asked: Forgetting) -> None:
-    """Takes it out of every list, search and prompt; messages are left out by `messages_to_forget`."""
+    """Hides it from every list, search and prompt; messages are left out by `messages_to_forget`."""
     user_id = asked.user_id
     if asked.kind == "everything":
         hidings.hide_every(connection, user_id, asked.id)
@@ -63,7 +63,7 @@ def hide(connection: Connection, asked: Forgetting) -> None:
 
 
 def show(connection: Connection, asked: Forgetting) -> None:
-    """Shows again what this closed request hid and no other does."""
+    """Shows again what this closed request hid and no other hides."""
     user_id = asked.user_id
     ended = hidings.end(connection, user_id, asked.id)
     forget_repository.show_nodes(connection, user_id, ended["node"])
@@ -92,7 +92,7 @@ def _messages_of(connection: Connection, asked: Forgetting) -> list[Message]:
 
 
 def _follow(connection: Connection, asked: Forgetting) -> None:
-    """A fragment is found, or not any more, and by a message of it, or not any more."""
+    """Makes a fragment and its messages searchable, or not, as they are now."""
     if asked.kind == "episode":
         record_change(connection, asked.user_id, "episode", asked.ref_id or "")
     if asked.kind == "message":

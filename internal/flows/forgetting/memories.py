@@ -1,4 +1,4 @@
-"""What is forgotten of memories with people, things and facts, so that older lines do not bring it back."""
+"""Memories that are forgotten with people, things and facts, so that older lines do not bring them back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from internal.memory.observations.changes import Removal
 from internal.storage import evidence
 
 _TELLING = 8
-"""Characters from which a text of more than one word is looked for elsewhere; shorter ones are in every text."""
+"""The shortest text of several words, in characters, that is searched elsewhere; shorter ones are in every text."""
 
 
 def with_entities(
@@ -32,7 +32,7 @@ def with_entities(
     asked_at: datetime,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that mention these entities, and whatever of memory names one of `names`."""
+    """Removes the memories that mention these entities, and everything of memory that contains one of `names`."""
     called = list(names)
     holds = name_traces.naming(called) if called else None
     return _buried(
@@ -47,7 +47,7 @@ def with_entities(
 def with_facts(
     connection: Connection, user_id: int, facts: Sequence[Fact], told: Sequence[Claim], *, key: bytes, now: datetime
 ) -> Removal:
-    """Removes the memories that say once more what these facts say; `told` are the claims beneath them."""
+    """Removes the memories that repeat these facts; `claims` are the claims beneath them."""
     words = [fact.fact for fact in facts]
     places = evidence.places(connection, user_id, "claim", [claim.id for claim in told])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
@@ -70,7 +70,7 @@ def with_node(
 
 
 def bury_told(connection: Connection, user_id: int, node: Node, key: bytes, at: datetime) -> None:
-    """Lines up to `at` do not bring a topic or preference back that is about to be erased as a thing."""
+    """Keeps lines up to `at` from bringing back a topic or preference that is erased as a thing."""
     if node.label == "Entity":
         return
     told = [one.properties.get(NAMING[node.label]) for one in memory.observations_of(connection, user_id, node.id)]
@@ -79,9 +79,9 @@ def bury_told(connection: Connection, user_id: int, node: Node, key: bytes, at: 
 
 
 def telling(removal: Removal) -> list[str]:
-    """The words of what fell that may be looked for in other texts: sentences, and names of their own.
+    """The erased words that are searched in other texts: sentences, and proper names.
 
-    A common word that was a concept or a keyword is in texts that have nothing to do with it.
+    A common word that was a concept or keyword occurs in unrelated texts.
     """
     sentences = [text for text in removal.said if len(text) >= _TELLING and " " in text.strip()]
     return [*sentences, *(name for name in removal.nodes.values() if name_traces.is_proper(name))]

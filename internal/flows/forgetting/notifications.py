@@ -1,4 +1,4 @@
-"""What the bot tells by itself, and keeps in mind, of something that is being erased."""
+"""Erases notifications and snapshot items about something that is being erased."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def instructions_of(messages: Iterable[Message]) -> list[str]:
 def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: traces.Holds, now: datetime
 ) -> list[str]:
-    """Takes what rests on these messages, or holds a trace, out of every snapshot and every notification.
+    """Removes what rests on these messages, or holds a trace, from every snapshot and notification.
 
     Hidden instructions of such notifications go too; their assistant's messages are messages of their own. Returns the
-    words that went, whose copies in prompts and replies are to be wiped.
+    removed words, whose copies in prompts and replies are to be wiped.
     """
     gone = snapshots.erase(connection, user_id, message_ids, holds, now)
     fallen = notifications.erase(connection, user_id, message_ids, holds)

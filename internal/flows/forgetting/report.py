@@ -1,4 +1,4 @@
-"""How much fell with something that was forgotten."""
+"""How much was erased with something that was forgotten."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from internal.knowledge.claims.changes import Removal
 
 @dataclass(slots=True)
 class ErasureReport:
-    """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied.
+    """Counts of erased things. `parts` are names and sentences of profiles that stay; `texts` emptied derived texts.
 
     `gone` are the ids of the facts.
     """
@@ -30,11 +30,11 @@ class ErasureReport:
         self.gone += removal.changes.deleted
 
     def join(self, other: ErasureReport) -> None:
-        """Adds what fell with something else."""
+        """Adds what was erased with something else."""
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
     def counts(self) -> dict[str, int]:
-        """How many of each, those that are none left out."""
+        """The counts that are not zero."""
         named = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: count for name, count in named.items() if count and isinstance(count, int)}

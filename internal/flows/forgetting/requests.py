@@ -1,4 +1,4 @@
-"""Forgetting: what is asked for is hidden at once and erased for good when the time to undo has passed, or at once."""
+"""Requests to forget: hidden at once, and erased for good when the undo window has passed, or at once."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class Remembers(Protocol):
     """Something that keeps parts of an owner's data in memory."""
 
     def forget(self, user_id: int) -> None:
-        """Drops all it has of this owner; it reads anew what it needs."""
+        """Drops everything it holds of this owner; it reads again what it needs."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure did: how much fell, and the names of backups that were made before and still hold it.
+    """What an erasure did: the counts, and the names of backups made before, which still hold the data.
 
-    `log_emptied` is False while somebody still reads the write-ahead log; it is tried again at every tick. `remaining`
-    are sentences of profiles, each behind its person, of which it cannot be decided whether they tell a forgotten fact.
-    """
+    `log_emptied` is False while the write-ahead log is still being read; that is tried again at every tick. `remaining`
+    are sentences of profiles, each behind its person, for which it cannot be decided whether they state a forgotten
+    fact. """
 
     fallen: dict[str, int]
     backups: Sequence[str]
@@ -74,9 +74,9 @@ def ask(
     now: datetime,
     due_at: datetime | None = None,
 ) -> Forgetting:
-    """Hides something at once and has it erased at `due_at`, else after UNDO_WINDOW; twice it answers with the first.
+    """Hides something at once and has it erased at `due_at`, else after UNDO_WINDOW. Once for each target.
 
-    `ref_id` is the id of what is meant, None for everything. With a message go the answers that quote it. The
+    `ref_id` is the id of the target, None for everything. With a message go the answers that quote it. Asking for
     confirmation is the caller's. Raises NotFound, and Refused("owner") for the owner's own entity.
     """
     if kind == "entity" and ref_id is not None:
@@ -96,7 +96,7 @@ def ask(
 
 
 def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> list[Forgetting]:
-    """Has the owner's own messages forgotten that told a fact which is about to be: they go, or come back, with it.
+    """Has the owner's own messages that state a pending fact forgotten, and restored, together with it.
 
     Raises NotFound when the fact is not about to be forgotten (any more).
     """
@@ -200,9 +200,9 @@ class ForgettingService:
         self._looked_at: ReadPosition | None = None
 
     async def erase_due(self) -> int:
-        """Erases everything whose time to undo has passed; how many requests that were.
+        """Erases everything whose undo window has passed. Returns the number of requests.
 
-        A request is erased in one transaction; then the write-ahead log is emptied, for it holds what was erased.
+        A request is erased in one transaction; then the write-ahead log, which holds what was erased, is emptied.
         """
         now = self._clock.now()
         due = await self._database.read(lambda connection: forgettings.due(connection, now, limit=_BATCH))
@@ -212,11 +212,10 @@ class ForgettingService:
         return len(due)
 
     async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases something without a time to undo, and empties the log; with `messages` those that told a fact too.
+        """Erases something without an undo window and empties the log; with `messages` also those that state a fact.
 
-        With a message go the answers that quote it.
-
-        Raises NotFound, Conflict while it is in use, and Refused("owner") for the owner's own entity.
+        With a message go the answers that quote it. Raises NotFound, Conflict while it is in use, and
+        Refused("owner") for the owner's own entity.
         """
         now = self._clock.now()
 
@@ -263,7 +262,7 @@ class ForgettingService:
     def _erase(
         self, connection: Connection, forgetting: Forgetting, source: str = "system:forgetting"
     ) -> ErasureReport:
-        """What is gone already, with its episode for example, is done."""
+        """Erases for a request. A target that is gone already, for example with its episode, counts as erased."""
         now = self._clock.now()
         try:
             fallen = forgetting_erase.erase(connection, forgetting, key=self._key, now=now)
@@ -282,9 +281,9 @@ class ForgettingService:
             cache.forget(user_id)
 
     async def follow(self) -> None:
-        """Looks for what others erased since, a REST call for one, and empties the log if there is a reason.
+        """Finds what other processes erased since, for instance over REST, and empties the log if there is a reason.
 
-        Whatever this process keeps in memory of what another one erased is gone then, too.
+        Also drops what this process holds in memory of those owners.
         """
         since = self._looked_at
         with acting_for_everyone():

@@ -1,4 +1,4 @@
-"""What was forgotten of facts and things: keyed hashes, so that a line said before does not bring it back."""
+"""Keyed hashes of forgotten facts and things, so that lines said before do not bring them back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWNER = "owner"
 
 
 def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key: bytes, at: datetime) -> None:
-    """Lines up to `at` do not bring these facts back, whatever their words."""
+    """Keeps lines up to `at` from bringing these facts back, in whatever words."""
     marks = {
         mark
         for fact in facts
@@ -35,14 +35,14 @@ def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key:
 
 
 def bury_entity(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
-    """Lines up to `at` do not bring back a thing of one of these names."""
+    """Keeps lines up to `at` from bringing back a thing with one of these names."""
     suggestion_repository.bury(connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at)
 
 
 def without_buried(
     connection: Connection, user_id: int, resolved: Resolution, said_at: Mapping[int, datetime], key: bytes
 ) -> Resolution:
-    """What a reply names and states, without what was forgotten after its lines were said; that is refused.
+    """The names and statements of a reply without what was forgotten after its lines were said, which is refused.
 
     `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
     """
@@ -68,17 +68,17 @@ def without_buried(
 def bury_memories(
     connection: Connection, user_id: int, told: Iterable[tuple[str, str]], key: bytes, at: datetime
 ) -> None:
-    """Lines up to `at` do not bring back nodes of memory, told by their labels and the words they are known by."""
+    """Keeps lines up to `at` from bringing back nodes of memory, given by label and identifying words."""
     suggestion_repository.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
 
 
 def without_buried_memories(
     connection: Connection, user_id: int, lookup: MemoryLookup, said_at: Mapping[int, datetime], key: bytes
 ) -> tuple[MemoryLookup, list[Refusal]]:
-    """A reply's memories without what was forgotten after their lines were said, and what was refused of them.
+    """A reply's memories without what was forgotten after their lines were said, and the refused ones.
 
-    What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out,
-    and what else was told with it stays without it.
+    A memory that mentions a forgotten thing or person is refused; a link to something forgotten is left out and the
+    rest stays.
     """
     if not suggestion_repository.any_buried(connection, user_id):
         return lookup, []

@@ -25,7 +25,7 @@ from internal.memory.merging.repository import NodeMerge
 def merge(
     connection: Connection, user_id: int, source_id: str, target_id: str, *, now: datetime, by: By = "owner"
 ) -> Node:
-    """Merges one node into another and returns that one. Raises as `memory.merging.merge.merge`, and Refused("person")."""
+    """Merges one node into another and returns that one. Raises as `merge.merge`, and Refused("person")."""
     for node_id in (source_id, target_id):
         if fact_repository.person_of(connection, user_id, node_id) is not None:
             raise Refused("person", f"{node_id} is a person; POST /people/merge merges profiles")

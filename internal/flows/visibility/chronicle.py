@@ -1,4 +1,4 @@
-"""What of the chronicle nobody may see: messages whose forgetting was asked for and can still be undone."""
+"""Which messages of the chronicle are hidden by pending forgettings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from internal.flows.visibility.pending_forgettings import everything_asked, mess
 
 
 def veil(connection: Connection, user_id: int) -> HiddenMessages:
-    """Hides single messages, those of a fragment, or everything said up to the request to forget everything."""
+    """The messages hidden by a pending request: single ones, those of a fragment, or everything up to the request."""
     asked = everything_asked(connection, user_id)
     hidden = frozenset(messages_to_forget(connection, user_id))
     return HiddenMessages(hidden, asked.created_at if asked is not None else None)

@@ -1,4 +1,4 @@
-"""The owner's own messages that told a fact: they stay when it is forgotten, unless he has them forgotten too."""
+"""The owner's own messages that state a fact: they stay when it is forgotten, unless they are forgotten too."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from internal.storage import evidence
 
 
 def own_messages(connection: Connection, user_id: int, fact_id: str) -> list[str]:
-    """The ids of the messages in his own words that support any version of a fact, oldest first.
+    """The ids of the owner's own messages that support any version of a fact, oldest first.
 
-    What the bot said, and what he only forwarded, is not among them. Empty for a fact that is gone.
+    Messages of the bot and forwarded ones are not included. Empty for a fact that is gone.
     """
     versions = [one.fact.id for one in fact_repository.chain(connection, user_id, fact_id)]
     claims = [claim.id for claim in claim_repository.of_edges(connection, user_id, versions)]

@@ -14,7 +14,7 @@ Place = tuple[str, int]
 
 
 def all_lines(connection: Connection, user_id: int, places: Collection[Place]) -> set[Place]:
-    """These lines, each episode that is meant as a whole by its own lines."""
+    """These lines, with a whole episode replaced by its own lines."""
     whole = {episode_id for episode_id, number in places if number == 0}
     found = {place for place in places if place[1] != 0}
     for episode_id in whole:
@@ -23,7 +23,7 @@ def all_lines(connection: Connection, user_id: int, places: Collection[Place]) -
 
 
 def texts_of(connection: Connection, user_id: int, places: Collection[Place]) -> list[str]:
-    """What these lines say, those that are still there."""
+    """The text of these lines, as far as they exist."""
     lines = all_lines(connection, user_id, places)
     found = line_repository.stored_lines(connection, user_id, lines)
     return [found[place].text for place in sorted(found)]

@@ -1,4 +1,4 @@
-"""What was said, as screens may show it: without messages that are about to be forgotten, and prompts with them."""
+"""Messages, events and model calls without what is about to be forgotten."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class _Going:
 
 
 def messages_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
-    """Those of an owner's messages that he did not ask to forget."""
+    """The owner's messages that are not about to be forgotten."""
     going = _Going(connection, user_id)
     return [one for one in found if not going.has(one.id, one.timestamp)]
 
 
 def events_shown(connection: Connection, found: Iterable[Placed]) -> list[Placed]:
-    """The same events, of any owners, without the words of messages that are about to be forgotten."""
+    """The same events, of any owners, without the text of messages that are about to be forgotten."""
     known: dict[int, _Going] = {}
 
     def shown(placed: Placed) -> Placed:
@@ -58,10 +58,10 @@ def events_shown(connection: Connection, found: Iterable[Placed]) -> list[Placed
 
 
 def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
-    """Whether a model call's prompt and reply may be read: not if they tell what is about to be forgotten.
+    """Whether a model call's prompt and reply may be shown: not if they reveal what is about to be forgotten.
 
-    They tell a message if they were made for its turn, fragment or session, or hold a sentence of it; a fact or a
-    memory by its words, a person or a thing by the name. Erasing empties them for good.
+    They reveal a message if they were made for its turn, fragment or session, or contain a sentence of it; a fact or
+    memory by its words, a person or thing by the name. Erasing empties them for good.
     """
     if call.user_id is None or call.prompt is None:
         return True

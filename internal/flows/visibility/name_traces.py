@@ -1,4 +1,4 @@
-"""Words about one thing in what is told of others: names in facts, descriptions and bios."""
+"""Names of one thing in the texts about others: in facts, descriptions and bios."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from internal.storage import evidence, search_items
 from internal.storage.erasure import traces
 
 _SHORTEST = 3
-"""Letters of a name that is looked for in the words of others."""
+"""The shortest name, in letters, that is searched in the texts of others."""
 
 _THINGS = ("Entity", "Preference", "Topic")
 _PAGE = 500
@@ -35,12 +35,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def names_of(node: Node) -> list[str]:
-    """What a thing is called, its own name first."""
+    """The names of a thing, its own name first."""
     return [name for name in (node.name, *node.properties.get("aliases", ())) if name]
 
 
 def names_by_id(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    """What a thing, hidden or not, is called; a person by all names of the profile too."""
+    """The names of a thing, hidden or not; for a person all names of the profile too."""
     node, person = store.get_node(connection, user_id, node_id, hidden=True), _person_of(connection, user_id, node_id)
     return list(dict.fromkeys([*(names_of(node) if node else ()), *(person.names if person else ())]))
 
@@ -52,31 +52,31 @@ def words_of(names: Iterable[str]) -> set[str]:
 
 
 def is_proper(name: str) -> bool:
-    """Whether a name is one of its own, not a common word: it has a capital letter or a digit."""
+    """Whether a name is a proper one, not a common word: it has a capital letter or a digit."""
     return any(letter.isupper() or letter.isdigit() for letter in name)
 
 
 def own_names(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
-    """Those of a forgotten person's names by which nobody else is called: of two Annas the other one stays."""
+    """The forgotten person's names that nobody else has: of two Annas the other one stays."""
     others = [name for person in people.listing(connection, user_id) for name in person.names]
     others.append(users.get(connection, user_id).name)
     return [name for name in names if not any(map(naming([name]), others))]
 
 
 def facts_naming(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
-    """The ids of facts, in any version, whose words name one of these."""
+    """The ids of facts whose words, in any version, contain one of these names."""
     holds = naming(names)
     return [fact_id for fact_id, words in fact_repository.all_words(connection, user_id) if holds(words)]
 
 
 def things_named_after(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
-    """The ids of things, people apart, whose own name holds one of these."""
+    """The ids of things, except people, whose own name contains one of these."""
     holds = naming(names)
     return [node.id for node in _things(connection, user_id) if holds(node.name)]
 
 
 def clear_namings(connection: Connection, user_id: int, names: Iterable[str], now: datetime) -> int:
-    """Takes out descriptions and aliases of things, and parts of profiles, that name one of these; how many."""
+    """Removes descriptions and aliases of things, and parts of profiles, with one of these names. Returns how many."""
     holds = naming(names)
     cleared = sum(_clear(connection, node, holds, now) for node in _things(connection, user_id))
     for person in people.listing(connection, user_id):
@@ -86,7 +86,7 @@ def clear_namings(connection: Connection, user_id: int, names: Iterable[str], no
 
 
 def names_at(connection: Connection, user_id: int, told: Sequence[Version]) -> dict[str, str]:
-    """What the things at the ends of these facts are called, the owner apart; asked before they fall."""
+    """The names of the things at the ends of these facts, except the owner's; read before the facts are erased."""
     ends = {end for one in told for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     return fact_repository.names_of(connection, user_id, ends)
 
@@ -99,9 +99,9 @@ def clear_retold(
     facts: Sequence[str],
     now: datetime,
 ) -> int:
-    """Takes out of the bios and descriptions at the ends (node ids) of a fact what tells it once more; how many.
+    """Removes from bios and descriptions at the ends (node ids) of a fact what repeats it. Returns how many.
 
-    That is what names the other end (`names` by node id), or says the same.
+    That is what names the other end (`names` by node id), or states the same.
     """
     cleared = 0
     for source, target in ends:
@@ -129,15 +129,15 @@ def clear_names(
     said: Sequence[str],
     now: datetime,
 ) -> int:
-    """Takes from things that stay the names that only these erased lines told; of how many.
+    """Removes from things that stay the names that only these erased lines gave them. Returns of how many.
 
-    `lost` are the keys of names that these lines supported, by node id. A name of which nobody knows who told it, or
-    that others tell too, goes if none of the lines and facts left to its thing holds its words.
+    `lost` are the keys of names that these lines supported, by node id. A name of unknown origin, or that others use
+    too, goes if none of the remaining lines and facts of its thing contains its words.
     """
     cleared = 0
     for node in store.nodes_by_ids(connection, user_id, {*node_ids, *lost}).values():
         if fact_repository.person_of(connection, user_id, node.id) is not None:
-            continue  # his names know their own lines
+            continue  # a person's names know their own lines
         search_items.forget_words(connection, user_id, item_kind(node.label), node.id)
         left = _left_to(connection, user_id, node.id)
         cleared += knowledge.drop_names(
@@ -161,7 +161,7 @@ def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
 
 
 def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:
-    """Empties the description, and drops the aliases, of a thing that hold something, unless the owner set them."""
+    """Empties the description and drops the aliases of a thing that hold something, unless the owner set them."""
     changes: dict[str, object] = {}
     told = node.properties.get("description")
     if told and not node.owner_set("description") and holds(told):
@@ -176,7 +176,7 @@ def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetim
 
 
 def naming(names: Iterable[str]) -> traces.Holds:
-    """A test for texts that name one of these, in any ending; names of one or two letters are not looked for."""
+    """A test for texts with one of these names, in any ending; names of one or two letters are ignored."""
     return traces.name_pattern([name for name in names if len(name.strip()) >= _SHORTEST])
 
 
@@ -186,7 +186,7 @@ def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
 
 
 def _things(connection: Connection, user_id: int) -> list[Node]:
-    """Every visible thing, those with a profile and the owner apart."""
+    """Every visible thing, except the owner and those with a profile."""
     wanted, found = NodeFilter(labels=_THINGS), list[Node]()
     while page := store.nodes(connection, user_id, wanted, limit=_PAGE, offset=len(found)):
         found += page

@@ -1,4 +1,4 @@
-"""Notifications as prompts and screens may show them: without what is about to be forgotten."""
+"""Notifications without those about something that is about to be forgotten."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shown(
 
 
 def in_sight(connection: Connection, one: Notification, going: set[str]) -> bool:
-    """Whether what it tells is not about to be forgotten; `going` are the messages that are."""
+    """Whether nothing that it is about is about to be forgotten; `going` are the messages that are."""
     if one.payload.get("message") in going or one.message_id in going:
         return False
     if one.kind not in ABOUT_TASKS or not forgettings.pending(connection, one.user_id):

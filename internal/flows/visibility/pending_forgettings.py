@@ -10,13 +10,13 @@ from internal.storage.erasure.forgettings import EVERYTHING, Forgetting
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
-    """The pending request to forget everything: messages up to its `created_at` belong into no prompt."""
+    """The pending request to forget everything: no prompt holds messages up to its `created_at`."""
     asked = (one for one in forgettings.pending(connection, user_id) if one.kind == EVERYTHING)
     return next(asked, None)
 
 
 def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages that are about to be erased, alone or with their fragment: they belong into no prompt."""
+    """The ids of messages that are about to be erased, alone or with their fragment: no prompt holds them."""
     asked = forgettings.pending(connection, user_id)
     return {message_id for one in asked for message_id in _messages_of(connection, one)}
 

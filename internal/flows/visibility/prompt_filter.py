@@ -1,7 +1,7 @@
-"""What no answer may quote: lines said of a forgotten person, up to the moment when the owner asked to forget him.
+"""Keeps lines about a forgotten person, up to the request to forget, out of prompts.
 
-The messages stay in the chat. They are told apart by keyed hashes of his names, and while the forgetting can be
-undone by the names themselves.
+The messages stay in the chat. They are recognised by keyed hashes of the person's names, and by the names themselves
+while the forgetting can be undone.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
 _SHORTEST: Final = 3
 
 Line = tuple[str, datetime]
-"""What was said, and when."""
+"""The text of a line and its time."""
 
 
 class PromptFilter:
-    """Leaves what tells of forgotten people out of prompts. `key` is that of tombstones."""
+    """Keeps what names forgotten people out of prompts. `key` is that of tombstones."""
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database, self._key = database, key
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
-        """Those of these messages that may be shown."""
+        """The messages among these that may be shown."""
         may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
         return [message for message, shown in zip(said, may, strict=True) if shown]
 
     async def passages(self, user_id: int, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-        """These passages without such lines, under their own numbers; none whose line that led to it is gone."""
+        """These passages without such lines, under their own numbers; without passages whose best line is gone."""
         lines = [line for passage in found for line in passage.lines]
         may = iter(await self._may(user_id, [(line.text, line.at) for line in lines]))
         shown = [replace(one, lines=[line for line in one.lines if next(may)]) for one in found]
@@ -55,7 +55,7 @@ class PromptFilter:
 
 
 def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
-    """For each line whether it names nobody who was forgotten after it was said."""
+    """For each line, whether it names nobody who was forgotten after it was said."""
     going = _going(connection, user_id)
     if not going and not suggestion_repository.any_buried(connection, user_id):
         return [True] * len(said)
@@ -69,13 +69,13 @@ def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], ke
 
 
 def _words(text: str) -> set[str]:
-    """The folded words of a line, and every two that stand together, as names do."""
+    """The folded words of a line, and every pair of neighbours, as in names."""
     single = [key for word in _WORD.findall(text) if len(key := name_key(word)) >= _SHORTEST]
     return {*single, *(f"{one} {other}" for one, other in pairwise(single))}
 
 
 def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
-    """The words of those who are about to be forgotten, each with the moment when that was asked."""
+    """The words of people who are about to be forgotten, each with the time of the request."""
     found: dict[str, datetime] = {}
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
@@ -86,7 +86,7 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
 
 
 def _buried(connection: Connection, user_id: int, words: Iterable[str], key: bytes) -> dict[str, datetime]:
-    """Those of these words that name somebody forgotten, each with the latest moment of that."""
+    """The words among these that name somebody forgotten, each with the latest time."""
     by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
     marks, found = list(by_mark), dict[str, datetime]()
     for chunk in chunks(marks):
@@ -96,6 +96,6 @@ def _buried(connection: Connection, user_id: int, words: Iterable[str], key: byt
 
 
 def _known(connection: Connection, user_id: int) -> set[str]:
-    """The words by which those who are known may be meant: of two Annas the other one stays."""
+    """The words that may mean known people: of two Annas the other one stays."""
     names = [name for person in people.listing(connection, user_id) for name in person.names]
     return tombstones.word_forms(names)

@@ -1,4 +1,4 @@
-"""The chronicle as it may be shown: sessions, one as graph, its transcript; what is being forgotten is left out."""
+"""The visible chronicle: sessions, one session as graph, and its transcript, without what is being forgotten."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def count_sessions(connection: Connection, user_id: int) -> int:
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> ShownSession | None:
-    """One session; None if it is not there, is another owner's, or is about to be forgotten whole."""
+    """One session; None if it does not exist, belongs to another owner, or is about to be forgotten whole."""
     known, hidden = repository.session(connection, user_id, session_id), veil(connection, user_id)
     shown = view.of_session(connection, user_id, session_id, veil=hidden)
     if known is None or shown is None:

@@ -1,4 +1,4 @@
-"""The snapshot as prompts and screens may show it: without what is about to be forgotten, however it was put there."""
+"""The snapshot without what is about to be forgotten, however it got there."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from internal.storage.erasure.forgettings import Forgetting
 
 
 def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
-    """The latest one; empty before the first."""
+    """The latest snapshot; empty before the first."""
     version = snapshots.current(connection, user_id)
     return EMPTY if version is None else veiled(connection, user_id)(version).snapshot
 
 
 def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]:
-    """What makes versions of this owner fit to be shown."""
+    """A function that removes what is hidden from versions of this owner's snapshot."""
     asked = forgettings.pending(connection, user_id)
     if not asked:
         return lambda version: version
@@ -47,14 +47,14 @@ def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]
 
 
 def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
-    """A test for texts that tell a fact or memory, or name a person or thing, whose forgetting was asked."""
+    """A test for texts that state a fact or memory, or name a person or thing, with a pending forgetting."""
     of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
     of_names = traces.name_pattern(name for one in asked for name in _names(connection, one))
     return lambda text: of_lines(text) or of_names(text)
 
 
 def _told_in(connection: Connection, asked: Forgetting) -> set[str]:
-    """The messages that tell a fact: what rests on them may tell it in other words."""
+    """The messages that state a pending fact: items that rest on them may repeat it in other words."""
     if asked.kind != "fact" or asked.ref_id is None:
         return set()
     return set(own_messages(connection, asked.user_id, asked.ref_id))
@@ -67,7 +67,7 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
     if asked.kind == "memory" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
         told = node.properties.values() if node else ()
-        # A single word, its status for one, is in texts that have nothing to do with it.
+        # A single word, such as its status, occurs in unrelated texts.
         return [words for words in told if isinstance(words, str) and " " in words.strip()]
     return []
 

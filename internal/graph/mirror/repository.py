@@ -126,7 +126,7 @@ def edges_at(connection: Connection, user_id: int, node_ids: Collection[str]) ->
 
 def _edges(user_id: int) -> Select[Any]:
     labels = (_SOURCE.c.label.label("source_label"), _TARGET.c.label.label("target_label"))
-    query = select(graph_edges, *labels)
+    query = select(graph_edges, *labels).select_from(graph_edges)
     for node, end in ((_SOURCE, "source"), (_TARGET, "target")):
         same = (node.c.user_id == graph_edges.c.user_id) & (node.c.id == graph_edges.c[end])
         query = query.join(node, same & node.c.merged_into.is_(None) & hidings.visible(node.c.id))

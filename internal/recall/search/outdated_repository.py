@@ -36,6 +36,7 @@ _CLAIMS: Final = (
         graph_edges.c.invalid_at.label("ended"),
         graph_edges.c.expired_at.label("expired"),
     )
+    .select_from(claims)
     .join(
         graph_edges,
         and_(
@@ -53,6 +54,7 @@ _MEMORIES: Final = (
         graph_edges.c.source.label("winner"),
         graph_edges.c.created_at.label("since"),
     )
+    .select_from(observations)
     .join(
         graph_nodes,
         and_(

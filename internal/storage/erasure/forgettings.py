@@ -1,4 +1,4 @@
-"""Forgetting: rows of what was asked, everything of an owner, and what makes it final on the disk."""
+"""Forgetting: the stored requests, erasing everything of an owner, and making it final on the disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERYTHING: Final = "everything"
 """Kind of forgetting, and of the change that tells caches to read an owner anew."""
 
 FORGOTTEN: Final = "forgotten"
-"""Kind of the change that says that less than everything was erased: the log still holds it then."""
+"""The kind of change that says that less than everything was erased: the log still holds it then."""
 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""
@@ -32,7 +32,7 @@ _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Something asked to be forgotten, done when `due_at` has come. `ref_id` is None for everything only."""
+    """A request to forget, executed when `due_at` has come. `ref_id` is None for everything only."""
 
     user_id: int
     id: str
@@ -47,20 +47,20 @@ class Forgetting:
 
 
 _IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c.id)
-"""A fact before the messages that were asked for after it: once they are gone it is not known what it was."""
+"""A fact comes before the messages requested after it: without them it is unknown what it was."""
 
 
 def ask(
     connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime, due_at: datetime
 ) -> Forgetting:
-    """Notes that this is to be forgotten; hiding it until then is the caller's."""
+    """Stores the request; hiding the target until then is the caller's."""
     asked = Forgetting(user_id, new_id(), kind, ref_id, due_at, now)
     _put(connection, asked, "pending")
     return asked
 
 
 def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now: datetime) -> None:
-    """Notes that this was erased just now, unless that is noted already: a restored backup must learn it."""
+    """Records that this was erased just now, unless it is recorded already: a restored backup must learn it."""
     same = (forgettings.c.kind == kind) & (forgettings.c.ref_id == ref_id) & (forgettings.c.state == "done")
     known = select(forgettings.c.id).where(forgettings.c.user_id == user_id, same)
     if connection.execute(known.limit(1)).first() is None:
@@ -69,14 +69,14 @@ def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now
 
 
 def note_erased(connection: Connection, user_id: int) -> None:
-    """Tells whoever empties the log that it holds something that is to be in no file any more."""
+    """Records that the log holds something that must be in no file any more."""
     record_change(connection, user_id, FORGOTTEN, "*", "delete")
 
 
 def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[set[int], ReadPosition]:
-    """Owners of whom something was erased after this place of the change log, and the place that was looked at.
+    """Owners of whom something was erased after this place of the change log, and the place that was read up to.
 
-    From None on nothing is looked for.
+    With None nothing is looked for.
     """
     if since is None:
         return set(), position_at(connection, changes)
@@ -85,7 +85,7 @@ def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[se
     return set(connection.execute(query).scalars()), here
 
 
-# Asked at every message and every question: built once, for building a statement takes longer than running it.
+# Runs at every message and every question and is built once: building takes longer than running it.
 _PENDING: Final = (
     select(forgettings)
     .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending")
@@ -94,24 +94,24 @@ _PENDING: Final = (
 
 
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
-    """What waits to be forgotten, oldest first."""
+    """The pending requests, oldest first."""
     return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
 
 
 def pending_of(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> Forgetting | None:
-    """The request to forget this that waits, if there is one."""
+    """The pending request to forget this, if there is one."""
     same = (one for one in pending(connection, user_id) if (one.kind, one.ref_id) == (kind, ref_id))
     return next(same, None)
 
 
 def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
-    """`pending`, `undone` or `done`; None for what this owner never asked."""
+    """`pending`, `undone` or `done`; None for a request this owner never made."""
     one = (forgettings.c.user_id == user_id) & (forgettings.c.id == forgetting_id)
     return connection.execute(select(forgettings.c.state).where(one)).scalar_one_or_none()
 
 
 def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting]:
-    """What must be forgotten now. Everything of an owner waits until no turn of his is open."""
+    """The requests to execute now. Everything of an owner waits until none of the owner's turns is open."""
     busy = select(turns.c.user_id).where(turns.c.state.in_(("collecting", "running")))
     query = select(forgettings).where(
         forgettings.c.state == "pending",
@@ -122,7 +122,7 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
 
 
 def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
-    """Marks it `undone` or `done`; False if it is not pending any more."""
+    """Marks it `undone` or `done`. Returns False if it is not pending any more."""
     one = (forgettings.c.user_id == forgetting.user_id) & (forgettings.c.id == forgetting.id)
     closed = update(forgettings).where(one, forgettings.c.state == "pending").values(state=state)
     return connection.execute(closed).rowcount == 1
@@ -131,7 +131,7 @@ def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> None:
     """Deletes every row of an owner.
 
-    What stays: his admission, language and zone; that and when he asked for it; what he spent since the ISO date
+    What stays: admission, language and zone; that and when it was requested; the spending since the ISO date
     `spent_since` (or forgetting would lift the daily limit); the keys of processed updates without their text; updates
     that are not processed yet.
     """
@@ -152,7 +152,7 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
 
 
 def _erase_elsewhere(connection: Connection, user_id: int) -> None:
-    """What others hold that is his: invitations he sent, that tasks of theirs are for him, updates that he sent."""
+    """Deletes what others hold of the owner: invitations, the recipient of their tasks, updates from the owner."""
     connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
     connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
     processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
@@ -162,8 +162,8 @@ def _erase_elsewhere(connection: Connection, user_id: int) -> None:
 def checkpoint(connection: Connection) -> bool:
     """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
 
-    Outside any transaction. False while a reader still needs the log: a backup may read for minutes, and nobody's
-    write waits for that. A PostgreSQL server clears up after itself, in its own time.
+    Outside any transaction. Returns False while a reader still needs the log: a backup may read for minutes, and no
+    write waits for that. A PostgreSQL server cleans up after itself.
     """
     if connection.dialect.name != "sqlite":
         return True
@@ -190,6 +190,6 @@ def _put(connection: Connection, forgetting: Forgetting, state: str) -> None:
 
 
 def forgetting_of(row: Mapping[str, Any]) -> Forgetting:
-    """A stored row, of whichever database."""
+    """A stored row of any database."""
     ref_id = str(row["person_id"]) if row["kind"] == "person" else row.get("ref_id")
     return Forgetting(row["user_id"], row["id"], row["kind"], ref_id, row["due_at"], row["created_at"])

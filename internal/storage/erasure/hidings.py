@@ -1,7 +1,7 @@
-"""What is hidden until it is erased: one row for each node, edge or part of a profile and each request that hides it.
+"""What is hidden until it is erased: one row for each node, edge or profile part and each request that hides it.
 
-A row belongs to a pending forgetting and goes with it, undone or done. What several requests hide stays hidden until
-the last of them is undone.
+A row belongs to a pending forgetting and ends with it. What several requests hide stays hidden until the last of them
+is undone.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ HiddenKind = Literal["node", "edge", "part"]
 
 _TABLES: Final[dict[str, Table]] = {"node": graph_nodes, "edge": graph_edges}
 _TARGETS: Final = select(hidings.c.target)
-_ANY: Final = exists().where(hidings.c.target > "")  # by the index: one look, whoever hides something
+_ANY: Final = exists().where(hidings.c.target > "")  # by the index: one lookup, whichever request hides it
 
 _HIDE: Final = upsert(hidings).on_conflict_do_nothing()
 
 
 def visible(target: ColumnElement[str]) -> ColumnElement[bool]:
-    """The condition that no request hides what has this id. A person is as visible as its entity.
+    """The condition that no request hides the target with this id. A person is as visible as its entity.
 
-    The table is empty nearly always; that is looked up once for a statement, and no row costs anything then.
+    The table is nearly always empty; that is checked once for a statement, and rows cost nothing then.
     """
     return or_(~_ANY, target.not_in(_TARGETS))
 
 
 def hidden(target: ColumnElement[str]) -> ColumnElement[bool]:
-    """The condition that some request hides what has this id."""
+    """The condition that some request hides the target with this id."""
     return exists().where(hidings.c.target == target)
 
 
 def hide(
     connection: Connection, user_id: int, forgetting_id: str, kind: HiddenKind, targets: Iterable[str]
 ) -> list[str]:
-    """Hides these targets, those that the owner has, for one request; returns those that nothing hid before."""
+    """Hides the owner's targets among these for one request. Returns those that nothing hid before."""
     wanted = sorted(set(targets))
     if kind in _TABLES:
         wanted = sorted(set(wanted).difference(gone(connection, user_id, kind, wanted)))
@@ -57,7 +57,7 @@ def hide(
 
 
 def hide_every(connection: Connection, user_id: int, forgetting_id: str) -> None:
-    """Hides every node and edge of an owner; telling caches to read the owner anew is the caller's."""
+    """Hides every node and edge of an owner. Telling caches to read the owner again is the caller's."""
     for kind, table in _TABLES.items():
         rows = select(literal(user_id), literal(forgetting_id), literal(kind), table.c.id)
         every = rows.where(table.c.user_id == user_id)
@@ -72,7 +72,7 @@ def inherit(connection: Connection, user_id: int, kind: HiddenKind, before: str,
 
 
 def end(connection: Connection, user_id: int, forgetting_id: str) -> dict[HiddenKind, list[str]]:
-    """Ends what a request hides; returns, by kind, the targets that nothing hides any more."""
+    """Ends what a request hides. Returns, by kind, the targets that nothing hides any more."""
     one = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id)
     ended: dict[HiddenKind, list[str]] = {"node": [], "edge": [], "part": []}
     for row in connection.execute(delete(hidings).where(one).returning(hidings.c.kind, hidings.c.target)).all():
@@ -86,7 +86,7 @@ def end(connection: Connection, user_id: int, forgetting_id: str) -> dict[Hidden
 
 
 def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
-    """Makes every node and edge of an owner visible; returns what was hidden, by request and kind, for `hide`."""
+    """Makes every node and edge of an owner visible. Returns what was hidden, by request and kind, for `hide`."""
     ours = (hidings.c.user_id == user_id) & hidings.c.kind.in_(_TABLES)
     lifted: dict[tuple[str, HiddenKind], list[str]] = {}
     for row in connection.execute(delete(hidings).where(ours).returning(*hidings.c)).all():
@@ -95,7 +95,7 @@ def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], l
 
 
 def hidden_among(connection: Connection, user_id: int, kind: HiddenKind, targets: Sequence[str]) -> set[str]:
-    """Those of these targets that some request hides."""
+    """The targets among these that some request hides."""
     ours = select(hidings.c.target).where(hidings.c.user_id == user_id, hidings.c.kind == kind)
     found: set[str] = set()
     for chunk in chunks(targets):
@@ -104,7 +104,7 @@ def hidden_among(connection: Connection, user_id: int, kind: HiddenKind, targets
 
 
 def hidden_parts(connection: Connection, user_id: int, prefix: str) -> set[str]:
-    """The keys behind this prefix of the parts of profiles that some request hides."""
+    """The keys, without this prefix, of the profile parts that some request hides."""
     ours = (hidings.c.user_id == user_id) & (hidings.c.kind == "part") & hidings.c.target.startswith(prefix)
     return {
         target.removeprefix(prefix) for target in connection.execute(select(hidings.c.target).where(ours)).scalars()
@@ -112,7 +112,7 @@ def hidden_parts(connection: Connection, user_id: int, prefix: str) -> set[str]:
 
 
 def parts_hidden_for(connection: Connection, user_id: int, ref_ids: Sequence[str]) -> list[str]:
-    """The parts of profiles that are hidden by requests to forget one of these."""
+    """The profile parts that are hidden by requests to forget one of these."""
     same = (forgettings.c.user_id == hidings.c.user_id) & (forgettings.c.id == hidings.c.forgetting_id)
     query = select(hidings.c.target).join(forgettings, same).where(hidings.c.user_id == user_id)
     query = query.where(hidings.c.kind == "part", forgettings.c.ref_id.in_(ref_ids))
@@ -120,7 +120,7 @@ def parts_hidden_for(connection: Connection, user_id: int, ref_ids: Sequence[str
 
 
 def gone(connection: Connection, user_id: int, kind: HiddenKind, ids: Iterable[str]) -> list[str]:
-    """Those of these ids of nodes or edges that are not stored."""
+    """The ids of nodes or edges among these that are not stored."""
     table, listed, there = _TABLES[kind], sorted(ids), set[str]()
     for chunk in chunks(listed):
         one = (table.c.user_id == user_id) & table.c.id.in_(chunk)

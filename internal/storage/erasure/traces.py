@@ -1,7 +1,7 @@
-"""A walk over every text-bearing column of derived rows, which empties those that hold traces of something forgotten.
+"""Empties every text column of derived rows that holds traces of something forgotten.
 
-The registry of columns is `tables.py` itself: whatever is marked TEXT there is looked at here, so that a new table
-cannot be forgotten about.
+The registry of columns is `tables.py` itself: every column marked TEXT is examined, so that a new table cannot be
+overlooked.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 """The owner's own conversation: what is forgotten of it is deleted by its keys, or stays."""
 
 _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
-"""Another person's profile may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
+"""Another person's profile may name the forgotten one, whose own rows are deleted by their keys."""
 
 _KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"})
-"""Rows that would be broken by an empty text: what is forgotten of them is deleted through the graph and its facts."""
+"""Rows that an empty text would break: what is forgotten of them is deleted through the graph and its facts."""
 
 _QUOTES: Final = frozenset({"evidence"})
 """Copies of lines that others may cite too."""
@@ -62,10 +62,10 @@ _QUOTES: Final = frozenset({"evidence"})
 _KEPT_WORDS: Final = _OWNERS_WORDS | _PROFILES | _KNOWLEDGE
 
 _ID_KEY: Final = r"(?<![a-z_])(?:person_|source_|target_)?id\\*\"?\s*:\s*\\*\"?"
-"""A person's id as model replies write it, also where the JSON stands inside another JSON string."""
+"""A person's id as model replies write it, also where the JSON is inside another JSON string."""
 
 _CURSOR: Final = "cursor"
-"""How the keys begin under which agents keep how far they have read."""
+"""The prefix of the keys under which agents store how far they have read."""
 
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
 _OWED: Final = ("pending", "sending", "unknown", "held")
@@ -74,18 +74,18 @@ _ARE_THEIR_WORDS: Final = frozenset({suggestions, tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
 _FEW: Final = 60
 _TELLING: Final = 4
-"""Characters from which a line is looked for: shorter ones ("да", "ok") are in every text."""
+"""The shortest line, in characters, that is searched: shorter ones ("да", "ok") are in every text."""
 
 
 def blank_mentions(connection: Connection, user_id: int, mentions: Holds) -> int:
-    """Empties the derived texts of this owner that mention somebody, quotes of what was said included; how many."""
+    """Empties this owner's derived texts that mention somebody, quotes included. Returns how many."""
     return _blank(connection, user_id, mentions, _KEPT_WORDS)
 
 
 def blank_texts(connection: Connection, user_id: int, holds: Holds) -> int:
-    """Empties the derived texts of this owner that hold erased lines; how many fields.
+    """Empties this owner's derived texts that contain erased lines. Returns how many fields.
 
-    Quotes of other lines stay, and so does what is on its way to the owner: it goes when it has been sent.
+    Quotes of other lines stay, and so does what is on its way to the owner, which goes when it has been sent.
     """
     return _blank(connection, user_id, holds, _KEPT_WORDS | _QUOTES | {outbox.name})
 
@@ -98,7 +98,7 @@ def blank_calls(
     session_id: str | None = None,
     turn_ids: Collection[str] = (),
 ) -> None:
-    """Empties the prompts and replies of calls that were made for this episode or session, or one of these turns."""
+    """Empties the prompts and replies of calls made for this episode or session, or one of these turns."""
     links = model_calls.c.links
     made_for = [links["turn"].as_string().in_(part) for part in chunks(turn_ids)]
     if episode_id is not None:
@@ -111,7 +111,7 @@ def blank_calls(
 
 
 def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
-    """Empties what events tell of an episode; that they happened stays."""
+    """Empties the payloads of events about an episode; the events stay."""
     about = (event_links.c.ref == episode_id) & (event_links.c.name == "fragment")
     places = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, about)
     theirs = (events.c.user_id == user_id) & events.c.seq.in_(places)
@@ -119,7 +119,7 @@ def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
 
 
 def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
-    """Empties what events tell that link to one of these ids; that they happened stays."""
+    """Empties the payloads of events that link to one of these ids; the events stay."""
     for part in chunks(refs):
         linking = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, event_links.c.ref.in_(part))
         theirs = (events.c.user_id == user_id) & events.c.seq.in_(linking)
@@ -127,7 +127,7 @@ def blank_events_about(connection: Connection, user_id: int, refs: Collection[st
 
 
 def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
-    """What is still to be sent of these messages is never sent."""
+    """Cancels the unsent parts of these messages."""
     for part in chunks(message_ids):
         theirs = and_(outbox.c.user_id == user_id, outbox.c.message_id.in_(part))
         connection.execute(update(outbox).where(theirs).values(payload={}))
@@ -137,7 +137,8 @@ def blank_replies(connection: Connection, user_id: int, message_ids: Collection[
 
 def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[str] = ()) -> Holds:
     """A test for texts that mention somebody: by a name in any ending, by id as prompts and replies write it
-    (`Person:42`, `"id": 42`), or by a whole phrase. Case does not matter. Catches too much rather than too little."""
+    (`Person:42`, `"id": 42`), or by a whole phrase. Ignores case. Matches too much rather than too little.
+    """
     parts = [rf"(?<!\w){re.escape(_stem(word.casefold()))}\w*" for word in words if word.strip()]
     parts += [rf"person:{number}(?!\d)|{_ID_KEY}{number}(?!\d)" for number in ids]
     parts += [re.escape(phrase.casefold()) for phrase in phrases if phrase.strip()]
@@ -147,21 +148,21 @@ def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[
 def name_pattern(words: Iterable[str]) -> Holds:
     """A test for texts that name somebody or something: the name with an ending of up to three letters, no more.
 
-    Closer than `mention_pattern`, since whole facts go by it: Peter is not Petersburg, and Маша no машина.
+    Narrower than `mention_pattern`, since whole facts depend on it: Peter is not Petersburg, and Маша no машина.
     """
     return _matching([_named(word.casefold()) for word in words if word.strip()])
 
 
 def _named(word: str) -> str:
     stem = _stem(word)
-    longest = 3 if stem == word else 2  # what was cut off is part of the ending
+    longest = 3 if stem == word else 2  # the removed letters are part of the ending
     return rf"(?<!\w){re.escape(stem)}\w{{0,{longest}}}(?!\w)"
 
 
 class Lines:
-    """A test for texts that hold one of these lines, whole or by a sentence of it, however it is quoted or escaped.
+    """A test for texts with one of these lines, whole or by a sentence of it, however it is quoted or escaped.
 
-    Only words and their order count. Sentences of fewer than four characters are not looked for.
+    Only words and their order count. Sentences of fewer than four characters are ignored.
     """
 
     def __init__(self, lines: Iterable[str | None]) -> None:
@@ -172,7 +173,7 @@ class Lines:
 
     def __call__(self, text: str) -> bool:
         folded = text.casefold()
-        # A few words are sooner looked for in a text than the text is cut into words.
+        # Searching a few words in a text is faster than cutting the text into words.
         if len(self._by_anchor) <= _FEW and not any(anchor in folded for anchor in self._by_anchor):
             return False
         words = _words(folded)
@@ -212,12 +213,12 @@ def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[s
 
 
 def _blank_column(connection: Connection, user_id: int, table: Table, column: Column[Any], holds: Holds) -> int:
-    """A suggestion or task without its words is none, and a message without its text cannot be sent: they go."""
+    """Empties a column. Rows that are nothing without their text (suggestions, tasks, unsent messages) are deleted."""
     keys = list(table.primary_key.columns)
-    # JSON as it is stored: reading it into objects only to write it again took half of the time.
+    # Stored JSON text: parsing it only to write it again took half of the time.
     held = cast(column, Text) if isinstance(column.type, JSON) else column
     query = select(*keys, held.label("held")).where(table.c.user_id == user_id, column.is_not(None))
-    if table is agent_state:  # a cursor holds ids alone, and a name of three letters may stand in one
+    if table is agent_state:  # a cursor holds ids alone, and may contain a name of three letters
         query = query.where(agent_state.c.key.not_like(f"{_CURSOR}%"))
     rows = connection.execute(query)
     found = [row for row in rows if holds(_text(row.held))]
