@@ -73,7 +73,7 @@ async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) 
 
         await chat.say("Петров живёт в Киеве с 2020 года.")
         await archived(bot, chat, 2)
-        asked = await people.wait_for_message(user, lambda m: "не сходится" in m["text"])
+        asked = await people.wait_for_message(user, lambda m: "противоречит одно другому" in m["text"])
         settled = await chat.press(asked, next(_labels(asked, "Одесса")), "Хорошо, верно это")
         assert settled["message_id"] == asked["message_id"]
         listed = await chat.say("/facts Петрову")
