@@ -135,10 +135,8 @@ def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) ->
     within = repository.entity_ids(connection, user_id, repository.sources_of(connection, user_id, undone.source_id))
     entity_nodes.split(connection, undone.source, target, within, undone.moved)
     merge_repository.mark_undone(connection, user_id, undone.id, now)
-    source = repository.get(connection, user_id, undone.source_id)
-    if source is None:
-        raise NotFound(f"there is no person {undone.source_id}")
-    return source, target
+    # Hidden, if what supports the source alone is about to be forgotten: then as it was before the merge.
+    return repository.get(connection, user_id, undone.source_id) or undone.source, target
 
 
 def _source(connection: Connection, user_id: int, source_id: int) -> Person:

@@ -57,7 +57,7 @@ class Erased:
 
     `log_emptied` is False while the write-ahead log is still being read; that is tried again at every tick. `remaining`
     are sentences of profiles, each behind its person, for which it cannot be decided whether they state a forgotten
-    fact. """
+    fact."""
 
     fallen: dict[str, int]
     backups: Sequence[str]
