@@ -45,12 +45,12 @@ KILLS = [
 
 
 def test_every_commit_point_is_in_the_list() -> None:
-    """The points that the product's writes name are those of the list, and architecture.md describes each."""
+    """The points that the product's writes name are those of the list, and processing.md describes each."""
     code = "".join(
         path.read_text(encoding="utf-8") for room in ("bot", "internal") for path in (ROOT / room).rglob("*.py")
     )
     assert set(re.findall(r'point="(C\d+)"', code)) == set(COMMIT_POINTS)
-    told = re.findall(r"^\| (C\d+) \|", (ROOT / "docs/architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    told = re.findall(r"^\| (C\d+) \|", (ROOT / "docs/processing.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert told == list(COMMIT_POINTS)
 
 

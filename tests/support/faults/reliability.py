@@ -35,7 +35,7 @@ HEAD = """\
 # Reliability
 
 For everybody who wants to know whether messages get lost. Written by `make torture` from its own records: every figure
-was counted. How the promise is kept is described in [architecture](architecture.md).
+was counted. [What happens to a message](processing.md) says how the promise is kept.
 """
 
 RANDOM = """
