@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from internal.graph.labels import NODES
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
@@ -49,7 +50,8 @@ from internal.storage.vectors import Vector, from_blob
 
 ItemKind = Literal["fact", "entity", "episode", "node"]
 KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode", "node")
-"""`node` is every label of the memory graph but Entity."""
+"""`entity` is everything known by its name: entities, people, preferences, topics. `node` is every label of the memory
+graph but Entity."""
 
 IMPORTED: Final = "imported"
 """The source of an episode that was imported, not written in a chat."""
@@ -86,6 +88,10 @@ _MENTIONING: Final = (
     .limit(bindparam("most"))
 )
 _NOTHING: Final = literal("")
+_ITEMS_OF: Final[Mapping[ItemKind, Sequence[str]]] = {"entity": ("entity:", "node:")}
+"""The beginnings of the search items of a kind; by default its own name."""
+
+_NAMED_LABELS: Final = [schema.label for schema in NODES.values() if schema.by_name and schema.label != "Entity"]
 _CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
     EDGE_CHANGE: ["fact"],
     NODE_CHANGE: ["entity", "node"],
@@ -160,10 +166,9 @@ def touched(
 ) -> tuple[str, ...]:
     """The ids of this kind that changes are about, each once."""
     ids = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
-    prefix = f"{kind}:"
-    ids |= {
-        ref.removeprefix(prefix) for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)
-    }
+    for prefix in _ITEMS_OF.get(kind, (f"{kind}:",)):
+        found = [ref for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)]
+        ids |= {ref.removeprefix(prefix) for ref in found}
     if kind == "entity":
         ids |= _entities_of(connection, user_id, entries)
     return tuple(sorted(ids))
@@ -247,7 +252,9 @@ def _queries(user_id: int, kind: ItemKind, vectors_of: VectorKind | None, analyz
         case "fact":
             return [_facts(user_id, vectors_of, analyzer)]
         case "entity":
-            return [_nodes(user_id, vectors_of, analyzer), _people(user_id, vectors_of, analyzer)]
+            memories = _memories(user_id, vectors_of, analyzer)
+            named = memories.where(graph_nodes.c.label.in_(_NAMED_LABELS))
+            return [_nodes(user_id, vectors_of, analyzer), named, _people(user_id, vectors_of, analyzer)]
         case "node":
             return [_memories(user_id, vectors_of, analyzer)]
         case "episode":

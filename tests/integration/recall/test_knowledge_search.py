@@ -199,6 +199,22 @@ async def test_nodes_are_found_by_any_form_of_their_name(known: Known) -> None:
     assert {hit.node.name for hit in places} == {"Київ", "Boston"}
 
 
+async def test_preferences_and_topics_are_found_with_the_entities(known: Known) -> None:
+    """They are named nodes too: found by type, without one, by new words, and their facts by their name."""
+    made = await life(known)
+    search = known.search(embedder=known.embedder)
+    await search.nodes(OWNER, "sailing")
+    topic = await known.node("Sailing", label="Topic")
+    tea = await known.node("green tea", label="Preference")
+    for _ in ("just written", "analysed and embedded"):
+        assert [hit.node.id for hit in await search.nodes(OWNER, "tea", entity_types=["Preference"])] == [tea]
+        assert [hit.node.id for hit in await search.nodes(OWNER, "boats", entity_types=["Topic"])] == [topic]
+        assert (await search.nodes(OWNER, "what about sailing?", 1))[0].node.id == topic
+        await known.follow()
+    told = await known.tell(made["bob"], "LIKES", topic, "Bob spends his summers on the water")
+    assert (await known.search().facts(OWNER, "who is fond of sailing?", 1))[0].fact.id == told
+
+
 async def test_episodes_are_found_by_what_they_say(known: Known) -> None:
     """The text that a writer gave an episode is searched like any other."""
     for number, text in enumerate(("Обсудили ремонт кухни и плитку", "План поїздки до Карпат", "Release checklist")):

@@ -48,10 +48,12 @@ class Known:
     clock: FrozenClock = field(default_factory=lambda: FrozenClock(NOON))
     told: int = 0
 
-    async def node(self, name: str, user_id: int = OWNER, **properties: object) -> str:
-        """An entity; its id."""
-        given = {"name": name, "type": "concept", **properties}
-        made = await self.database.write(lambda c: store.add_node(c, user_id, "Entity", given, now=self.clock.now()))
+    async def node(self, name: str, user_id: int = OWNER, label: str = "Entity", **properties: object) -> str:
+        """An entity, or a node of another label; its id."""
+        given = {"preference": name} if label == "Preference" else {"name": name, **properties}
+        if label == "Entity":
+            given = {"type": "concept", **given}
+        made = await self.database.write(lambda c: store.add_node(c, user_id, label, given, now=self.clock.now()))
         return made.id
 
     async def owner(self, user_id: int = OWNER) -> str:

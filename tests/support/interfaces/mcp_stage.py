@@ -160,6 +160,12 @@ async def remember(client: Client) -> None:
     assert (await ask(client, "strengthen_connection", **ends, amount=0.2))["strength"] == pytest.approx(0.5)
     assert (await ask(client, "weaken_connection", **ends, amount=0.1))["strength"] == pytest.approx(0.4)
 
+    for label, named in (("Preference", {"preference": "green tea"}), ("Topic", {"name": "sorts of tea"})):
+        stored = await ask(client, "store_memory", label=label, properties=named)
+        nodes = await ask(client, "search_with_citations", query="tea", search_type="nodes", entity_types=[label])
+        assert [(node["uuid"], node["labels"]) for node in nodes["results"]] == [(stored["id"], [label])]
+        assert set(nodes["chains"]) == {stored["id"]}
+
     recalled = await ask(client, "recall_memory", query="What tea does Olena drink?")
     assert {one["node"]["id"] for one in recalled["memories"]} == {green["id"], awake["id"]}
     found = next(one for one in recalled["memories"] if one["node"]["id"] == awake["id"])
