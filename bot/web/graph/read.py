@@ -18,12 +18,19 @@ _LAST_SEGMENT = 2**31 - 1
 
 
 def edges(connection: Connection, user_id: int, facts: Iterable[Fact]) -> list[EntityEdge]:
-    """Facts with their citations and the lines that support them."""
+    """Facts with the citations and lines of the episodes that support them: of a past state, those known then."""
     listed = list(facts)
     ids = [fact.id for fact in listed]
     citations = knowledge.citations_of_facts(connection, user_id, ids)
     evidence = knowledge.evidence_of_facts(connection, user_id, ids)
-    return [EntityEdge.of(fact, citations.get(fact.id, ()), evidence.get(fact.id, ())) for fact in listed]
+    return [
+        EntityEdge.of(
+            fact,
+            [one for one in citations.get(fact.id, ()) if one.episode_uuid in fact.episodes],
+            [line for line in evidence.get(fact.id, ()) if line.episode_id in fact.episodes],
+        )
+        for fact in listed
+    ]
 
 
 def edge(connection: Connection, user_id: int, fact: Fact) -> EntityEdge:

@@ -55,10 +55,14 @@ def copy_to(connection: Connection, claim: Claim, **changes: Any) -> Claim:
     return copied
 
 
-def of_group(connection: Connection, user_id: int, group: Group) -> list[Claim]:
-    """The claims of a group that are held now."""
+def of_group(connection: Connection, user_id: int, group: Group, until: datetime | None = None) -> list[Claim]:
+    """The claims of a group that are held now, or were held just before a moment, in the order of `said_at`."""
     source, name, target = group
-    query = _OF_RELATION if target is None else _OF_STATEMENT
+    if until is None:
+        query = _OF_RELATION if target is None else _OF_STATEMENT
+    else:
+        kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at >= until)
+        query = (_RELATION if target is None else _STATEMENT).where(claims.c.created_at < until, kept)
     asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
     return [_claim(row) for row in connection.execute(query, asked)]
 
@@ -152,13 +156,14 @@ _MINE: Final = claims.c.user_id == bindparam("owner")
 
 # Run once or more for each claim: built once, for building a statement takes several times as long as running it.
 _ADD: Final = insert(claims)
-_OF_RELATION: Final = (
+_RELATION: Final = (
     select(claims)
     .where(_MINE, claims.c.source == bindparam("begin"), claims.c.name == bindparam("relation"))
-    .where(claims.c.retracted_at.is_(None))
     .order_by(claims.c.said_at, claims.c.id)
 )
-_OF_STATEMENT: Final = _OF_RELATION.where(claims.c.target == bindparam("end"))
+_STATEMENT: Final = _RELATION.where(claims.c.target == bindparam("end"))
+_OF_RELATION: Final = _RELATION.where(claims.c.retracted_at.is_(None))
+_OF_STATEMENT: Final = _STATEMENT.where(claims.c.retracted_at.is_(None))
 _OF_EDGES: Final = (
     select(claims)
     .where(_MINE, claims.c.edge_id.in_(bindparam("ids", expanding=True)))

@@ -165,17 +165,14 @@ def claims_of(connection: Connection, user_id: int, versions: Sequence[Version])
 
 
 def _supported_then(connection: Connection, user_id: int, version: Version) -> list[Claim]:
-    expired = version.fact.expired_at
-    assert expired is not None  # only expired versions are asked about
-    chain = fact_repository.chain(connection, user_id, version.fact.id)
-    later = [one.fact.id for one in chain if one.fact.created_at >= version.fact.created_at]
-    claims = claim_repository.of_edges(connection, user_id, later)
-    held = [
-        claim
-        for claim in claims
-        if claim.created_at < expired and (claim.retracted_at is None or claim.retracted_at >= expired)
-    ]
-    return held or claim_repository.by_ids(connection, user_id, [version.claim_id])
+    """The claims of the span that the version was when it expired, wherever they have moved since."""
+    assert version.fact.expired_at is not None  # only expired versions are asked about
+    group = group_of(version.fact)
+    held = {claim.id: claim for claim in claim_repository.of_group(connection, user_id, group, version.fact.expired_at)}
+    for span in project(list(held.values()), functional=group[2] is None).spans:
+        if version.claim_id in (support := {*span.claims, *span.ends}):
+            return [claim for claim in held.values() if claim.id in support]
+    return claim_repository.by_ids(connection, user_id, [version.claim_id])
 
 
 def _known_facts(

@@ -171,3 +171,26 @@ def test_an_embedded_url_is_read_back(description: str, path: str) -> None:
 def test_a_description_without_url_gives_none(description: str | None) -> None:
     """Only http and https after the specified word count."""
     assert episode_repository.extract_source_url(description) is None
+
+
+def test_an_old_version_cites_what_supported_it_then(knowledge: Knowledge) -> None:
+    """Not what another target or statement had said, though a correction has made both one fact since."""
+    knowledge.tell("Anna", "WORKS_FOR", "ACME", 2020)
+    knowledge.tell("Boris", "WORKS_FOR", "Beta", 2024)
+    knowledge.tell("Anna", "WORKS_FOR", "Beta", text="Anna works for Beta", start=2020)
+    for target, text in (("rowing", "Anna likes rowing on Sundays"), ("rowing", "Anna likes to watch a race")):
+        knowledge.tell("Anna", "LIKES", target, text=text)
+    facts = {fact.fact: fact for fact in knowledge.facts() if fact.source == knowledge.entities["Anna"]}
+    episodes = {text: fact.episodes for text, fact in facts.items()}
+    for wrong, right, target in (
+        ("Anna works for ACME", "Anna works for Beta", "Beta"),
+        ("Anna likes rowing on Sundays", "Anna likes to watch a race", "rowing"),
+    ):
+        moved = {"target_id": knowledge.entities[target], "now": knowledge.later()}
+        old, new = service.update_fact(knowledge.connection, OWNER, facts[wrong].id, right, **moved)
+        before, after = (service.history(knowledge.connection, OWNER, new.id)[place] for place in (0, -1))
+        assert (before.id, before.episodes) == (facts[wrong].id, episodes[wrong])
+        assert set(after.episodes) == {*episodes[wrong], *episodes[right]}
+        cited = service.citations_of_facts(knowledge.connection, OWNER, [old.id])[old.id]
+        assert tuple(citation.episode_uuid for citation in cited) == episodes[wrong]
+        assert [line.quote for line in service.evidence_of_fact(knowledge.connection, OWNER, old.id)] == [wrong]

@@ -53,6 +53,17 @@ async def test_both_axes_of_time_can_be_asked(lives: Stage) -> None:
     assert await found(lives, include_invalid=True) == ["Anna lives in Lviv", "Anna lives in Kyiv"]
 
 
+async def test_what_was_known_then_cites_what_had_been_told_by_then(lives: Stage) -> None:
+    """Not the episodes and lines that repeated it afterwards."""
+    [then] = (await search(lives, known_at="2026-02-07T12:00:30Z")).json()["results"]
+    ends = then["source_node_uuid"], then["target_node_uuid"]
+    await lives.tell(ends[0], "LIVES_IN", ends[1], "Anna lives in Kyiv", "2020-01-01")
+    await lives.follow()
+    [now] = (await search(lives, as_of="2022-06-01")).json()["results"]
+    assert (len(now["episodes"]), len(now["citations"]), len(now["evidence"])) == (2, 2, 2)
+    assert (await search(lives, known_at="2026-02-07T12:00:30Z")).json()["results"] == [then]
+
+
 async def test_a_bare_date_is_midnight_where_the_owner_lives(lives: Stage) -> None:
     """In Kyiv the first of July begins three hours before it does in UTC."""
     boris, lviv = await lives.node("Boris B", BORIS), await lives.node("Lviv", BORIS)
