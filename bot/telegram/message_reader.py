@@ -13,11 +13,12 @@ from aiogram.types import (
     MessageOriginChat,
     MessageOriginHiddenUser,
     MessageOriginUser,
+    MessageReactionUpdated,
     User,
 )
 
 from internal.access.model import Author
-from internal.dialogue.model import ForwardOrigin, Incoming
+from internal.dialogue.model import ForwardOrigin, Incoming, Reaction
 
 MEDIA = (
     "voice",
@@ -65,6 +66,13 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
     )
 
 
+def reaction_of(changed: MessageReactionUpdated, bot_id: int) -> Reaction:
+    """A reaction in a private chat; an emoji that has no character goes by its id."""
+    shown = [getattr(one, "emoji", None) or getattr(one, "custom_emoji_id", one.type) for one in changed.new_reaction]
+    at, chat_id = changed.date.astimezone(UTC), changed.chat.id
+    return Reaction(chat_id, bot_id, chat_id, changed.message_id, " ".join(shown), at)
+
+
 def chat_of(raw: str) -> int | None:
     """The chat that keeps an update (as JSON) in order; None if it has none or cannot be read."""
     match json.loads(raw):
@@ -74,6 +82,7 @@ def chat_of(raw: str) -> int | None:
             {"message": {"chat": {"id": int(chat_id)}}}
             | {"edited_message": {"chat": {"id": int(chat_id)}}}
             | {"my_chat_member": {"chat": {"id": int(chat_id)}}}
+            | {"message_reaction": {"chat": {"id": int(chat_id)}}}
             | {"stopped_message_generation": {"chat": {"id": int(chat_id)}}}
         ):
             return _stored(chat_id)

@@ -151,7 +151,7 @@ class _Stored:
 
     def next_integrity(self) -> float:
         """The share of steps from message to message, ends included, that NEXT takes without a detour."""
-        line = [event.message_id or "" for event in self.events if event.label is not EventLabel.ANALYSIS]
+        line = [event.message_id for event in self.events if event.message_id is not None]
         wanted = list(pairwise(("", *(message.id for message in self.said), "")))
         taken = set(pairwise(("", *line, "")))
         return sum(step in taken for step in wanted) / len(wanted)
@@ -176,7 +176,7 @@ class _Stored:
         return list(dict.fromkeys(lacking))
 
     def homeless(self, event: Event) -> bool:
-        if event.label is EventLabel.ANALYSIS:
+        if event.label is EventLabel.ANALYSIS or event.is_reaction:
             return event.session_id not in self.sessions
         return event.message_id is None or event.message_id not in self.ids or event.session_id not in self.sessions
 
@@ -186,14 +186,15 @@ class _Stored:
             return False
         asked = self.by_number.get(event.answers_n)
         wanted = _USERS if event.label is EventLabel.RESPONSE else (EventLabel.RESPONSE,)
-        return asked is None or asked.session_id != event.session_id or asked.label not in wanted
+        elsewhere = asked is not None and asked.session_id != event.session_id
+        return asked is None or asked.label not in wanted or (elsewhere and event.label is not EventLabel.FEEDBACK)
 
     def mislabelled(self) -> list[Event]:
         """Wrongly labelled events: the first user message of a session is its Request, every other Feedback."""
         opened: set[str] = set()
         wrong = []
         for event in self.events:
-            if event.label in _USERS:
+            if event.label in _USERS and not event.is_reaction:
                 wanted = EventLabel.FEEDBACK if event.session_id in opened else EventLabel.REQUEST
                 opened.add(event.session_id)
                 wrong += [event] if event.label is not wanted else []
@@ -259,7 +260,10 @@ def _wanted_order(line: Sequence[Event], places: Mapping[str, int]) -> list[Even
 
 
 def _point_again(connection: Connection, user_id: int) -> int:
-    """Corrects what events point at: a Response at the last question of its turn or nothing; an empty Analysis goes."""
+    """Corrects what events point at: a Response at the last question of its turn or nothing, a Feedback at nothing.
+
+    An Analysis or reaction of nothing goes.
+    """
     stored = _Stored.read(connection, user_id)
     wrong = [event for event in stored.events if stored.dangling(event)]
     asked = _last_of_turns(stored)
@@ -269,7 +273,9 @@ def _point_again(connection: Connection, user_id: int) -> int:
             question = asked.get(turns.get(event.message_id or "") or "")
             same = question is not None and question.session_id == event.session_id
             repository.change_event(connection, event, answers_n=question.n if question and same else None)
-    repository.drop_events(connection, user_id, [event.id for event in wrong if event.label is EventLabel.ANALYSIS])
+        elif event.message_id is not None:
+            repository.change_event(connection, event, answers_n=None)
+    repository.drop_events(connection, user_id, [event.id for event in wrong if event.message_id is None])
     return len(wrong)
 
 

@@ -27,8 +27,8 @@ class EventLabel(StrEnum):
 class Session:
     """One conversation. `topic_by` is `words` (the beginning of its Request) until the analyst or the owner names it.
 
-    `trigger` is the last command that acted on it; a session that opened by itself has `/db`. `tz` is the owner's IANA
-    zone when it opened: it decides the days and times of its events. At most one session of an owner is open.
+    `trigger` is the command that opened it; a session that opened by itself has `/db`. `tz` is the owner's IANA zone
+    when it opened: it decides the days and times of its events. At most one session of an owner is open.
     """
 
     user_id: int
@@ -51,8 +51,10 @@ class Event:
     """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock showed.
 
     `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the event
-    that a Response answers or an Analysis analyses; a summary of the session has None. `attrs` hold what no message
-    holds: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once there is one.
+    that a Response answers, an Analysis analyses or a Feedback is about; a summary of the session has None, and so has
+    a Feedback that names no Response: unless it `replies` to something else, it is about the last one. `attrs` hold
+    what no message holds: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once there
+    is one, the `reaction` of a Feedback without a message.
     """
 
     user_id: int
@@ -66,6 +68,12 @@ class Event:
     answers_n: int | None = None
     attrs: Mapping[str, Any] = field(default_factory=dict)
     run_id: str | None = None
+    replies: bool = False
+
+    @property
+    def is_reaction(self) -> bool:
+        """Whether it is a tap on an answer, which is no message of the log."""
+        return self.label is EventLabel.FEEDBACK and self.message_id is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ EVENT_CHANGE: Final = mention_repository.EVENT_CHANGE
 
 _user: Final = bindparam("owner", type_=BigInteger)
 _said = (messages.c.user_id == chronicle.c.user_id) & (messages.c.id == chronicle.c.message_id)
-_EVENTS: Final = select(chronicle, messages.c.content.label("content")).outerjoin(messages, _said)
+_EVENTS: Final = select(chronicle, messages.c.content, messages.c.reply_to).outerjoin(messages, _said)
 
 # Runs at every turn and is built once: building a statement takes several times as long as running it.
 _OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
@@ -230,8 +230,17 @@ def session_of_messages(connection: Connection, user_id: int, message_ids: Colle
     }
 
 
+def events_numbered(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
+    """The events with these places in the line."""
+    return [
+        _event(row)
+        for part in chunks(numbers)
+        for row in connection.execute(_events(user_id).where(chronicle.c.n.in_(part)))
+    ]
+
+
 def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
-    """The events that answer or analyse one of these, in the order of NEXT."""
+    """The events that answer or analyse one of these, or are about it, in the order of NEXT."""
     found = [
         _event(row)
         for part in chunks(numbers)
@@ -320,9 +329,10 @@ def _event(row: Row[Any]) -> Event:
         session_id=row.session_id,
         label=EventLabel(row.label),
         at=row.at,
-        text=row.content or "",
+        text=row.content or (row.attrs or {}).get("reaction", ""),
         message_id=row.message_id,
         answers_n=row.answers_n,
         attrs=row.attrs or {},
         run_id=row.run_id,
+        replies=row.reply_to is not None,
     )

@@ -19,7 +19,6 @@ from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 OPENING: Final[Trigger] = "/db"
-CONTINUING: Final[Trigger] = "/sa"
 CLOSING: Final[Trigger] = "/ss"
 
 TOPIC: Final = 80
@@ -30,10 +29,10 @@ _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A message of the log as the chronicle needs it. `at` is its time."""
+    """A message of the log as the chronicle needs it, or a reaction. `at` is its time."""
 
     user_id: int
-    message_id: str
+    message_id: str | None
     text: str
     at: datetime
 
@@ -46,11 +45,13 @@ class Lost:
     touched: tuple[str, ...] = ()
 
 
-def hear(connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | None = None) -> Event:
+def hear(
+    connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | None = None, about: str | None = None
+) -> Event:
     """C2: adds the user's message: the Request of a session that it opens, else Feedback.
 
     `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
-    (close the one before it first: `close`), `/sa` continues one.
+    (close the one before it first: `close`), `/sa` continues one. `about` is the id of the answer it replies to.
     """
     session = repository.open_session(connection, spoken.user_id)
     if session is None:
@@ -59,9 +60,34 @@ def hear(connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | 
     else:
         asked = repository.has_request(connection, spoken.user_id, session.id)
         label = EventLabel.FEEDBACK if asked else EventLabel.REQUEST
-        session = _continue(connection, session, spoken.text, command)
+        session = _continue(connection, session, spoken.text)
     attrs = {"type": "command"} if command is not None and label is EventLabel.REQUEST else {}
-    return _append(connection, spoken, session.id, label, attrs=attrs)
+    response = _response(connection, spoken.user_id, about) if label is EventLabel.FEEDBACK else None
+    return _append(connection, spoken, session.id, label, answers_n=response and response.n, attrs=attrs)
+
+
+def react(connection: Connection, user_id: int, message_id: str, reaction: str, at: datetime) -> Event | None:
+    """Makes a reaction the Feedback on exactly this answer, in its session; "" takes it back.
+
+    An answer has one reaction of its owner: another one replaces it. Returns None if nothing changes.
+    """
+    response = _response(connection, user_id, message_id)
+    if response is None:
+        return None
+    before = [event for event in repository.pointing_at(connection, user_id, [response.n]) if event.is_reaction]
+    if [event.text for event in before] == ([reaction] if reaction else []):
+        return None
+    _remove(connection, user_id, before)
+    if not reaction:
+        return before[0]
+    spoken, attrs = Spoken(user_id, None, reaction, at), {"reaction": reaction}
+    return _append(connection, spoken, response.session_id, EventLabel.FEEDBACK, answers_n=response.n, attrs=attrs)
+
+
+def _response(connection: Connection, user_id: int, message_id: str | None) -> Event | None:
+    """The event of an answer."""
+    event = repository.event_of_message(connection, user_id, message_id) if message_id is not None else None
+    return event if event is not None and event.label is EventLabel.RESPONSE else None
 
 
 def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> Event:
@@ -76,21 +102,10 @@ def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: 
     return _append(connection, spoken, session.id, EventLabel.RESPONSE)
 
 
-def close(connection: Connection, user_id: int, now: datetime, *, command: Trigger | None = None) -> Session | None:
-    """Closes the open session and returns it; None if there is none. `command` is what closed it."""
+def close(connection: Connection, user_id: int, now: datetime) -> Session | None:
+    """Closes the open session and returns it; None if there is none."""
     session = repository.open_session(connection, user_id)
-    if session is None:
-        return None
-    trigger = command or session.trigger
-    return repository.change_session(connection, user_id, session.id, closed_at=now, trigger=trigger)
-
-
-def go_on(connection: Connection, user_id: int) -> Session | None:
-    """Records that the owner continues the open session (`/sa`) and returns it; None if there is none."""
-    session = repository.open_session(connection, user_id)
-    if session is None or session.trigger == CONTINUING:
-        return session
-    return repository.change_session(connection, user_id, session.id, trigger=CONTINUING)
+    return session and repository.change_session(connection, user_id, session.id, closed_at=now)
 
 
 def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
@@ -105,7 +120,7 @@ def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
 
 def edited(connection: Connection, spoken: Spoken) -> None:
     """Updates a topic that was made of an edited message; its event reads the new text by itself."""
-    event = repository.event_of_message(connection, spoken.user_id, spoken.message_id)
+    event = repository.event_of_message(connection, spoken.user_id, spoken.message_id or "")
     if event is None:
         return
     repository.touch(connection, spoken.user_id, [event.id])
@@ -164,15 +179,15 @@ def name_topic(connection: Connection, user_id: int, session_id: str, topic: str
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> Lost:
     """Removes the events of messages that are being erased, with what was derived from their text.
 
-    The Analyses of a Response go with it and with the question it answered; the summary of the session goes too, and a
-    topic that it named: both reveal what was said. A session without a message goes whole. If the Request goes, the
-    user's next message takes its place.
+    Reactions to a Response go with it. Its Analyses go with it and with the question it answered; the summary of the
+    session goes too, and a topic that it named: both reveal what was said. A session without a message goes whole. If
+    the Request goes, the user's next message takes its place.
     """
     falling = repository.events_of_messages(connection, user_id, message_ids)
     if not falling:
         return Lost()
     sessions = list(dict.fromkeys(event.session_id for event in falling))
-    _move_answers(connection, user_id, falling)
+    falling += _move_answers(connection, user_id, falling)
     _remove(connection, user_id, falling)
     gone = [session_id for session_id in sessions if _heal(connection, user_id, session_id)]
     return Lost(tuple(gone), tuple(one for one in sessions if one not in gone))
@@ -200,16 +215,11 @@ def _open(connection: Connection, spoken: Spoken, tz: str, command: Trigger | No
     return repository.add_session(connection, session)
 
 
-def _continue(connection: Connection, session: Session, text: str, command: Trigger | None) -> Session:
-    """Records the command, and the first words where the session began without any (with a photo)."""
-    values: dict[str, Any] = {}
-    if command is not None and command != session.trigger:
-        values["trigger"] = command
-    if not session.topic and session.topic_by == "words" and text.strip():
-        values["topic"] = topic_of(text)
-    if not values:
+def _continue(connection: Connection, session: Session, text: str) -> Session:
+    """Names a session that began without words (with a photo) by its first ones."""
+    if session.topic or session.topic_by != "words" or not text.strip():
         return session
-    return repository.change_session(connection, session.user_id, session.id, **values) or session
+    return repository.change_session(connection, session.user_id, session.id, topic=topic_of(text)) or session
 
 
 def _append(
@@ -243,13 +253,21 @@ def _topic_from(connection: Connection, user_id: int, session_id: str, text: str
         repository.change_session(connection, user_id, session_id, topic=topic_of(text))
 
 
-def _move_answers(connection: Connection, user_id: int, falling: Sequence[Event]) -> None:
-    """Points what answered an erased question at what is left of its turn, or at nothing."""
+def _move_answers(connection: Connection, user_id: int, falling: Sequence[Event]) -> list[Event]:
+    """Points what answered an erased question at what is left of its turn, and words about an erased answer at nothing.
+
+    Returns the reactions to erased answers, which fall with them.
+    """
     lost = {event.n: event for event in falling}
-    for event in repository.pointing_at(connection, user_id, list(lost)):
-        if event.label is EventLabel.RESPONSE and event.n not in lost:
+    pointing = [event for event in repository.pointing_at(connection, user_id, list(lost)) if event.n not in lost]
+    for event in pointing:
+        if event.label is EventLabel.ANALYSIS or event.is_reaction:
+            continue
+        left = None
+        if event.label is EventLabel.RESPONSE:
             left = _rest_of_turn(connection, lost[event.answers_n or 0], lost)
-            repository.change_event(connection, event, answers_n=None if left is None else left.n)
+        repository.change_event(connection, event, answers_n=None if left is None else left.n)
+    return [event for event in pointing if event.is_reaction]
 
 
 def _rest_of_turn(connection: Connection, asked: Event, lost: Mapping[int, Event]) -> Event | None:
@@ -285,7 +303,7 @@ def _analyses(event: Event) -> bool:
 
 def _first_is_request(connection: Connection, left: Sequence[Event]) -> None:
     """Labels the user's first message in a session as its Request."""
-    first = next((event for event in left if event.label in _USERS), None)
+    first = next((event for event in left if event.label in _USERS and not event.is_reaction), None)
     if first is not None and first.label is EventLabel.FEEDBACK:
         repository.change_event(connection, first, label=EventLabel.REQUEST.value)
 
@@ -295,7 +313,8 @@ def _rename_topic(connection: Connection, user_id: int, session_id: str, left: S
     session = repository.session(connection, user_id, session_id)
     if session is None or session.topic_by == "owner":
         return
-    words = next((event.text for event in left if event.label in _USERS and event.text.strip()), "")
+    said = (event.text for event in left if event.label in _USERS and not event.is_reaction)
+    words = next((text for text in said if text.strip()), "")
     topic = topic_of(words)
     if (session.topic, session.topic_by) != (topic, "words"):
         repository.change_session(connection, user_id, session_id, topic=topic, topic_by="words")

@@ -98,7 +98,8 @@ def of_session(
         return None
     earlier = _beyond(connection, line[0], repository.before, veil)
     later = _beyond(connection, line[-1], repository.after, veil)
-    return _view(connection, user_id, [_with_visible_topic(connection, session, veil)], [*earlier, *line, *later])
+    shown = [_with_visible_topic(connection, session, veil)]
+    return _view(connection, user_id, shown, [*earlier, *line, *later], veil)
 
 
 def of_owner(connection: Connection, user_id: int, *, veil: HiddenMessages = NOTHING_HIDDEN) -> View:
@@ -106,7 +107,7 @@ def of_owner(connection: Connection, user_id: int, *, veil: HiddenMessages = NOT
     line = visible(repository.events(connection, user_id), veil)
     visible_ids = {event.session_id for event in line}
     sessions = [one for one in repository.listing(connection, user_id) if one.id in visible_ids]
-    return _view(connection, user_id, [_with_visible_topic(connection, one, veil) for one in sessions], line)
+    return _view(connection, user_id, [_with_visible_topic(connection, one, veil) for one in sessions], line, veil)
 
 
 def topic_shown(session: Session, events: Sequence[Event], veil: HiddenMessages) -> Session:
@@ -124,11 +125,15 @@ def _with_visible_topic(connection: Connection, session: Session, veil: HiddenMe
 
 
 def visible(events: Iterable[Event], veil: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
-    """The visible events: an Analysis whose text was wiped is none."""
+    """The visible events: an Analysis whose text was wiped is none; a reaction is hidden with its answer."""
+    listed = list(events)
+    hidden = {event.n for event in listed if veil.hides(event)}
     return [
         event
-        for event in events
-        if not veil.hides(event) and (event.label is not EventLabel.ANALYSIS or "verdict" in event.attrs)
+        for event in listed
+        if event.n not in hidden
+        and not (event.is_reaction and event.answers_n in hidden)
+        and (event.label is not EventLabel.ANALYSIS or "verdict" in event.attrs)
     ]
 
 
@@ -212,7 +217,9 @@ def _beyond(
     return [] if beside is None else [beside]
 
 
-def _view(connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event]) -> View:
+def _view(
+    connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event], veil: HiddenMessages
+) -> View:
     """`line` is in the order of NEXT; its events of other sessions than these are only targets of edges."""
     known = {session.id: session for session in sessions}
     ours = [event for event in line if event.session_id in known]
@@ -227,6 +234,9 @@ def _view(connection: Connection, user_id: int, sessions: Sequence[Session], lin
     nodes = [session_node(session) for session in sessions]
     nodes += [event_node(event, known[event.session_id].tz) for event in ours]
     by_number = {event.n: event for event in line}
+    elsewhere = {event.answers_n for event in ours if event.answers_n is not None} - by_number.keys()
+    answers = repository.events_numbered(connection, user_id, elsewhere) if elsewhere else ()
+    by_number |= {event.n: event for event in visible(answers, veil)}
     edges = [
         *_next(line, known),
         *_in_sessions(ours, known, by_number),
@@ -251,8 +261,9 @@ def _in_sessions(
         session = known[event.session_id]
         yield _to_session("PART_OF", event, session)
         yield from _answers(event, session, by_number)
-        if event.label is EventLabel.FEEDBACK and session.id in response:
-            yield _edge("FEEDBACK_ON", event, response[session.id])
+        about = by_number.get(event.answers_n or 0) if event.replies or event.answers_n else response.get(session.id)
+        if event.label is EventLabel.FEEDBACK and about is not None:
+            yield _edge("FEEDBACK_ON", event, about)
         if event.label is EventLabel.RESPONSE:
             response[session.id] = event
         last[session.id] = event

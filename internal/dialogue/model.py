@@ -168,6 +168,18 @@ class Incoming:
         return bool(self.text.strip())
 
 
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A user's reaction to the Telegram message `tg_id`: its emoji, "" where it was taken back."""
+
+    user_id: int
+    bot_id: int
+    chat_id: int
+    tg_id: int
+    text: str
+    at: datetime
+
+
 def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
     """The contextual `user_metadata` of a message: date, time and zone on its user's clock."""
     local = moment.astimezone(ZoneInfo(zone))

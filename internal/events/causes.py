@@ -41,6 +41,7 @@ _TO_SEND: Final = (
 )
 _TO_PUBLISH: Final = (_Step("messages", "message", _SAID, every=True),)
 _TO_FORGET: Final = (_Step("forgetting", "forgetting", ("forgetting_asked",)),)
+_TO_REACT: Final = (_Step("message", "message", _SAID),)
 _TO_EDIT: Final = (_Step("message", "message", ("message_received",)),)
 _TO_RESULT: Final = (
     _Step("run", "run", _BEGUN),
@@ -52,6 +53,7 @@ _TO_RESULT: Final = (
 _BEFORE: Final[Mapping[str, tuple[_Step, ...]]] = {
     "message_received": (),
     "message_edited": _TO_EDIT,
+    "reaction_received": _TO_REACT,
     "message_sent": _TO_SEND,
     "message_refused": _TO_SEND,
     "agent_activity_start": _TO_BEGIN,

@@ -42,6 +42,7 @@ ALLOWED_UPDATES = (
     "edited_message",
     "callback_query",
     "my_chat_member",
+    "message_reaction",
     "stopped_message_generation",
 )
 

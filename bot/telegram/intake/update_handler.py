@@ -13,7 +13,7 @@ from typing import Protocol
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
-from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, Update
+from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, MessageReactionUpdated, Update
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
@@ -25,7 +25,7 @@ from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
-from bot.telegram.message_reader import author_of, chat_of, incoming_of, is_command
+from bot.telegram.message_reader import author_of, chat_of, incoming_of, is_command, reaction_of
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
@@ -194,6 +194,8 @@ class Ingest:
                 await self._edited(row, message)
             case Update(callback_query=CallbackQuery() as query):
                 await self._pressed(row, update, query)
+            case Update(message_reaction=MessageReactionUpdated() as reacted) if reacted.chat.type == "private":
+                await self._reacted(row, reacted)
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed)
             case Update(message=Message() as message):
@@ -238,6 +240,13 @@ class Ingest:
             return
         if await self._intake.edit(row.n, incoming_of(message, self._bot.id)) is None:
             await self._settle(row, InboxState.IGNORED)
+
+    async def _reacted(self, row: InboxRow, reacted: MessageReactionUpdated) -> None:
+        user = await self._database.read(lambda c: users.find(c, reacted.chat.id))
+        if user is None or user.state is UserState.REMOVED:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        await self._intake.react(row.n, reaction_of(reacted, self._bot.id))
 
     async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
         author = author_of(query.from_user)
@@ -394,7 +403,7 @@ def _order_of(update: Update) -> Hashable:
     query = update.callback_query
     if query is not None and _stopped_turn(query) is None:
         return query.from_user.id
-    for message in (update.message, update.edited_message, update.my_chat_member):
+    for message in (update.message, update.edited_message, update.my_chat_member, update.message_reaction):
         if message is not None:
             return message.chat.id
     return "update", update.update_id

@@ -19,6 +19,7 @@ from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
+from internal.events import link_repository as links
 from internal.events import repository as events
 from internal.memory.observations import sessions as memory
 from internal.scheduling import run_repository as runs
@@ -27,6 +28,8 @@ from internal.storage.erasure import traces
 from internal.storage.owner_counters import next_rev
 
 ANALYST: Final = "analyst"
+
+_CLOSED: Final = "session_closed"
 
 ANSWERING: Final = timedelta(minutes=1)
 """How long the analyst waits for an answer that is still being written when its session is closed."""
@@ -39,15 +42,25 @@ class SessionLifecycle:
     agents: Sequence[str] = ()
 
     def heard(
-        self, connection: Connection, message: Message, *, tz: str, now: datetime, command: Trigger | None = None
+        self,
+        connection: Connection,
+        message: Message,
+        *,
+        tz: str,
+        now: datetime,
+        command: Trigger | None = None,
+        about: str | None = None,
     ) -> bool:
-        """C2: adds a user's message to the line. True if it closed another session first, as `/db` does."""
+        """C2: adds a user's message to the line. True if it closed another session first, as `/db` does.
+
+        `about` is the id of the answer that it replies to.
+        """
         if message.hidden:
             return False
         closed = None
         if command == chronicle.OPENING:
             closed = self.close(connection, message.user_id, now, before_seq=message.seq)
-        chronicle.hear(connection, _spoken(message), tz=tz, command=command)
+        chronicle.hear(connection, _spoken(message), tz=tz, command=command, about=about)
         return closed is not None
 
     def answered(
@@ -73,13 +86,13 @@ class SessionLifecycle:
 
         `before_seq` is the message that opens the next one: its own turn belongs to that.
         """
-        session = chronicle.close(connection, user_id, now, command=command)
+        session = chronicle.close(connection, user_id, now)
         if session is not None:
             memory.complete_session(connection, user_id, session.id, now=now)
             asked = turns.first_open_seq(connection, user_id, None)
             writing = asked is not None and (before_seq is None or asked < before_seq)
             self._analyse(connection, session, now, now + ANSWERING if writing else now)
-            _tell_closed(connection, session, now)
+            _tell_closed(connection, session, command, now)
         return session
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
@@ -112,15 +125,22 @@ class SessionLifecycle:
             )
 
 
-def _tell_closed(connection: Connection, session: Session, now: datetime) -> None:
+def closed_by(connection: Connection, session: Session) -> str | None:
+    """The command that closed a session; None if it is open, or was closed by silence or a new beginning."""
+    closings = links.linking_to(connection, session.user_id, "session", [session.id], [_CLOSED])
+    event = events.get(connection, session.user_id, closings[-1]) if closings else None
+    return None if event is None else event.payload.get("command")
+
+
+def _tell_closed(connection: Connection, session: Session, command: Trigger | None, now: datetime) -> None:
     said = [one.message_id for one in line.events_of_session(connection, session.user_id, session.id)]
     events.append(
         connection,
-        "session_closed",
+        _CLOSED,
         source="system:chronicle",
         now=now,
         user_id=session.user_id,
-        payload={"messages": len(said)},
+        payload={"messages": len(said)} | ({"command": command} if command else {}),
         links={"session": session.id},
         about={"messages": [message_id for message_id in said if message_id is not None]},
     )

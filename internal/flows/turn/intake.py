@@ -11,17 +11,19 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
+from internal.chronicle import service as chronicle
 from internal.chronicle.service import OPENING
 from internal.config import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
+from internal.dialogue.model import Incoming, Message, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.runs.rerun import after_edit
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
+from internal.flows.turn.explain import reply_at
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing, update_key
 from internal.people import service as people
@@ -92,6 +94,12 @@ class Intake:
         with acting_for(incoming.user_id):
             return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
 
+    async def react(self, update_n: int, reaction: Reaction) -> None:
+        """Makes a reaction to an answer Feedback on it; one to anything else is settled and leaves nothing."""
+        now = self._clock.now()
+        with acting_for(reaction.user_id):
+            await self._database.write(lambda c: _react(c, update_n, reaction, now))
+
     def _take(
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
     ) -> tuple[StoredMessage, str | None]:
@@ -111,7 +119,9 @@ class Intake:
             message = dialogue.assign_turn(connection, message, turn.id)
         elif answer:
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
-        closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
+        about = _answer_to(connection, incoming)
+        heard = {"tz": user.tz, "now": now, "command": incoming.command, "about": about and about.id}
+        closed = self._chronicling.heard(connection, message, **heard)
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
         _append_event(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
         return StoredMessage(message, turn, closed), refusal
@@ -167,6 +177,32 @@ class Intake:
         lifecycle.after_edit(connection, message, now)
         _append_event(connection, "message_edited", update_n, message, now)
         return message
+
+
+def _answer_to(connection: Connection, incoming: Incoming) -> Message | None:
+    """The answer to which a message is a reply, or to whose question."""
+    place = (incoming.user_id, incoming.bot_id, incoming.chat_id)
+    return reply_at(connection, *place, incoming.reply_to) if incoming.reply_to is not None else None
+
+
+def _react(connection: Connection, update_n: int, reaction: Reaction, now: datetime) -> None:
+    if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id):
+        return
+    place = (reaction.user_id, reaction.bot_id, reaction.chat_id, reaction.tg_id)
+    message_id = mailbox.message_shown(connection, *place)
+    if message_id is None:
+        return
+    if chronicle.react(connection, reaction.user_id, message_id, reaction.text, reaction.at) is not None:
+        links = {"message": message_id, "update": update_key(reaction.bot_id, update_n)}
+        events.append(
+            connection,
+            "reaction_received",
+            source=f"user:{reaction.user_id}",
+            now=now,
+            user_id=reaction.user_id,
+            payload={"message": message_id, "reaction": reaction.text},
+            links=links,
+        )
 
 
 def _append_event(

@@ -92,6 +92,7 @@ def test_a_command_stands_at_the_beginning(offset: int, expected: bool) -> None:
         ({"message": {"chat": {"id": 5}}}, 5),
         ({"edited_message": {"chat": {"id": -100}}}, -100),
         ({"my_chat_member": {"chat": {"id": 7}}}, 7),
+        ({"message_reaction": {"chat": {"id": 6}}}, 6),
         ({"stopped_message_generation": {"chat": {"id": 8}}}, 8),
         ({"callback_query": {"from": {"id": 9}, "message": {"chat": {"id": 9}}}}, 9),
         ({"poll": {}}, None),

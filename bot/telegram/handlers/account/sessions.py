@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Rows, SessionButton, SessionsButton, button
@@ -18,9 +18,10 @@ from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.chronicle import repository as chronicle
-from internal.chronicle import service
 from internal.chronicle.model import Session
+from internal.chronicle.service import CLOSING
 from internal.errors import NotFound
+from internal.flows.sessions.lifecycle import closed_by
 from internal.flows.visibility import sessions
 
 SHOWN = 3_500
@@ -37,7 +38,7 @@ async def start_command(message: Message, chat: Chat, services: Services) -> Non
 
 async def continue_command(message: Message, chat: Chat, services: Services) -> None:
     lang = chat.user.lang
-    session = await services.write(lambda c: service.go_on(c, chat.user.user_id))
+    session = await services.read(lambda c: chronicle.open_session(c, chat.user.user_id))
     if session is None:
         await chat.say(phrase(lang, "session-none"))
     else:
@@ -46,11 +47,9 @@ async def continue_command(message: Message, chat: Chat, services: Services) -> 
 
 async def close_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     user = chat.user
-    closed = await services.sessions.close_session(user.user_id, "/ss")
+    closed = await services.sessions.close_session(user.user_id, CLOSING)
     # A handler may run again after a crash: the session that it closed then is the last one.
-    closed = closed or await services.read(
-        lambda c: _closed_last(chronicle.listing(c, user.user_id, limit=1, newest_first=True))
-    )
+    closed = closed or await services.read(lambda c: _closed_last(c, user))
     if closed is None:
         await chat.say(phrase(user.lang, "session-none"))
         return
@@ -60,8 +59,9 @@ async def close_command(message: Message, command: CommandObject, chat: Chat, se
     await chat.say("\n".join(filter(None, (text, words))))
 
 
-def _closed_last(newest: Sequence[Session]) -> Session | None:
-    return next((one for one in newest if one.trigger == "/ss" and one.closed_at is not None), None)
+def _closed_last(connection: Connection, user: User) -> Session | None:
+    newest = chronicle.listing(connection, user.user_id, limit=1, newest_first=True)
+    return next((one for one in newest if closed_by(connection, one) == CLOSING), None)
 
 
 async def list_command(message: Message, chat: Chat, services: Services) -> None:

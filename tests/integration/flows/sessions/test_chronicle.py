@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 from support.flows.chronicle_stage import check_line, of_type
-from support.flows.flow_stage import OTHER, OWNER, Talk
+from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
 
 from internal.chronicle import repository, service, view
 from internal.chronicle.model import Event, EventLabel, Session
-from internal.dialogue.model import Message
+from internal.dialogue.model import Message, Reaction
 from internal.errors import ModelRefused
 from internal.flows.archival.publication import Publication
 from internal.flows.forgetting import erase as forgetting_erase
@@ -55,6 +55,24 @@ async def analyst_runs(talk: Talk, session: Session) -> list[Run]:
 async def silence(talk: Talk) -> None:
     talk.clock.advance(SILENCE)
     await talk.publication().publish_due()
+
+
+async def comments(talk: Talk) -> dict[str, str]:
+    """The answer that each comment is about, by its words."""
+    words = {event.id: event.text for event in await events(talk)}
+    return {words[edge.source]: words[edge.target] for edge in of_type(await shown(talk), "FEEDBACK_ON")}
+
+
+async def telegram_ids(talk: Talk) -> dict[str, int | None]:
+    """Where each message stands in Telegram, by its words."""
+    sent = {row.outgoing.message_id: row.tg_id for row in await talk.outbox()}
+    return {message.content: message.tg_id or sent.get(message.id) for message in await talk.messages()}
+
+
+async def react(talk: Talk, tg_id: int | None, shown_as: str) -> None:
+    assert tg_id is not None
+    reaction = Reaction(OWNER, BOT, OWNER, tg_id, shown_as, talk.clock.now())
+    await talk.intake.react(await talk.update(), reaction)
 
 
 async def judged(talk: Talk, session: Session, verdict: str = "correct") -> None:
@@ -166,6 +184,51 @@ async def test_db_opens_and_closes_what_was_open(talk: Talk) -> None:
     assert len(await talk.turn_states()) == 2
 
 
+async def test_a_comment_is_about_the_answer_it_replies_to(talk: Talk) -> None:
+    """As any part of it or as its question, also in an earlier conversation; without a reply, about the last one."""
+    for question, answer in (("One?", "First."), ("Two?", "Second.")):
+        await talk.exchange(question, answer)
+    places = await telegram_ids(talk)
+    await talk.say("not quite", reply_to=places["First."])
+    await talk.say("nor that", reply_to=places["Two?"])
+    await talk.say("hm")
+    await talk.say("and this?", reply_to=77_777)
+    await talk.publication().close_session(OWNER)
+    await talk.exchange("Three?", "Third.")
+    await talk.say("still wrong", reply_to=places["First."])
+    assert await comments(talk) == {
+        "Two?": "First.",
+        "not quite": "First.",
+        "nor that": "Second.",
+        "hm": "Second.",
+        "still wrong": "First.",
+    }
+    first = next(message for message in await talk.messages() if message.content == "First.")
+    await erase(talk, first)
+    assert await comments(talk) == {"nor that": "Second.", "hm": "Second."}
+    assert (await line(talk))[-1] == ("Feedback", "still wrong")
+
+
+async def test_a_reaction_is_feedback_on_exactly_its_answer(talk: Talk) -> None:
+    """Another one replaces it, taking it back removes it, and it goes with its answer. Other messages get none."""
+    for question, answer in (("One?", "First."), ("Two?", "Second.")):
+        await talk.exchange(question, answer)
+    places = await telegram_ids(talk)
+    await silence(talk)
+    for tg_id, shown_as in ((places["First."], "👎"), (places["First."], "👍"), (places["One?"], "🔥"), (1, "🎉")):
+        await react(talk, tg_id, shown_as)
+    await react(talk, places["Second."], "❤ 🔥")
+    assert await comments(talk) == {"Two?": "First.", "👍": "First.", "❤ 🔥": "Second."}
+    assert len(await sessions(talk)) == 1
+    reacted = await talk.events("reaction_received")
+    assert [event.payload["reaction"] for event in reacted] == ["👎", "👍", "❤ 🔥"]
+    assert all(event.links and event.links["caused_by"] for event in reacted)
+    await react(talk, places["Second."], "")
+    first = next(message for message in await talk.messages() if message.content == "First.")
+    await erase(talk, first)
+    assert await line(talk) == [("Request", "One?"), ("Feedback", "Two?"), ("Response", "Second.")]
+
+
 async def test_an_answer_joins_the_session_of_its_question(talk: Talk) -> None:
     """/db while an answer is being written: the answer comes behind the new Request, and stays where it was asked."""
     turn = await talk.ask("Before")
@@ -180,12 +243,18 @@ async def test_an_answer_joins_the_session_of_its_question(talk: Talk) -> None:
 
 
 async def test_sa_goes_on_or_opens(talk: Talk) -> None:
-    """/sa leaves the session open and is noted as what acted on it last; without one it opens one."""
+    """/sa leaves the session open; without one it opens one. The trigger is what opened it, whatever comes later."""
     await talk.say("First", command="/sa")
     await talk.say("Second")
     await talk.say("Third", command="/sa")
     assert [label for label, _ in await line(talk)] == ["Request", "Feedback", "Feedback"]
     assert [one.trigger for one in await sessions(talk)] == ["/sa"]
+    await talk.say("Fourth", command="/db")
+    await talk.say("Fifth", command="/sa")
+    await talk.publication().close_session(OWNER)
+    assert [one.trigger for one in await sessions(talk)] == ["/sa", "/db"]
+    closings = [event.payload.get("command") for event in await talk.events("session_closed")]
+    assert closings == [None, "/ss"]
 
 
 async def test_ss_closes_at_once(talk: Talk) -> None:
@@ -193,7 +262,7 @@ async def test_ss_closes_at_once(talk: Talk) -> None:
     await talk.exchange("One")
     closed = await talk.publication().close_session(OWNER)
     assert closed is not None
-    assert (closed.trigger, closed.status) == ("/ss", "closed")
+    assert (closed.trigger, closed.status) == ("/db", "closed")
     assert all(message.episode_id is not None for message in await talk.messages())
     assert await talk.publication().close_session(OWNER) is None
     await talk.exchange("Two")

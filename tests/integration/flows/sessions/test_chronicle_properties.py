@@ -30,11 +30,14 @@ from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing
 from internal.scheduling import run_repository as runs
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock
 
 OWNER, OTHER, BOT = 1, 2, 7
+SENT = 1_000_000
+"""The Telegram id of the first answer."""
 ZONES = ("UTC", "Europe/Kyiv", "America/Los_Angeles")
 
 
@@ -58,6 +61,8 @@ STEPS = st.builds(
     kind=st.sampled_from(
         [
             "say",
+            "react",
+            "react",
             "exchange",
             "exchange",
             "exchange",
@@ -95,6 +100,7 @@ class Life:
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Olena", "lang": "en", "tz": "UTC"}
             self.connection.execute(insert(users_table).values(**row, settings={}, created_at=FIRST_MOMENT))
         self.clock, self.chronicling, self.sent = FrozenClock(), SessionLifecycle(["analyst"]), 0
+        self.delivered = 0
         config: Any = None  # the transactions alone are run here, never the database's thread
         window = timedelta(seconds=2)
         self.intake = Intake(
@@ -129,6 +135,8 @@ class Life:
             case "exchange":
                 self.say(replace(step, passed=60, killed=False))
                 self.answer(replace(step, place=len(self.open_turns()) - 1, killed=False))
+            case "react":
+                self.react(step)
             case "answer" | "fail":
                 self.answer(step)
             case "silence" | "/ss" | "/archive":
@@ -156,6 +164,7 @@ class Life:
             step.words,
             now,
             step.thread,
+            reply_to=SENT + step.place % (self.delivered + 1) if step.choice else None,
             attachments=attachments,
             command=step.command,
         )
@@ -165,6 +174,13 @@ class Life:
             self.intake._take(connection, row.n, users.get(connection, user_id), incoming, now, answer=True)
 
         self.done(work, killed=step.killed)
+
+    def react(self, step: Step) -> None:
+        """A reaction to an answer, taken back when it is chosen without words."""
+        answers = [message for message in self.log(step.user_id) if message.role == "assistant"]
+        if answers:
+            answer, now = answers[step.place % len(answers)], self.clock.now()
+            self.done(lambda c: service.react(c, step.user_id, answer.id, step.words[:2], now), killed=step.killed)
 
     def answer(self, step: Step) -> None:
         open_turns = self.open_turns()
@@ -180,9 +196,16 @@ class Life:
             state = TurnState.FAILED if fails else TurnState.ANSWERED
             if turns.finish(connection, turn, state) and not fails:
                 message = dialogue.add(connection, turn.user_id, "assistant", "Answer.", now=now, turn_id=turn.id)
+                self.deliver(connection, message)
                 self.chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
 
         self.done(work, killed=step.killed)
+
+    def deliver(self, connection: Connection, message: Message) -> None:
+        owed = Outgoing(message.user_id, BOT, message.user_id, "Answer.", message.id, message_id=message.id)
+        row_id = mailbox.put(connection, owed, self.clock.now())
+        mailbox.mark_sent(connection, message.user_id, row_id or "", SENT + self.delivered)
+        self.delivered += 1
 
     def close(self, step: Step) -> None:
         if step.kind == "silence":

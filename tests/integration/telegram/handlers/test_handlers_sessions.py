@@ -71,11 +71,11 @@ async def test_words_behind_a_command_are_for_the_companion(world: World, comman
 
 
 async def test_sa_goes_on(world: World) -> None:
-    """/sa alone says which conversation goes on and is noted as what acted on it; without one it says so."""
+    """/sa alone says which conversation goes on, which stays as it was opened; without one it says so."""
     assert only(await world.send("/sa")).text == phrase("en", "session-none")
     await say(world, "How is the weather?")
     assert only(await world.send("/sa")).text == phrase("en", "session-goes-on", topic="How is the weather?")
-    assert [one.trigger for one in await sessions(world)] == ["/sa"]
+    assert [(one.trigger, one.status) for one in await sessions(world)] == [("/db", "active")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -88,7 +88,7 @@ async def test_ss_closes_and_promises_a_summary(world: World, lang: Language) ->
     assert said.text == phrase(lang, "session-closed", topic="Яка погода?")
     assert only(await world.send("/ss", 2)).text == said.text
     [session] = await sessions(world, 2)
-    assert (session.status, session.trigger) == ("closed", "/ss")
+    assert (session.status, session.trigger) == ("closed", "/db")
 
 
 async def test_words_behind_ss_are_not_lost_in_silence(world: World) -> None:

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, select
 from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
 
 from bot.telegram.i18n import label
+from bot.telegram.intake.polling import ALLOWED_UPDATES
 from internal.access import repository as users
 from internal.access import service as access
+from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.errors import StorageError
 from internal.events import repository as events
@@ -75,6 +77,26 @@ async def test_a_question_is_answered(stage: BotStage, model: ScriptedModel) -> 
     assert await stage.inbox() == [("ingested", "")]
     assert await messages(stage, user) == ["Hi", "**Hello** Olena."]
     assert len(bot.buffers.of(user)) == 2
+
+
+async def test_a_reaction_is_taken_in(stage: BotStage, model: ScriptedModel) -> None:
+    """Telegram is asked for reactions; one to an answer is Feedback, one of somebody unknown leaves nothing."""
+    model.always(MODEL, "Hello Olena.")
+    user = await stage.person()
+    async with whole_bot(stage, model) as bot:
+        await stage.say(user, "Hi")
+        sent = select(tables.outbox.c.tg_id).where(tables.outbox.c.tg_id.is_not(None))
+        tg_id = await eventually(lambda: stage.read(lambda c: c.execute(sent).scalar()))
+        place = {"date": 1_780_000_000, "message_id": tg_id, "old_reaction": []}
+        for number, (chat, shown) in enumerate([(user, "👍"), (999, "👎")], 5_000):
+            new = [{"type": "emoji", "emoji": shown}, {"type": "custom_emoji", "custom_emoji_id": "77"}]
+            reaction = place | {"chat": {"id": chat, "type": "private"}, "new_reaction": new}
+            await bot.ingest.accept([(number, json.dumps({"update_id": number, "message_reaction": reaction}))])
+        await eventually(lambda: settled(stage))
+    assert "message_reaction" in ALLOWED_UPDATES
+    *_, answer, feedback = await stage.read(lambda c: chronicle.events(c, user))
+    assert (feedback.label, feedback.text, feedback.answers_n) == ("Feedback", "👍 77", answer.n)
+    assert [state for state, _ in await stage.inbox()] == ["ingested", "ingested", "ignored"]
 
 
 async def test_an_unreadable_update_is_put_aside_and_the_rest_goes_on(stage: BotStage, model: ScriptedModel) -> None:
