@@ -68,7 +68,9 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
 
 def reaction_of(changed: MessageReactionUpdated, bot_id: int) -> Reaction:
     """A reaction in a private chat; an emoji that has no character goes by its id."""
-    shown = [getattr(one, "emoji", None) or getattr(one, "custom_emoji_id", one.type) for one in changed.new_reaction]
+    shown = [
+        str(getattr(one, "emoji", None) or getattr(one, "custom_emoji_id", one.type)) for one in changed.new_reaction
+    ]
     at, chat_id = changed.date.astimezone(UTC), changed.chat.id
     return Reaction(chat_id, bot_id, chat_id, changed.message_id, " ".join(shown), at)
 

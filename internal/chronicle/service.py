@@ -63,7 +63,8 @@ def hear(
         session = _continue(connection, session, spoken.text)
     attrs = {"type": "command"} if command is not None and label is EventLabel.REQUEST else {}
     response = _response(connection, spoken.user_id, about) if label is EventLabel.FEEDBACK else None
-    return _append(connection, spoken, session.id, label, answers_n=response and response.n, attrs=attrs)
+    answers_n = None if response is None else response.n
+    return _append(connection, spoken, session.id, label, answers_n=answers_n, attrs=attrs)
 
 
 def react(connection: Connection, user_id: int, message_id: str, reaction: str, at: datetime) -> Event | None:

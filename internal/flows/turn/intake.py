@@ -120,8 +120,9 @@ class Intake:
         elif answer:
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
         about = _answer_to(connection, incoming)
-        heard = {"tz": user.tz, "now": now, "command": incoming.command, "about": about and about.id}
-        closed = self._chronicling.heard(connection, message, **heard)
+        closed = self._chronicling.heard(
+            connection, message, tz=user.tz, now=now, command=incoming.command, about=about
+        )
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
         _append_event(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
         return StoredMessage(message, turn, closed), refusal
@@ -179,10 +180,12 @@ class Intake:
         return message
 
 
-def _answer_to(connection: Connection, incoming: Incoming) -> Message | None:
-    """The answer to which a message is a reply, or to whose question."""
-    place = (incoming.user_id, incoming.bot_id, incoming.chat_id)
-    return reply_at(connection, *place, incoming.reply_to) if incoming.reply_to is not None else None
+def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
+    """The id of the answer to which a message is a reply, or to whose question."""
+    if incoming.reply_to is None:
+        return None
+    said = reply_at(connection, incoming.user_id, incoming.bot_id, incoming.chat_id, incoming.reply_to)
+    return None if said is None else said.id
 
 
 def _react(connection: Connection, update_n: int, reaction: Reaction, now: datetime) -> None:
