@@ -125,7 +125,7 @@ class DatabaseRouters:
         from bot.application.owner_data import OwnerData
         from bot.web.admin.owner_data import owner_data_router
 
-        return owner_data_router(OwnerData(self._database, self._clock, self._eraser()))
+        return owner_data_router(OwnerData(self._database, self._clock, self._eraser(), self._config.data_dir))
 
     async def importer(self) -> APIRouter:
         from bot.application.imports import import_agents

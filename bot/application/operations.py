@@ -22,6 +22,7 @@ from internal.scheduling.run import Run
 from internal.storage.backup import backup, postgres_backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import alone_in
+from internal.storage.file_permissions import expect_within
 
 SHOWN = 100
 """Quarantined updates in one answer; behind hundreds of them there is one bug."""
@@ -49,7 +50,12 @@ class Operations:
         self._one_backup = asyncio.Lock()
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        """Backs up into the data folder, by itself or into the file `to` in it.
+
+        Raises StorageError, and Refused if that file exists or is elsewhere.
+        """
+        if to is not None:
+            await asyncio.to_thread(expect_within, self._config.data_dir, to, "to")
         folder = backup.folder_of(self._config.data_dir)
         async with self._one_backup:
             now = self._clock.now()

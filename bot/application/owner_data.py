@@ -17,6 +17,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.erasure.forgettings import Kind
+from internal.storage.file_permissions import expect_within
 
 
 async def _no_buffers() -> None:
@@ -31,10 +32,12 @@ class OwnerData:
         database: Database,
         clock: Clock,
         eraser: ForgettingService,
+        data_dir: Path,
         *,
         on_import: Callable[[], Awaitable[object]] = _no_buffers,
     ) -> None:
         self._database, self._clock, self._eraser, self._on_import = database, clock, eraser, on_import
+        self._data_dir = data_dir
 
     async def export(self, user_id: int) -> str:
         now = self._clock.now()
@@ -48,6 +51,7 @@ class OwnerData:
         return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
+        await asyncio.to_thread(expect_within, self._data_dir, file, "file")
         document = await asyncio.to_thread(_parse, file)
         with acting_for(user_id):
             done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
@@ -59,6 +63,6 @@ def _parse(file: Path) -> Any:
     try:
         return json.loads(file.read_bytes())
     except OSError as error:
-        raise Refused("file", f"{file} cannot be read: {error.strerror}") from None
+        raise Refused("file", f"the file cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise Refused("file", f"{file} is no JSON, or was cut") from None
+        raise Refused("file", "the file is no JSON, or was cut") from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import secrets
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -85,6 +87,19 @@ def load(path: Path | None) -> Config:
     loaded = config.load(path)
     logs.configure(loaded.secrets())
     return loaded
+
+
+@contextlib.contextmanager
+def handed_over(folder: Path) -> Iterator[Path]:
+    """Yields a free path in the data folder, the only one where the server reads and writes files for a command.
+
+    Whatever is there at the end is deleted.
+    """
+    path = folder.absolute() / f".handed-over-{secrets.token_hex(8)}"
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -7,16 +7,19 @@ import contextlib
 import gc
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.cli import chronicle, cypher, evaluate, graph, memory, memory_graph, migrate, owner, simulate, snapshots, tasks
-from bot.cli.base import FAILED, command, load, main
+from bot.cli.base import FAILED, command, handed_over, load, main
 
 if TYPE_CHECKING:
     from bot.web.admin.archive import ArchiveReport
+    from bot.web.admin.operations import BackupReport
+    from bot.web.client import Rest
     from internal.config import Config
     from internal.flows.operations.health_checks import Check
 
@@ -176,10 +179,23 @@ async def _back_up(config: Config, target: Path | None) -> str:
     from bot.application.rest import open_rest
     from bot.web.admin.operations import BACKUP_PATH, BackupReport
 
-    to = None if target is None else str(await asyncio.to_thread(target.absolute))
     async with open_rest(config) as rest:
-        made = await rest.post(BACKUP_PATH, {"to": to}, BackupReport)
+        if target is None:
+            made = await rest.post(BACKUP_PATH, {}, BackupReport)
+        else:
+            made = await _back_up_to(await asyncio.to_thread(target.absolute), rest, config)
     return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
+
+
+async def _back_up_to(target: Path, rest: Rest, config: Config) -> BackupReport:
+    """Takes the server's copy to its place: where this command may write, the server need not be able to."""
+    from bot.web.admin.operations import BACKUP_PATH, BackupReport
+    from internal.storage.backup import backup as files
+
+    with handed_over(config.data_dir) as copy, files.new_at(target, datetime.now(UTC)) as making:
+        made = await rest.post(BACKUP_PATH, {"to": str(copy)}, BackupReport)
+        moved = making.finished(await asyncio.to_thread(files.copy, copy, making.draft))
+    return BackupReport(str(target), made.at, moved.revision, moved.size)
 
 
 @command("laplaced restore --force data/backups/laplaced-20261121T101500Z-0001.db")

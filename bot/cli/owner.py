@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.base import command, load
+from bot.cli.base import command, handed_over, load
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -141,14 +141,19 @@ async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dr
     from bot.web.admin.owner_data import READ_BACK_PATH
     from internal.errors import Refused
     from internal.flows.transfer.restore_export import ReadExport
+    from internal.storage.file_permissions import private_copy
 
     if len(paths) != 1:
         raise Refused("paths", "an export of Laplaced is read back alone: give one file")
     if dry_run:
         return [f"{paths[0]} is an export of Laplaced: it would be read back whole, under the same ids"]
-    file = str(await asyncio.to_thread(paths[0].absolute))
     async with open_rest(config, "started") as rest:
-        done = await rest.post(READ_BACK_PATH, {"user_id": user_id, "file": file}, ReadExport)
+        with handed_over(config.data_dir) as file:
+            try:
+                await asyncio.to_thread(private_copy, paths[0], file)
+            except OSError as error:
+                raise Refused("paths", f"{paths[0]} cannot be read: {error.strerror}") from None
+            done = await rest.post(READ_BACK_PATH, {"user_id": user_id, "file": str(file)}, ReadExport)
     if done.known:
         return ["everything said in it is there already: nothing was changed"]
     tables = ("messages", "episodes", "people", "facts", "claims")

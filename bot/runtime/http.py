@@ -96,7 +96,7 @@ def web_of(
         examine=ports.examine,
         operations=ports.operations,
         importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
-        owner_data=OwnerData(app.database, app.clock, app.eraser, on_import=publish_imported),
+        owner_data=OwnerData(app.database, app.clock, app.eraser, config.data_dir, on_import=publish_imported),
         simulator=ports.simulator,
         webhook=ports.webhook,
         console=Console(server_key(app), config.console.session_lifetime, console),

@@ -147,10 +147,11 @@ class JsonStream:
         if self._ended:
             return False
         rest = self._text[self._at :]
-        if len(rest) > MAX_VALUE:
+        room = MAX_VALUE - len(rest)
+        if room <= 0:
             raise self._broken(f"a single value is longer than {MAX_VALUE >> 20} million characters", self._at)
         try:
-            raw = self._read(max(CHUNK, len(rest)))
+            raw = self._read(min(max(CHUNK, len(rest)), room))
             text = self._decode(raw, final=not raw)
         except UnicodeDecodeError:
             raise self._broken("it is not UTF-8", len(self._text)) from None

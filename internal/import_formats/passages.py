@@ -67,12 +67,13 @@ def _split_paragraph(paragraph: str) -> Iterator[str]:
         yield paragraph
         return
     for sentence in _split_after(paragraph, _SENTENCE):
-        rest = sentence
-        while len(rest) > MAX_CHARACTERS:
-            cut = rest.rfind(" ", MIN_CHARACTERS, MAX_CHARACTERS) + 1 or MAX_CHARACTERS
-            yield rest[:cut]
-            rest = rest[cut:]
-        yield rest
+        begin = 0  # never the rest as a text of its own: copying that for each passage took minutes for a long one
+        while len(sentence) - begin > MAX_CHARACTERS:
+            space = sentence.rfind(" ", begin + MIN_CHARACTERS, begin + MAX_CHARACTERS)
+            end = space + 1 or begin + MAX_CHARACTERS
+            yield sentence[begin:end]
+            begin = end
+        yield sentence[begin:]
 
 
 def _split_after(text: str, border: re.Pattern[str]) -> Iterator[str]:

@@ -24,8 +24,9 @@ MAX_CHARACTERS = 1_000
 """Characters of one segment."""
 
 _CUE = re.compile(r"((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s*-->\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
-_TAG = re.compile(r"</?[a-z][^>]*>|<\d[^>]*>")
+# No part of a tag holds "<": else each of a row of unclosed ones is looked through to the end of the text.
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^\s<>][^<>]*)>")
+_TAG = re.compile(r"</?[a-z][^<>]*>|<\d[^<>]*>")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,63}): (?=\S)")
 _CLOUD = re.compile(r"GMT(\d{8}-\d{6})")
 _LOCAL = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}\.\d{2}\.\d{2})")

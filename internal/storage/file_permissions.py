@@ -8,8 +8,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
 from pathlib import Path
+
+from internal.errors import Refused
 
 PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
@@ -28,6 +31,21 @@ def close_to_others(path: Path) -> None:
     if not shared and found.st_mode & _OTHERS:
         with contextlib.suppress(PermissionError):  # file systems of other systems have no modes to change
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
+def expect_within(folder: Path, path: Path, field: str) -> None:
+    """Raises Refused(`field`) for a path outside of the folder, also by `..` or by a link."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise Refused(field, f"{field}: it must be in the data folder, {folder}")
+
+
+def private_copy(source: Path, target: Path) -> None:
+    """Copies a file into a new one, readable by its owner alone. Raises OSError."""
+    with (
+        source.open("rb") as reading,
+        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as writing,
+    ):
+        shutil.copyfileobj(reading, writing)
 
 
 def private_database(path: Path) -> None:

@@ -73,7 +73,10 @@ class Operations(Protocol):
     """The port of an operator's commands."""
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        """Backs up into the data folder, by itself or into the file `to` in it.
+
+        Raises StorageError, and Refused if that file exists or is elsewhere.
+        """
         ...
 
     async def quarantined(self) -> list[QuarantinedUpdate]: ...

@@ -32,7 +32,9 @@ class OwnerData(Protocol):
         ...
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
-        """Stores an export. Raises as `restore_export.read_back`, and Refused for a file that cannot be read."""
+        """Stores an export. Raises as `restore_export.read_back`, and Refused for a file that cannot be read or is
+        outside of the data folder.
+        """
         ...
 
 

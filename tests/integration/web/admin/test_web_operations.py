@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import Connection
 
 from bot.application.operations import Operations
+from bot.application.owner_data import OwnerData
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from internal.config import load
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.health_checks import Check, fine
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState
@@ -70,6 +72,7 @@ async def operator(
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
         examine=examine,
         operations=operations,
+        owner_data=OwnerData(database, clock, ForgettingService(database, clock, b"key"), tmp_path),
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
@@ -103,7 +106,7 @@ async def test_nobody_without_the_key(operator: httpx.AsyncClient, path: str) ->
 async def test_backup_is_written_where_it_was_asked_for(
     operator: httpx.AsyncClient, taken: Taken, tmp_path: Path
 ) -> None:
-    """Into the data folder or into an absolute path that is free; the bot is told of it."""
+    """By itself or under an absolute path that is free, in the data folder; the bot is told of it."""
     made = (await operator.post("/admin/backup", json={})).json()
     assert Path(made["path"]).parent == tmp_path / "backups"
     assert (made["revision"], verify(Path(made["path"]))) == (head_revision(), head_revision())
@@ -114,6 +117,22 @@ async def test_backup_is_written_where_it_was_asked_for(
     relative = await operator.post("/admin/backup", json={"to": "mine.db"})
     assert (relative.status_code, relative.json()["detail"].startswith("to: ")) == (422, True)
     assert len(taken.backups) == 2
+
+
+@pytest.mark.parametrize(("path", "field"), [("backup", "to"), ("import/export", "file")], ids=["written", "read"])
+async def test_no_file_outside_the_data_folder_is_touched(
+    operator: httpx.AsyncClient, tmp_path: Path, path: str, field: str
+) -> None:
+    """Neither above it, nor in a folder whose name begins alike, nor behind a link that leads out of it."""
+    beside = tmp_path.with_name(f"{tmp_path.name}-beside")
+    beside.mkdir()
+    (tmp_path / "linked").symlink_to(beside)
+    owner = {"user_id": 1} if path != "backup" else {}
+    for place in (tmp_path.parent / "x.db", tmp_path / "../x.db", beside / "x.db", tmp_path / "linked/x.db"):
+        refused = await operator.post(f"/admin/{path}", json={field: str(place), **owner})
+        told = refused.json()["detail"]
+        assert (refused.status_code, told) == (422, f"{field}: it must be in the data folder, {tmp_path}")
+        assert not place.exists()
 
 
 async def test_quarantine_is_shown_replayed_and_dropped(
