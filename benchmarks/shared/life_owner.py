@@ -91,7 +91,7 @@ class Living:
         self.intake = Intake(
             app.database, clock, app.buffers, app.config.access, phrase, timedelta(seconds=2), app.chronicling
         )
-        self.turns, self.delivery = turn_flow(app, NoDrafts(), lambda: None), Delivery(app.database, clock)
+        self.turns, self.delivery = turn_flow(app, NoDrafts(), lambda: None), Delivery(app.database, clock, phrase)
         self.numbers = 0
         self.writing, self.archiving = Timed(), Timed()
         self.nights: Counter[str] = Counter()

@@ -140,7 +140,7 @@ async def telegram_side(
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(bot.session.close)
         await _notice_token(app, bot.id)
-        delivery = Delivery(database, clock)
+        delivery = Delivery(database, clock, phrase)
         part = None
         if database.shared:
             part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Collection, Coroutine
+import math
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -15,9 +16,18 @@ from typing import Any
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
-from aiogram.exceptions import ClientDecodeError, TelegramAPIError, TelegramNetworkError, TelegramServerError
-from aiogram.methods import Response, TelegramMethod
+from aiogram.exceptions import (
+    ClientDecodeError,
+    TelegramAPIError,
+    TelegramBadRequest,
+    TelegramEntityTooLarge,
+    TelegramNetworkError,
+    TelegramRetryAfter,
+    TelegramServerError,
+)
+from aiogram.methods import EditMessageText, Response, SendDocument, SendMessage, TelegramMethod
 from aiogram.methods.base import TelegramType
+from aiogram.types import MessageId
 from aiogram.utils.token import TokenValidationError
 
 from bot.telegram.delivery.drafts import TelegramDrafts
@@ -168,17 +178,44 @@ class TelegramService:
 
 
 class Session(AiohttpSession):
-    """aiogram's client with only TelegramAPIErrors: a gateway's HTML page counts as a server error too."""
+    """aiogram's client with only TelegramAPIErrors.
+
+    Of a message that was sent only the id is read, whatever else Telegram tells of it: a field that this program does
+    not know must not make it send the message again. A gateway's page counts as an error of the server.
+    """
 
     def check_response(
         self, bot: Bot, method: TelegramMethod[TelegramType], status_code: int, content: str
     ) -> Response[TelegramType]:
         try:
+            answer = self.json_loads(content)
+        except ValueError as error:
+            if status_code < HTTPStatus.BAD_REQUEST:
+                raise TelegramNetworkError(method, "an answer that cannot be read") from error
+            raise _refused(method, status_code, {}) from None
+        answer = answer if isinstance(answer, dict) else {}
+        if answer.get("ok") is True and isinstance(method, SendMessage | SendDocument | EditMessageText):
+            sent = answer.get("result")
+            number: Any = sent.get("message_id") if isinstance(sent, dict) else None
+            return Response[Any].model_construct(ok=True, result=MessageId.model_construct(message_id=number))
+        try:
             return super().check_response(bot, method, status_code, content)
-        except ClientDecodeError as error:
-            if status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise TelegramServerError(method, f"HTTP {status_code}") from None
-            raise TelegramNetworkError(method, "an answer that cannot be read") from error
+        except (ClientDecodeError, TypeError) as error:
+            if answer.get("ok") is not False:
+                raise TelegramNetworkError(method, "an answer that cannot be read") from error
+            raise _refused(method, status_code, answer) from None
+
+
+def _refused(method: TelegramMethod[Any], status: int, answer: Mapping[str, Any]) -> TelegramAPIError:
+    """The refusal of an answer that aiogram cannot read, such as a gateway's page."""
+    said = str(answer.get("description") or f"HTTP {status}")
+    match answer.get("parameters"):
+        case {"retry_after": int(seconds) | float(seconds)} if seconds > 0:
+            return TelegramRetryAfter(method, said, math.ceil(seconds))
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return TelegramEntityTooLarge(method, said)
+    of_telegram = answer and status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return TelegramBadRequest(method, said) if of_telegram else TelegramServerError(method, said)
 
 
 def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:

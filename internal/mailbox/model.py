@@ -26,6 +26,11 @@ class OutboxState(StrEnum):
     """Waits until its user is reachable again, or until the bot that owes it has its token back."""
 
 
+STUCK = "stuck: "
+"""Begins the `error` of a waiting message at which Telegram's server failed again and again: the others of its chat
+pass it, except the later parts of the same answer.
+"""
+
 OTHER_BOT = "owed by another bot"
 """The `error` of a held message that another token's bot owes: chats and message ids are that bot's own."""
 
@@ -102,8 +107,8 @@ class Outgoing:
 
     `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
-    `document` needs `filename` and `content`. `dedupe` is unique for ever: writing the same twice changes nothing, so
-    a handler that runs again after a crash sends once.
+    `document` needs `filename` and `content`, in base64 if `binary`. `dedupe` is unique for ever: writing the same
+    twice changes nothing, so a handler that runs again after a crash sends once.
     """
 
     user_id: int
@@ -121,6 +126,7 @@ class Outgoing:
     replaces: str | None = None
     filename: str | None = None
     content: str | None = None
+    binary: bool = False
     turn_id: str | None = None
     message_id: str | None = None
     part: int = 0
@@ -133,7 +139,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`uncertain` counts the times it may have been delivered without our knowledge."""
+    """`uncertain` counts the times it may have been delivered without our knowledge; for `stuck` see STUCK."""
 
     n: int
     id: str
@@ -144,3 +150,4 @@ class OutboxRow:
     created_at: datetime
     outgoing: Outgoing
     tg_id: int | None = None
+    stuck: bool = False

@@ -8,10 +8,11 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, true, update
 
 from internal.mailbox.model import (
     OTHER_BOT,
+    STUCK,
     InboxRow,
     InboxState,
     OutboxRow,
@@ -31,6 +32,9 @@ _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id"
 _OWED = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))
 _WAITING = _OWED & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
 _UNSETTLED = outbox.c.state.in_((OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN, OutboxState.HELD))
+_STUCK = outbox.c.error.startswith(STUCK)
+_WAY = case((_STUCK, func.coalesce(outbox.c.turn_id, outbox.c.id)), else_="")
+"""Messages of a chat go one after another on the same way; each stuck answer has a way of its own."""
 
 
 # -- inbox ------------------------------------------------------------------------------------------------------
@@ -160,10 +164,10 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
 def due(connection: Connection, now: datetime, *, limit: int, shards: Collection[int] | None = None) -> list[OutboxRow]:
     """The next message of every chat that may be sent now, oldest first: part k+1 waits for part k.
 
-    `shards` limits this and the following functions to their chats.
+    A stuck answer holds up nothing but its own parts. `shards` limits this and the following functions to their chats.
     """
     ours = _OWED & _in(shards, outbox.c.chat_id)
-    first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id).subquery()
+    first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
     query = (
         select(outbox)
         .join(first, first.c.n == outbox.c.n)
@@ -193,6 +197,22 @@ def mark_sent(connection: Connection, user_id: int, row_id: str, tg_id: int | No
 def postpone(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
     """Not delivered for sure: tried again at `due_at`."""
     return _move(connection, user_id, row_id, OutboxState.PENDING, due_at=due_at, error=error)
+
+
+def stuck_before(connection: Connection, row: OutboxRow) -> datetime | None:
+    """When a stuck message that came before this one in its chat is tried again; None if there is none."""
+    before = _OWED & _STUCK & (outbox.c.chat_id == row.outgoing.chat_id) & (outbox.c.n < row.n)
+    earliest: datetime | None = connection.execute(select(func.min(outbox.c.due_at)).where(before)).scalar_one()
+    return earliest
+
+
+def mark_stuck(connection: Connection, row: OutboxRow, due_at: datetime, error: str) -> None:
+    """Lets the others of its chat pass a message, but not the later parts of its answer."""
+    out = row.outgoing
+    later_parts = (outbox.c.n > row.n) & outbox.c.turn_id.is_not(None) & (outbox.c.turn_id == out.turn_id)
+    whole = _OWED & (outbox.c.chat_id == out.chat_id) & ((outbox.c.n == row.n) | later_parts)
+    connection.execute(update(outbox).where(whole).values(due_at=due_at, error=STUCK))
+    postpone(connection, out.user_id, row.id, due_at, error)
 
 
 def mark_unknown(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
@@ -295,6 +315,8 @@ def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
 
 
 def _move(connection: Connection, user_id: int, row_id: str, state: OutboxState, **values: Any) -> bool:
+    if state in (OutboxState.PENDING, OutboxState.UNKNOWN):
+        values["error"] = case((_STUCK, STUCK + values["error"]), else_=values["error"])  # it stays stuck
     changed = update(outbox).where(outbox.c.user_id == user_id, outbox.c.id == row_id, _UNSETTLED)
     return connection.execute(changed.values(state=state, **values)).rowcount == 1
 
@@ -331,4 +353,5 @@ def _outbox_row(row: Row[Any]) -> OutboxRow:
         created_at=row.created_at,
         outgoing=Outgoing(**(content | address)),
         tg_id=row.tg_id,
+        stuck=(row.error or "").startswith(STUCK),
     )

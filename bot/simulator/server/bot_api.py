@@ -125,6 +125,8 @@ class _CallHandler:
             self._record(method, values, refusal.code, fault, description=refusal.description)
             return _refused(refusal)
         self._record(method, values, 200, fault, result=result)
+        if fault is not None and fault.kind == "unreadable" and isinstance(result, dict):
+            result = {"message_id": result.get("message_id"), "chat": "a kind of chat yet unknown"}
         return JSONResponse({"ok": True, "result": result})
 
     def _flood(self, method: Method, values: Json) -> None:

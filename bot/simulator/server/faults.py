@@ -13,11 +13,13 @@ from bot.simulator.server.errors import ApiRefusal, bad_request, blocked, too_ma
 
 Kind = Literal[
     "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "bad_gateway", "reset",
-    "reset_after", "hang", "no_reply", "slow", "migrate",
+    "reset_after", "hang", "no_reply", "slow", "migrate", "too_large", "unreadable",
 ]  # fmt: skip
 
 # Answered instead of being processed. The others change what happens around the processing.
-_REFUSING = frozenset({"flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "migrate"})
+_REFUSING = frozenset({
+    "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "migrate", "too_large",
+})  # fmt: skip
 
 
 class Fault(BaseModel):
@@ -25,8 +27,9 @@ class Fault(BaseModel):
 
     `method` is a Bot API method or `*`. The first `skip` matching calls pass, the next `times` calls fail. `chat_id`
     limits the order to one chat. `reset` and `hang` come before processing, `reset_after` and `no_reply` after it: a
-    bot cannot tell them apart. `seconds` is the delay of `slow`, and how long `hang` and `no_reply` keep the connection
-    open (default an hour, so that the client's own read timeout ends it).
+    bot cannot tell them apart. `unreadable` answers `ok: true` with a Message of unknown and missing fields, as a newer
+    Bot API might. `seconds` is the delay of `slow`, and how long `hang` and `no_reply` keep the connection open: an
+    hour if absent, so that the client's own read timeout ends it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -68,11 +71,13 @@ class Fault(BaseModel):
 
 _STATUS = {
     "flood": 429, "bad_request": 400, "forbidden": 403, "unauthorized": 401, "conflict": 409, "server_error": 500,
+    "too_large": 413,
 }  # fmt: skip
 _DESCRIPTION = {
     "unauthorized": "Unauthorized",
     "conflict": "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
     "server_error": "Internal Server Error",
+    "too_large": "Request Entity Too Large",
 }
 
 

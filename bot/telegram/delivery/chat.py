@@ -53,5 +53,5 @@ class Chat(Protocol):
         ...
 
     async def document(self, filename: str, content: str, caption: str) -> None:
-        """Sends a UTF-8 text file."""
+        """Sends a UTF-8 text file, packed and in parts if Telegram would not take it whole."""
         ...

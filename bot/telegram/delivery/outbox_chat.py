@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import io
 import logging
+import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
@@ -32,6 +36,10 @@ TOAST_TIMEOUT_S = 5
 
 TYPING_S = 4.5
 """Telegram shows "typing" for five seconds."""
+
+
+MOST_BYTES = 49 * 2**20
+"""Telegram takes uploads of up to 50 MB."""
 
 
 class OutboxChat:
@@ -127,8 +135,21 @@ class OutboxChat:
         self.rest = rest
 
     async def document(self, filename: str, content: str, caption: str) -> None:
-        row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)
-        await self._enqueue([row])
+        if len(content.encode()) <= MOST_BYTES:
+            await self._enqueue([self._document(filename, content, caption)])
+            return
+        parts = await asyncio.to_thread(_packed, filename, content, MOST_BYTES)
+        numbered = len(parts) > 1
+        await self._enqueue(
+            [
+                self._document(f"{filename}.zip{f'.{n:03}' * numbered}", part, caption if n == 1 else "", binary=True)
+                for n, part in enumerate(parts, start=1)
+            ]
+        )
+
+    def _document(self, filename: str, content: str, caption: str, *, binary: bool = False) -> Outgoing:
+        plain = self._outgoing(Rendered(caption), kind="document")
+        return replace(plain, filename=filename, content=content, binary=binary)
 
     def _outgoing(
         self,
@@ -138,8 +159,6 @@ class OutboxChat:
         keyboard: Keyboard | None = None,
         force_reply: bool = False,
         tg_id: int | None = None,
-        filename: str | None = None,
-        content: str | None = None,
     ) -> Outgoing:
         self._said += 1
         return Outgoing(
@@ -154,8 +173,6 @@ class OutboxChat:
             keyboard=buttons(keyboard),
             force_reply=force_reply,
             tg_id=tg_id,
-            filename=filename,
-            content=content,
         )
 
     async def _enqueue(self, rows: list[Outgoing]) -> None:
@@ -168,6 +185,15 @@ class OutboxChat:
                 mailbox.put(connection, row, now)
 
         await self._database.write(work)
+
+
+def _packed(filename: str, content: str, most: int) -> list[str]:
+    """A zip archive with the file, in base64, cut into parts of at most `most` bytes; joined they are the archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(filename, content)
+    raw = archive.getvalue()
+    return [base64.b64encode(raw[start : start + most]).decode() for start in range(0, len(raw), most)]
 
 
 def buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
+import re
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -13,6 +16,7 @@ from aiogram import Bot
 from aiogram.exceptions import (
     TelegramAPIError,
     TelegramBadRequest,
+    TelegramEntityTooLarge,
     TelegramForbiddenError,
     TelegramMigrateToChat,
     TelegramNetworkError,
@@ -46,6 +50,9 @@ log = logging.getLogger(__name__)
 BATCH = 200
 LONGEST_SLEEP = timedelta(seconds=5)
 """The sender looks at the outbox at least this often, even if it expects nothing."""
+
+
+_NO_THREAD = re.compile(r"thread not found|topic_(?:closed|deleted|id_invalid)", re.IGNORECASE)
 
 
 class SendObserver(Protocol):
@@ -187,41 +194,46 @@ class Sender:
                 await self._delivery.moved(row, error.migrate_to_chat_id)
             case TelegramForbiddenError():
                 await self._delivery.left(row, error_text)
+            case TelegramEntityTooLarge():
+                await self._delivery.refused(row, error_text, too_big=True)
             case TelegramNetworkError() if not out.repeatable and not never_left(error):
                 self._observer.send_unknown()
                 await self._delivery.unknown(row, error_text)
             case TelegramNetworkError() | TelegramServerError() | TelegramUnauthorizedError():
-                await self._delivery.retry(row, error_text)
+                await self._delivery.retry(row, error_text, server_failed=isinstance(error, TelegramServerError))
             case _:
                 await self._delivery.refused(row, error_text)
         log.warning("send_failed", extra={"outbox": row.id, "error": error_text})
 
     async def _call(self, out: Outgoing) -> int | None:
-        try:
-            return await self._call_formatted(out, _entities(out))
-        except TelegramBadRequest as error:
-            if out.entities and "entit" in error.message.lower():
-                log.warning("formatting_refused", extra={"error": error.message})
-                return await self._call_formatted(out, None)
-            if out.kind == "edit":
-                return await self._after_refused_edit(out, error)
-            raise
+        """Sends it; what Telegram refuses of it (formatting, thread, the message to edit) is left out."""
+        while True:
+            try:
+                return await self._call_once(out)
+            except TelegramBadRequest as error:
+                if out.kind == "edit" and "not modified" in error.message.lower():
+                    return out.tg_id
+                acceptable = _without_refused(out, error.message)
+                if acceptable is None:
+                    raise
+                log.warning("sent_otherwise", extra={"error": error.message})
+                out = acceptable
 
-    async def _call_formatted(self, out: Outgoing, entities: list[MessageEntity] | None) -> int | None:
+    async def _call_once(self, out: Outgoing) -> int | None:
         match out.kind:
             case "edit" if out.tg_id is not None:
-                return await self._edit(out, entities)
+                return await self._edit(out)
             case "document":
                 return await self._document(out)
             case _:
-                return await self._message(out, entities)
+                return await self._message(out)
 
-    async def _message(self, out: Outgoing, entities: list[MessageEntity] | None) -> int:
+    async def _message(self, out: Outgoing) -> int:
         message = await self._bot.send_message(
             out.chat_id,
             out.text,
             message_thread_id=out.thread_id,
-            entities=entities,
+            entities=_entities(out),
             parse_mode=None,
             reply_markup=ForceReply() if out.force_reply else _keyboard(out),
             reply_parameters=_reply(out),
@@ -229,12 +241,12 @@ class Sender:
         )
         return message.message_id
 
-    async def _edit(self, out: Outgoing, entities: list[MessageEntity] | None) -> int | None:
+    async def _edit(self, out: Outgoing) -> int | None:
         await self._bot.edit_message_text(
             out.text,
             chat_id=out.chat_id,
             message_id=out.tg_id,
-            entities=entities,
+            entities=_entities(out),
             parse_mode=None,
             reply_markup=_keyboard(out),
             link_preview_options=LinkPreviewOptions(is_disabled=True),
@@ -242,19 +254,13 @@ class Sender:
         return out.tg_id
 
     async def _document(self, out: Outgoing) -> int:
-        file = BufferedInputFile((out.content or "").encode(), out.filename or "file.txt")
+        content = out.content or ""
+        raw = base64.b64decode(content) if out.binary else content.encode()
+        file = BufferedInputFile(raw, out.filename or "file.txt")
         message: Message = await self._bot.send_document(
             out.chat_id, file, message_thread_id=out.thread_id, caption=out.text, parse_mode=None
         )
         return message.message_id
-
-    async def _after_refused_edit(self, out: Outgoing, error: TelegramBadRequest) -> int | None:
-        error_text = error.message.lower()
-        if "not modified" in error_text:
-            return out.tg_id
-        if "not found" in error_text or "can't be edited" in error_text:
-            return await self._message(out, _entities(out))
-        raise error
 
 
 def describe(error: TelegramAPIError) -> str:
@@ -269,6 +275,18 @@ def never_left(error: TelegramNetworkError) -> bool:
     """Whether the request certainly never reached Telegram: no connection could be made."""
     cause = error.__cause__ or error.__context__
     return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+
+
+def _without_refused(out: Outgoing, refusal: str) -> Outgoing | None:
+    """The message without what Telegram refused of it: words matter more; None if there is nothing to leave out."""
+    said = refusal.lower()
+    if out.entities and "entit" in said:
+        return replace(out, entities=[])
+    if out.thread_id is not None and _NO_THREAD.search(said):
+        return replace(out, thread_id=None)
+    if out.kind == "edit" and out.tg_id is not None and ("not found" in said or "can't be edited" in said):
+        return replace(out, tg_id=None)
+    return None
 
 
 def _entities(out: Outgoing) -> list[MessageEntity] | None:

@@ -1,5 +1,9 @@
 """The states of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
 
+A message at which Telegram's server fails again and again holds up its chat for some seconds only: then the others pass
+it. Where the server fails at them too, they wait together and keep their order. A file is soon given up, and its user
+is told so.
+
 The policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both; after a
 second time it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
 """
@@ -12,10 +16,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
+from internal.access import repository as users
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.events import repository as events
+from internal.flows.turn.intake import Phrases
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.scheduling.clock import Clock
@@ -27,13 +33,26 @@ MAX_UNCERTAIN = 2
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
 MAX_ATTEMPTS = 50
 """With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
+PATIENCE = 3
+"""After so many failures of Telegram's server at a message it holds up the others of its chat no longer."""
+FILE_ATTEMPTS = 5
+"""After so many failures a file is given up, some 15 seconds: it is easily asked for again."""
 
 
 class Delivery:
     """Moves outbox rows through their states. Knows nothing of Telegram's wire."""
 
-    def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
-        self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        phrases: Phrases,
+        *,
+        unknown_wait: timedelta = UNKNOWN_WAIT,
+        retry_base: timedelta = RETRY_BASE,
+    ) -> None:
+        self._database, self._clock, self._phrases = database, clock, phrases
+        self._unknown_wait, self._retry_base = unknown_wait, retry_base
 
     async def recover(self, bot_id: int, shards: Collection[int] | None = None) -> int:
         """Marks what was being sent when the process died as unknown, or gives it up. Returns their number.
@@ -96,24 +115,42 @@ class Delivery:
 
         await self._database.write(work, point="C6")
 
-    async def retry(self, row: OutboxRow, error: str, after: float | None = None) -> None:
-        """Puts off what was certainly not delivered (no connection, 429, 5xx) by `after` seconds or a growing pause."""
-        if row.attempts >= MAX_ATTEMPTS:
+    async def retry(
+        self, row: OutboxRow, error: str, after: float | None = None, *, server_failed: bool = False
+    ) -> None:
+        """Puts off what was certainly not delivered (no connection, 429, 5xx) by `after` seconds or a growing pause.
+
+        `server_failed`: Telegram was reached and failed (5xx), perhaps at this very message.
+        """
+        failures = row.attempts + 1
+        file_failed = server_failed and row.outgoing.kind == "document" and failures >= FILE_ATTEMPTS
+        if file_failed or row.attempts >= MAX_ATTEMPTS:
             await self.refused(row, error)
             return
-        wait = timedelta(seconds=after) if after is not None else pause(row.attempts + 1, RETRY_BASE, RETRY_MAX)
-        due_at = self._clock.now() + wait
-        await self._database.write(lambda c: mailbox.postpone(c, row.outgoing.user_id, row.id, due_at, error))
+        wait = timedelta(seconds=after) if after is not None else pause(failures, self._retry_base, RETRY_MAX)
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            together = mailbox.stuck_before(connection, row) if server_failed else None
+            if together or (server_failed and failures >= PATIENCE):
+                due_at = max(together, now + self._retry_base) if together else now + wait
+                mailbox.mark_stuck(connection, row, due_at, error)
+            else:
+                mailbox.postpone(connection, row.outgoing.user_id, row.id, now + wait, error)
+
+        await self._database.write(work)
 
     async def unknown(self, row: OutboxRow, error: str) -> None:
         """Sends once more, after a while, what may have been delivered; gives up the second time."""
         now = self._clock.now()
         await self._database.write(lambda c: self._doubt(c, row, error, now))
 
-    async def refused(self, row: OutboxRow, error: str) -> None:
-        """Marks a row that will never be delivered as failed."""
+    async def refused(self, row: OutboxRow, error: str, *, too_big: bool = False) -> None:
+        """Marks a row that will never be delivered as failed; its user is told that a file is."""
         now = self._clock.now()
-        await self._database.write(lambda c: self._refuse(c, row, error, now))
+        await self._database.write(
+            lambda c: self._refuse(c, row, error, now, "file-too-big" if too_big else "file-failed")
+        )
 
     async def left(self, row: OutboxRow, error: str) -> None:
         """Holds everything for a user who blocked the bot until he writes again. A stranger gets nothing."""
@@ -151,7 +188,15 @@ class Delivery:
             # Else a program that dies whenever it sends would send the same message at every start.
             self._refuse(connection, row, f"delivery unknown twice: {error}", now)
 
-    def _refuse(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
+    def _refuse(
+        self, connection: Connection, row: OutboxRow, error: str, now: datetime, notice: str = "file-failed"
+    ) -> None:
+        out = row.outgoing
+        user = users.find(connection, out.user_id) if out.kind == "document" else None
+        if user is not None:
+            text, dedupe = self._phrases(user.lang, notice), f"{out.dedupe}:failed"
+            notified = Outgoing(out.user_id, out.bot_id, out.chat_id, text, dedupe, thread_id=out.thread_id)
+            mailbox.put(connection, notified, now)
         mailbox.refuse(connection, row.outgoing.user_id, row.id, error)
         events.append(
             connection,
@@ -178,6 +223,8 @@ def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
     if out.replaces is None:
         return out
     replaced = mailbox.by_dedupe(connection, out.user_id, out.replaces)
+    if replaced is not None and replaced.stuck:  # it would come after what replaces it
+        mailbox.refuse(connection, out.user_id, replaced.id, "replaced")
     return replace(out, tg_id=replaced.tg_id if replaced else None)
 
 

@@ -229,7 +229,7 @@ class Talk:
 
     async def delivered(self, row: OutboxRow) -> None:
         self.tg_id += 1
-        await Delivery(self.database, self.clock).sent(row, self.tg_id)
+        await Delivery(self.database, self.clock, phrase).sent(row, self.tg_id)
 
     async def messages(self, user_id: int = OWNER) -> list[Message]:
         return await self.read(lambda c: dialogue.recent(c, user_id, limit=1000))

@@ -106,7 +106,8 @@ class BotStage(ControlClient):
         self.bot = open_bot(TelegramConfig(), local.url, local.token)
         self.observer = Counted()
         self.budget = Budget(global_per_second=1000, chat_per_second=1000)
-        self.delivery = Delivery(database, self.clock, unknown_wait=timedelta(milliseconds=50))
+        soon = timedelta(milliseconds=50)
+        self.delivery = Delivery(database, self.clock, phrase, unknown_wait=soon, retry_base=soon)
         self.town = town
         self.sender = Sender(self.bot, self.delivery, self.budget, self.observer, self.clock, town)
 
@@ -147,14 +148,14 @@ class BotStage(ControlClient):
     async def state(self, row_id: str) -> str:
         return (await self.row(row_id)).state.value
 
-    async def settled(self, row_id: str, *states: str) -> OutboxRow:
+    async def settled(self, row_id: str, *states: str, within: float = 10.0) -> OutboxRow:
         """The row once it is in one of these states (default: sent)."""
         wanted = states or ("sent",)
 
         async def there() -> bool:
             return await self.state(row_id) in wanted
 
-        await eventually(there)
+        await eventually(there, within)
         return await self.row(row_id)
 
     async def column(self, row_id: str, name: str) -> Any:

@@ -46,6 +46,8 @@ forget-too-late = It's too late to undo: the time is up.
 
 export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }
 export-caption-forgetting = What you asked me to forget is still in here: while it can be undone, it isn't erased.
+file-failed = I couldn't send you the file: Telegram didn't take it. Please try again a little later.
+file-too-big = The file is too big for Telegram. The person who runs the bot can get it with: laplaced export
 
 privacy =
     __What I keep.__ Our messages, the people and facts from them; your name, @username, language and time zone; a record of what I did and what it cost. And for { $days } { $days ->

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
 
+from bot.telegram.i18n import phrase
 from bot.telegram.rendering import plain, render
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
@@ -371,7 +372,7 @@ async def test_what_was_owed_to_someone_who_left_comes_when_he_is_back(stage: St
     await stage.task("Call Maria")
     await stage.look()
     [row] = await stage.talk.outbox()
-    await Delivery(stage.talk.database, stage.talk.clock).left(row, "blocked")
+    await Delivery(stage.talk.database, stage.talk.clock, phrase).left(row, "blocked")
     await stage.task("Buy milk")
     await stage.look()
     assert await stage.states() == ["sent", "waiting"]

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from support.flows.flow_stage import BOT, OWNER, Talk
 
+from bot.telegram.i18n import phrase
 from internal.dialogue import turn_repository as turns
 from internal.flows.turn.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, RETRY_MAX, Delivery
 from internal.mailbox import repository as mailbox
@@ -31,7 +32,7 @@ async def next_due(talk: Talk, delivery: Delivery) -> OutboxRow:
 
 async def test_an_unreachable_telegram_is_tried_with_growing_pauses_and_then_given_up(talk: Talk) -> None:
     """After so many attempts the answer is shown as failed, its turn is over and an event says why."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     await answered(talk)
     pauses, row = [], await next_due(talk, delivery)
     for attempt in range(MAX_ATTEMPTS):
@@ -57,7 +58,7 @@ async def test_an_unreachable_telegram_is_tried_with_growing_pauses_and_then_giv
 
 async def test_telegrams_own_pause_is_kept(talk: Talk) -> None:
     """A flood limit says how long; the next try comes exactly then."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     row = await answered(talk)
     await delivery.sending(row)
     await delivery.retry(row, "429", 37.0)
@@ -67,7 +68,7 @@ async def test_telegrams_own_pause_is_kept(talk: Talk) -> None:
 @pytest.mark.parametrize("crashed", [False, True])
 async def test_a_doubtful_send_is_repeated_once(talk: Talk, crashed: bool) -> None:
     """Whether the answer was lost or the program: after the second doubt it is shown as failed."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     row = await answered(talk)
 
     async def doubt() -> None:
@@ -91,7 +92,7 @@ async def test_a_doubtful_send_is_repeated_once(talk: Talk, crashed: bool) -> No
 
 async def test_an_interrupted_edit_is_made_again_at_once(talk: Talk) -> None:
     """However often: it shows the same text, so there is nothing to doubt."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     edit = Outgoing(OWNER, BOT, OWNER, "changed", "edit:1", kind="edit", tg_id=7)
     await talk.write(lambda c: mailbox.put(c, edit, talk.clock.now()))
     for _ in range(MAX_UNCERTAIN + 1):
@@ -104,7 +105,7 @@ async def test_an_interrupted_edit_is_made_again_at_once(talk: Talk) -> None:
 
 async def test_an_edit_of_what_never_came_is_a_message_and_in_doubt_as_one(talk: Talk) -> None:
     """Where the placeholder was given up, its answer is sent anew: interrupted, it may be there already."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     placeholder = Outgoing(OWNER, BOT, OWNER, "…", "turn:1:placeholder")
     answer = Outgoing(OWNER, BOT, OWNER, "answer", "turn:1:0", kind="edit", replaces=placeholder.dedupe)
     for owed in (placeholder, answer):
@@ -119,7 +120,7 @@ async def test_an_edit_of_what_never_came_is_a_message_and_in_doubt_as_one(talk:
 
 async def test_another_bots_answers_wait_for_its_token(talk: Talk) -> None:
     """With a new token nothing of the old bot is sent or taken up; with the old token it goes on."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     await answered(talk)
     open_turn = await talk.ask("And?")
     await delivery.recover(BOT + 1)
@@ -132,7 +133,7 @@ async def test_another_bots_answers_wait_for_its_token(talk: Talk) -> None:
 
 async def test_what_a_stranger_is_owed_is_not_kept_when_he_is_gone(talk: Talk) -> None:
     """He has no profile to be paused; the owner's messages are held until he writes again."""
-    delivery = Delivery(talk.database, talk.clock)
+    delivery = Delivery(talk.database, talk.clock, phrase)
     row = await answered(talk)
     await delivery.sending(row)
     await delivery.left(row, "bot was blocked by the user")

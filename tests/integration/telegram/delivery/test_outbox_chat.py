@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from support.interfaces.telegram_stage import BotStage, eventually
 
@@ -57,3 +60,33 @@ async def test_a_refused_sign_of_work_hurts_nothing(stage: BotStage) -> None:
     with pytest.raises(LookupError):
         async with chat.working():
             raise LookupError
+
+
+@pytest.mark.parametrize("most", [400, 10_000])
+async def test_a_file_that_telegram_would_not_take_is_packed(
+    stage: BotStage, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """As a zip archive, in numbered parts if even that is too big; joined they are the archive."""
+    monkeypatch.setattr(outbox_chat, "MOST_BYTES", most)
+    person = await stage.person()
+    whole = "".join(f"{n * n * 7919 % 10_007} Їжак\n" for n in range(1000))
+    await (await chat_of(stage, person)).document("me.json", whole, "Yours")
+    stage.sender.wake()
+
+    async def archive() -> bytes:
+        found = [message["document"] for message in await stage.bot_messages(person)]
+        parts = [(await stage._http.get(f"/sim/files/{one['file_id']}")).content for one in found]
+        names = [f"me.json.zip.{n:03}" for n in range(1, len(found) + 1)]
+        assert [one["file_name"] for one in found] == (["me.json.zip"] * len(found) if most > 400 else names)
+        assert all(len(part) <= most for part in parts)
+        return b"".join(parts)
+
+    async def arrived() -> str | None:
+        try:
+            with zipfile.ZipFile(io.BytesIO(await archive())) as packed:
+                return packed.read("me.json").decode()
+        except zipfile.BadZipFile:
+            return None
+
+    assert await eventually(arrived) == whole
+    assert (await stage.bot_messages(person))[0]["caption"] == "Yours"

@@ -13,6 +13,7 @@ from support.interfaces.telegram_stage import BotStage, cancelled, eventually
 from support.stores import stores
 
 from bot.telegram.delivery.sender import Sender
+from bot.telegram.i18n import phrase
 from bot.telegram.service import open_bot
 from internal.access import repository as users
 from internal.config import TelegramConfig
@@ -62,6 +63,63 @@ async def test_parts_arrive_in_order_although_the_first_fails(stage: BotStage) -
     await stage.settled(await stage.owe(other, "meanwhile"))
     await stage.settled(rows[-1])
     assert await stage.texts(user) == ["one", "two", "three"]
+
+
+async def test_a_message_at_which_telegram_fails_holds_up_its_chat_for_seconds_only(stage: BotStage) -> None:
+    """After a few failures the others pass it, but not the later parts of its own answer."""
+    user = await stage.person()
+    await stage.fault("server_error", "sendMessage", chat_id=user, times=3)
+    first = await stage.owe(user, "one", turn_id="t")
+    last = await stage.owe(user, "two", turn_id="t", part=1)
+    other = await stage.owe(user, "other")
+    await stage.settled(other)
+    assert await stage.texts(user) == ["other"]
+    assert (await stage.row(first)).stuck
+    await stage.settled(last, within=20)
+    assert await stage.texts(user) == ["other", "one", "two"]
+
+
+async def test_messages_keep_their_order_where_telegram_fails_at_all_of_them(stage: BotStage) -> None:
+    """What passes a message and fails as it does waits for it again."""
+    user = await stage.person()
+    await stage.fault("bad_gateway", "sendMessage", chat_id=user, times=5)
+    rows = [await stage.owe(user, text) for text in ("one", "two", "three")]
+    await stage.settled(rows[-1], within=20)
+    assert await stage.texts(user) == ["one", "two", "three"]
+
+
+async def test_a_placeholder_that_is_stuck_does_not_come_after_its_answer(stage: BotStage) -> None:
+    """The answer is sent instead of it."""
+    user = await stage.person()
+    await stage.fault("server_error", "sendMessage", chat_id=user, times=3)
+    placeholder = await stage.owe(user, "…", dedupe=f"p:{user}")
+    await stage.settled(await stage.owe(user, "answer", kind="edit", replaces=f"p:{user}"))
+    assert await stage.state(placeholder) == "refused"
+    assert await stage.texts(user) == ["answer"]
+
+
+async def test_a_file_at_which_telegram_fails_is_soon_given_up_and_its_user_told(stage: BotStage) -> None:
+    """Its chat goes on meanwhile."""
+    user = await stage.person()
+    await stage.fault("server_error", "sendDocument", chat_id=user, times=50)
+    export = await stage.owe(user, "Yours", kind="document", filename="me.json", content="{}")
+    answer = await stage.owe(user, "answer")
+    await stage.settled(answer)
+    await stage.settled(export, "refused", within=30)
+    await eventually(lambda: _two(stage, user))
+    assert await stage.texts(user) == ["answer", phrase("en", "file-failed")]
+    assert len(await stage.ledger(user, "sendDocument")) == 5
+
+
+async def test_a_file_that_is_too_big_is_refused_at_once_and_its_user_told(stage: BotStage) -> None:
+    """It is never sent again: it cannot have arrived."""
+    user = await stage.person()
+    await stage.fault("too_large", "sendDocument", chat_id=user)
+    row_id = await stage.owe(user, "Yours", kind="document", filename="me.json", content="{}")
+    row = await stage.settled(row_id, "refused")
+    assert (row.attempts, row.uncertain) == (1, 0)
+    await eventually(lambda: stage.texts(user))
+    assert await stage.texts(user) == [phrase("en", "file-too-big")]
 
 
 async def test_flood_control_is_obeyed(stage: BotStage) -> None:
@@ -149,6 +207,30 @@ async def test_an_unreadable_answer_may_have_delivered(stage: BotStage, monkeypa
     row = await stage.settled(await stage.owe(user, "hello"))
     assert row.uncertain == 1
     assert await stage.texts(user) == ["hello", "hello"]
+
+
+async def test_a_message_that_telegram_took_is_not_sent_again_however_it_tells_so(stage: BotStage) -> None:
+    """`ok: true` with unknown or missing fields is a delivery; the id is read all the same."""
+    user = await stage.person()
+    await stage.fault("unreadable", "sendMessage", chat_id=user)
+    row = await stage.settled(await stage.owe(user, "once"))
+    [message] = await stage.bot_messages(user)
+    assert (message["text"], message["message_id"], row.uncertain) == ("once", row.tg_id, 0)
+
+
+@pytest.mark.parametrize("entities", [[], BOLD])
+async def test_an_answer_whose_thread_is_gone_is_sent_without_it(
+    stage: BotStage, entities: list[dict[str, object]]
+) -> None:
+    """A topic may be deleted while its question is answered; formatting refused on top of that goes too."""
+    user = await stage.person()
+    gone = "Bad Request: message thread not found"
+    await stage.fault("bad_request", "sendMessage", chat_id=user, description=gone)
+    if entities:
+        await stage.fault("bad_request", "sendMessage", chat_id=user)
+    await stage.settled(await stage.owe(user, "Good morning", thread_id=987_654, entities=entities))
+    [message] = await stage.bot_messages(user)
+    assert (message["text"], message.get("message_thread_id"), message.get("entities")) == ("Good morning", None, None)
 
 
 async def test_refused_formatting_is_sent_plain(stage: BotStage) -> None:
