@@ -9,21 +9,18 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.agents.task_manager.offline import titled
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable, Refused
+from internal.flows.tasks.find_reminders import Reminder, find_reminders
 from internal.flows.tasks.parse import schedule_in
 from internal.flows.turn.prompt import Question
-from internal.language.tasks.completion import same_task
-from internal.language.tasks.requests import find_tasks, may_request, only_requests
-from internal.language.tasks.times import TimeFound
-from internal.language.text.spelling import Language, text_language
+from internal.language.tasks.requests import may_request
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.mailbox.model import Rendered
 from internal.people import repository as people
@@ -34,20 +31,6 @@ from internal.tasks import service
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, first_firing, time_of_day
 
 log = logging.getLogger(__name__)
-
-MOST: Final = 10
-"""Requests of one message that are granted at once; the task manager finds the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reminder:
-    """One request. `time` is None where no moment was named; `message_id` is the message that makes it."""
-
-    title: str
-    time: TimeFound | None
-    message_id: str
-    people: frozenset[int] = frozenset()
-
 
 @dataclass(frozen=True, slots=True)
 class ReminderRequest:
@@ -124,7 +107,7 @@ class ReminderRequests:
         user = question.user
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
         texts = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
-        reminders, only = await self._worker.run(_reminders, texts, said[-1] if said else None, user.lang)
+        reminders, only = await self._worker.run(find_reminders, texts, said[-1] if said else None, user.lang)
         if not reminders:
             return None
         everybody = await self._database.read(lambda c: people.listing(c, user.user_id))
@@ -191,21 +174,3 @@ class ReminderRequests:
                 service.change(connection, user_id, one.id, author, schedule=when)
                 return service.confirm(connection, user_id, one.id, author)
         return None
-
-
-def _reminders(
-    texts: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
-) -> tuple[list[Reminder], bool]:
-    """The requests of a turn's messages, and whether they hold nothing else."""
-    found: list[Reminder] = []
-    only = True
-    for message_id, text, at in texts:
-        read = find_tasks(text, at, text_language(text, language))
-        requests = [one for one in read if one.asked]
-        only = only and (only_requests(text, read) or not requests)
-        for one in requests[:MOST]:
-            title = titled(one, text, before)
-            if not any(same_task(title, other.title) and one.time == other.time for other in found):
-                found.append(Reminder(title, one.time, message_id))
-        before = text
-    return found, only and all(may_request(text) for _, text, _ in texts)

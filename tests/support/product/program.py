@@ -25,7 +25,7 @@ from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram, begun
 BOT, TELEGRAM = "bot", "bot.simulator.local_telegram"
 IMPORTED = {
     BOT: ("bot.runtime.bot", "bot.application.operations", "bot.application.doctor", "preloaded"),
-    TELEGRAM: ("uvicorn", "bot.simulator.server.server", "bot.simulator.page"),
+    TELEGRAM: ("uvicorn", "bot.simulator.server.server", "nicegui", "bot.simulator.page.chat_page"),
 }
 """By program, what makes its start long. Not the program itself: that is executed anew in each copy."""
 BEFORE_PYTHON = {"PYTHONPATH": str(ROOT)}
