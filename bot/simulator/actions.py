@@ -10,6 +10,11 @@ from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_s
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
 
+_RIGHTS = (
+    "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
+    "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
+    "can_post_messages", "can_edit_messages",
+)  # fmt: skip
 _SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
 
 
@@ -186,6 +191,8 @@ class People:
 
     def _membership(self, status: str) -> Json:
         member: Json = {"user": self._telegram.bot, "status": status}
+        if status == "administrator":
+            return member | {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
         return {**member, "until_date": 0} if status == "kicked" else member
 
     # Groups
@@ -194,7 +201,10 @@ class People:
         self, title: str, members: Sequence[int], *, chat_type: str = "supergroup", chat_id: int | None = None,
         privacy: bool = True, with_bot: bool = True,
     ) -> Json:  # fmt: skip
-        """Makes a group of people; with `with_bot` the first member adds the bot, which gets an update."""
+        """Makes a group of people; with `with_bot` the first member adds the bot, which gets an update.
+
+        A channel makes the bot its administrator.
+        """
         number = chat_id if chat_id is not None else self._free_group_id(chat_type)
         chat = {"id": number, "type": chat_type, "title": title}
         creator = self._user(members[0])
@@ -203,7 +213,9 @@ class People:
             self._repository.set_privacy(number, privacy)
             for user_id in members:
                 self._repository.add_member(number, self._user(user_id)["id"])
-            if with_bot:
+            if with_bot and chat_type == "channel":
+                self._member_update(creator, chat, "left", "administrator")
+            elif with_bot:
                 self._member_update(creator, chat, "left", "member")
                 self.send(creator["id"], {"new_chat_members": [self._telegram.bot]}, chat_id=number)
         self._telegram.feed.publish("chat", number, chat)
@@ -211,7 +223,7 @@ class People:
 
     def _free_group_id(self, chat_type: str) -> int:
         number = self._repository.count_up("group_id", 1)
-        return -(1_002_000_000_000 + number) if chat_type == "supergroup" else -(500_000 + number)
+        return -(500_000 + number) if chat_type == "group" else -(1_002_000_000_000 + number)
 
     def remove_bot(self, user_id: int, chat_id: int) -> None:
         """The person throws the bot out of a group."""

@@ -37,7 +37,14 @@ MEDIA = (
     "paid_media",
     "checklist",
     "game",
+    "live_photo",
+    "giveaway",
+    "giveaway_winners",
+    "invoice",
 )
+
+NOBODY: Final = "?"
+"""The name of an author whom nothing names."""
 
 _SESSION_COMMANDS: Final[tuple[Literal["/db", "/sa"], ...]] = ("/db", "/sa")
 
@@ -124,8 +131,16 @@ def forward_of(message: Message) -> ForwardOrigin | None:
             return ForwardOrigin("chat", origin.sender_chat.full_name, date=origin.date)
         case MessageOriginChannel():
             return ForwardOrigin("channel", origin.chat.full_name, date=origin.date)
-        case _:
-            return None
+    return _old_forward_of(message, message.forward_date) if message.forward_date is not None else None
+
+
+def _old_forward_of(message: Message, date: datetime) -> ForwardOrigin:
+    """The origin as a Bot API server from before 2024 gives it."""
+    author = message.forward_from or message.forward_from_chat
+    name = author.full_name if author else message.forward_sender_name or NOBODY
+    if isinstance(author, User) and not author.is_bot:
+        return ForwardOrigin("user", name, author.id, author.username, date)
+    return ForwardOrigin("hidden_user", name, date=date)
 
 
 def attachments_of(message: Message) -> list[dict[str, Any]]:

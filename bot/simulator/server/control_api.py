@@ -6,7 +6,7 @@ People and chats
     GET    /sim/users                              {"users": [User]}
     POST   /sim/users                              {id?, first_name, last_name?, username?, language_code?, phone?,
                                                    started?} -> User. `started`: the bot may write first.
-    POST   /sim/chats                              {title, members: [user id], type?: group|supergroup, id?,
+    POST   /sim/chats                              {title, members: [user id], type?: group|supergroup|channel, id?,
                                                    privacy?: true, with_bot?: true} -> Chat
     POST   /sim/chats/{id}/upgrade                 {user_id} -> the new supergroup
     POST   /sim/chats/{id}/remove_bot              {user_id}
@@ -91,7 +91,7 @@ class NewUser(Body):
 class NewChat(Body):
     title: str = Field(min_length=1)
     members: list[int] = Field(min_length=1)
-    type: Literal["group", "supergroup"] = "supergroup"
+    type: Literal["group", "supergroup", "channel"] = "supergroup"
     id: int | None = Field(None, lt=0)
     privacy: bool = True
     with_bot: bool = True

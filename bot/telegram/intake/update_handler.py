@@ -12,8 +12,9 @@ from functools import partial
 from typing import Protocol
 
 from aiogram import Bot
-from aiogram.exceptions import TelegramAPIError
+from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramForbiddenError
 from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, MessageReactionUpdated, Update
+from aiogram.types import User as Sender
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
@@ -25,7 +26,8 @@ from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
-from bot.telegram.message_reader import author_of, chat_of, incoming_of, is_command, reaction_of
+from bot.telegram.intake.update_reader import read_update
+from bot.telegram.message_reader import NOBODY, author_of, chat_of, incoming_of, is_command, reaction_of
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
@@ -153,10 +155,10 @@ class Ingest:
             error_text = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
             return ("foreign", row.n), lambda: self._quarantine(row, error_text)
         try:
-            update = Update.model_validate_json(row.raw, context={"bot": self._bot})
+            update = read_update(row.raw, self._bot, row.received_at)
         except ValidationError as error:
             fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
-            return ("unreadable", row.n), lambda: self._quarantine(row, fault)
+            return ("unreadable", row.n), lambda: self._quarantine(row, fault, "cannot-read", kind="other")
         return _order_of(update), lambda: self._route(row, update)
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
@@ -183,7 +185,7 @@ class Ingest:
                 log.exception("update_failed", extra={"update": row.update_id})
                 attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
                 if attempts >= MAX_ATTEMPTS:
-                    return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300])
+                    return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300], "answer-failed")
                 await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
@@ -204,13 +206,15 @@ class Ingest:
                 await self._stopped_or_ignored(row, update)
 
     async def _private(self, row: InboxRow, update: Update, message: Message) -> None:
-        if message.from_user is None or message.from_user.is_bot:
+        chat = message.chat
+        sender = message.from_user or Sender(id=chat.id, is_bot=False, first_name=chat.first_name or NOBODY)
+        if sender.is_bot:
             await self._settle(row, InboxState.IGNORED)
             return
-        author = author_of(message.from_user)
+        author = author_of(sender)
         user = await self._admit(author) or await self._claim(author, message)
         if user is None:
-            await self._stranger(row, author, message.chat.id)
+            await self._stranger(row, author, chat.id)
         elif self._for_handlers(user, message):
             await self._handle(row, update, user)
         else:
@@ -275,10 +279,21 @@ class Ingest:
         if changed.chat.type == "private":
             left = changed.new_chat_member.status in ("kicked", "left")
             await self._in_transaction(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
+        elif changed.chat.type == "channel":
+            await self._leave_channel(row, changed)
         elif changed.new_chat_member.status in ("member", "administrator"):
             await self._works_in_private(row, changed.chat.id, changed.from_user.language_code)
         else:
             await self._settle(row, InboxState.IGNORED)
+
+    async def _leave_channel(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
+        """Leaves a channel without a word: everybody would read it, and nobody there talks with a bot."""
+        if changed.new_chat_member.status not in ("kicked", "left"):
+            try:
+                await self._bot.leave_chat(changed.chat.id)
+            except (TelegramBadRequest, TelegramForbiddenError) as error:
+                log.info("channel_left", extra={"reason": error.message})  # it was thrown out meanwhile
+        await self._settle(row, InboxState.IGNORED)
 
     async def _group(self, row: InboxRow, message: Message) -> None:
         language = message.from_user.language_code if message.from_user else None
@@ -360,7 +375,8 @@ class Ingest:
         with acting_for(user.user_id) if user else contextlib.nullcontext():
             await self._database.write(work)
 
-    async def _quarantine(self, row: InboxRow, error: str) -> None:
+    async def _quarantine(self, row: InboxRow, error: str, told: str | None = None, **values: str) -> None:
+        """Sets an update aside. Who sent a message gets the phrase `told`: else he would wait for an answer."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -377,6 +393,13 @@ class Ingest:
         await self._database.write(work)
         self._observer.update_quarantined()
         log.error("update_quarantined", extra={"update": row.update_id, "error": error})
+        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0)) if told else None
+        if told and user is not None and user.state is UserState.ACTIVE and '"message": {' in row.raw:
+            text = self._phrases(user.lang, told, **values)
+            line = Outgoing(user.user_id, self._bot.id, user.user_id, text, f"{row.key}:set-aside")
+            with acting_for(user.user_id):
+                await self._database.write(lambda c: mailbox.put(c, line, now))
+            self._wake_outbox()
 
 
 def _admit(connection: Connection, author: Author, door: AccessPolicy, bot_id: int, now: datetime) -> User | None:

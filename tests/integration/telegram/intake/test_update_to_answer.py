@@ -13,7 +13,7 @@ from aiogram.types import BotCommandScopeChat
 from sqlalchemy import Connection, select
 from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
 
-from bot.telegram.i18n import label
+from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.polling import ALLOWED_UPDATES
 from internal.access import repository as users
 from internal.access import service as access
@@ -172,7 +172,7 @@ async def test_a_task_and_its_answer_lead_back_to_the_command(stage: BotStage, m
 
 
 async def test_a_handler_that_fails_is_tried_in_place_then_put_aside(stage: BotStage, model: ScriptedModel) -> None:
-    """Nothing of the chat overtakes it; others go on."""
+    """Nothing of the chat overtakes it; others go on, and who sent it learns that it failed."""
     model.always(MODEL, "Ok.")
     user = await stage.person()
     async with whole_bot(stage, model, poll=False) as bot:
@@ -184,8 +184,10 @@ async def test_a_handler_that_fails_is_tried_in_place_then_put_aside(stage: BotS
         bot.handlers.before = [RuntimeError("for ever")] * 3
         await bot.ingest.accept([raw(3, user, **command), raw(4, user, text="goes on")])
         await eventually(lambda: settled(stage))
+        await said(stage, user, 4)
     assert [state for state, _ in await stage.inbox()][2:] == ["quarantined", "ingested"]
     assert "/help" in (await stage.inbox())[2][1]
+    assert phrase("en", "answer-failed") in await stage.texts(user)
 
 
 async def test_a_database_that_refuses_is_waited_for(stage: BotStage, model: ScriptedModel) -> None:
@@ -337,6 +339,44 @@ async def test_a_group_is_told_once_where_the_bot_works(stage: BotStage, model: 
     assert "private messages" in line
     assert {text for _, text in await stage.inbox()} == {""}
     assert await stage.read(lambda c: users.find(c, user)) is None
+
+
+async def test_a_channel_is_left_without_a_word(stage: BotStage, model: ScriptedModel) -> None:
+    """Anybody can make the bot an administrator of his channel; what it says there is public."""
+    stranger = await stage.person(known=False)
+    await stage.fault("server_error", "leaveChat")
+    async with whole_bot(stage, model):
+        channel = await stage.request("POST", "/chats", {"title": "News", "members": [stranger], "type": "channel"})
+        await eventually(lambda: stage.ledger(channel["id"], "leaveChat"))
+        await eventually(lambda: settled(stage))
+    assert [call["method"] for call in await stage.ledger(channel["id"])] == ["leaveChat", "leaveChat"]
+    assert await stage.inbox() == [("ignored", "")]
+    assert await stage.texts(channel["id"]) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        ({"text": "Hi", "entities": [{"offset": 0, "length": 2}]}, "Hello."),
+        ({"sticker": {"file_id": "f", "kind": "a kind of the future"}}, "messages like this"),
+        ({"hologram": {"of": "Kyiv"}}, "messages like this"),
+        (
+            {"rich_message": {"blocks": [{"type": "paragraph", "text": ["Hi ", {"type": "bold", "text": "a"}]}]}},
+            "Hello.",
+        ),
+    ],
+)
+async def test_a_message_with_fields_that_cannot_be_read_is_answered(
+    stage: BotStage, model: ScriptedModel, content: dict[str, Any], answer: str
+) -> None:
+    """What can be read of it is; where nothing can, the user is told so instead of waiting."""
+    model.always(MODEL, "Hello.")
+    user = await stage.person()
+    async with whole_bot(stage, model) as bot:
+        await bot.ingest.accept([raw(1, user, **content)])
+        assert answer in (await said(stage, user))[0]
+    assert [state for state, _ in await stage.inbox()] == ["ingested"]
+    assert stage.observer.counts["quarantined"] == 0
 
 
 async def test_an_edit_reaches_the_answer_that_is_being_written(stage: BotStage, model: ScriptedModel) -> None:
