@@ -32,6 +32,7 @@ from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, first_fi
 
 log = logging.getLogger(__name__)
 
+
 @dataclass(frozen=True, slots=True)
 class ReminderRequest:
     """The reminders that a question asks for; `only` = it says nothing else."""
