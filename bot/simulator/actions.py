@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
+from bot.simulator.methods.replies import quoted
 from bot.simulator.repository import Json
-from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
+from bot.simulator.telegram import Telegram, as_bot_sees
 
 _RIGHTS = (
     "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
@@ -33,7 +34,7 @@ class People:
 
     def say(
         self, user_id: int, text: str, *, entities: Sequence[Entity] = (), chat_id: int | None = None,
-        reply_to: int | None = None, extra: Json | None = None,
+        reply_to: int | None = None, quote: str = "", extra: Json | None = None,
     ) -> list[Json]:  # fmt: skip
         """Sends a text, cut into several messages like Telegram's apps do when it is longer than 4096 UTF-16 units.
 
@@ -45,13 +46,18 @@ class People:
             body, kept = trimmed(piece, checked(list(entities), piece))
             if body:
                 content = {"text": body, **_entities(with_found(body, kept)), **(extra or {})}
-                messages.append(self.send(user_id, content, chat_id=chat_id, reply_to=reply_to))
+                messages.append(self.send(user_id, content, chat_id=chat_id, reply_to=reply_to, quote=quote))
         if not messages:
             raise ActRefused("a message needs a text")
         return messages
 
-    def send(self, user_id: int, content: Json, *, chat_id: int | None = None, reply_to: int | None = None) -> Json:
-        """Sends a message with the given fields beside id, date, chat and author; returns it as the bot gets it."""
+    def send(
+        self, user_id: int, content: Json, *, chat_id: int | None = None, reply_to: int | None = None, quote: str = ""
+    ) -> Json:
+        """Sends a message with the given fields beside id, date, chat and author; returns it as the bot gets it.
+
+        `quote` is the part of the message `reply_to` that the person picked.
+        """
         user = self._user(user_id)
         chat = self._chat(user_id if chat_id is None else chat_id)
         with self._repository.transaction():
@@ -64,7 +70,9 @@ class People:
                 **content,
             }
             if reply_to is not None:
-                message["reply_to_message"] = self._quoted(chat["id"], reply_to)
+                parameters = {"message_id": reply_to, "quote": quote}
+                self._message(chat["id"], reply_to)
+                message |= quoted(self._telegram, chat, parameters, None)
             seen = self._bot_sees(chat, message)
             update_id = self._telegram.updates.put("message", message) if seen else None
             self._repository.save_message(message, by_bot=False, update_id=update_id)
@@ -82,9 +90,6 @@ class People:
             self.unblock(user["id"])
         elif standing == "unknown":
             self._repository.set_standing(chat["id"], "member")
-
-    def _quoted(self, chat_id: int, message_id: int) -> Json:
-        return as_quoted(self._message(chat_id, message_id))
 
     def _bot_sees(self, chat: Json, message: Json) -> bool:
         """In groups with privacy mode a bot gets commands, mentions, replies to it and service messages only."""

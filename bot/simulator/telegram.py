@@ -139,6 +139,8 @@ class Telegram:
 
     def bot_message(self, chat: Json, content: Json, *, thread_id: int | None = None) -> Json:
         """Stores a message of the bot and shows it; `content`: the Message fields beside id, date, chat and author."""
+        if thread_id is not None and self.repository.setting(_deleted(chat["id"], thread_id)):
+            raise bad_request("message thread not found")
         message = {
             "message_id": self.next_message_id(chat),
             "from": self.bot,
@@ -152,6 +154,9 @@ class Telegram:
         self._end_preview(chat["id"])
         self.feed.publish("message", chat["id"], message)
         return message
+
+    def delete_thread(self, chat_id: int, thread_id: int) -> None:
+        self.repository.set_setting(_deleted(chat_id, thread_id), True)
 
     def replace_message(self, message: Json, *, by_bot: bool, update_id: int | None = None) -> None:
         """Stores a new version of a message and shows it."""
@@ -220,6 +225,10 @@ def new_file_id() -> tuple[str, str]:
     """A file id and the unique id that belongs to it, in the look of Telegram's."""
     unique = secrets.token_urlsafe(12)
     return f"AgAC{secrets.token_urlsafe(40)}", f"AQAD{unique}"
+
+
+def _deleted(chat_id: int, thread_id: int) -> str:
+    return f"deleted_thread:{chat_id}:{thread_id}"
 
 
 def _present(values: Json) -> Json:

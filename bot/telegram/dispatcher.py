@@ -8,6 +8,7 @@ from aiogram.types import Update
 
 from bot.telegram.delivery.outbox_chat import OutboxChat
 from bot.telegram.intake.update_handler import Handled
+from bot.telegram.message_reader import forward_of
 from internal.access.model import User
 from internal.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock
@@ -34,5 +35,9 @@ class Commands:
             thread_id=getattr(message, "message_thread_id", None),
             pressed=update.callback_query,
         )
+        if update.message is not None and forward_of(update.message) is not None:
+            # Somebody else's words command and answer nothing.
+            silent = update.message.model_copy(update={"text": None, "caption": None})
+            update = update.model_copy(update={"message": silent})
         handled = await self._dispatcher.feed_update(self._bot, update, chat=chat) is not UNHANDLED
         return chat.rest or handled

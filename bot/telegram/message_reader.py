@@ -8,17 +8,19 @@ from typing import Any, Final, Literal
 
 from aiogram.enums import ContentType
 from aiogram.types import (
+    ExternalReplyInfo,
     Message,
     MessageOriginChannel,
     MessageOriginChat,
     MessageOriginHiddenUser,
+    MessageOriginUnion,
     MessageOriginUser,
     MessageReactionUpdated,
     User,
 )
 
 from internal.access.model import Author
-from internal.dialogue.model import ForwardOrigin, Incoming, Reaction
+from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction
 
 MEDIA = (
     "voice",
@@ -70,6 +72,7 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
         attachments=attachments_of(message),
         edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
         command=command,
+        quoted=quoted_of(message, bot_id),
     )
 
 
@@ -108,7 +111,7 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
     """The command at the beginning of the message that opens or continues a session, and the text after it."""
     text = message.text or message.caption or ""
     first = next(iter(message.entities or message.caption_entities or ()), None)
-    if first is None or first.type != "bot_command" or first.offset != 0:
+    if first is None or first.type != "bot_command" or first.offset != 0 or forward_of(message) is not None:
         return None, text
     name, words = text[: first.length].split("@")[0], text[first.length :].strip()
     for command in _SESSION_COMMANDS:
@@ -117,8 +120,49 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
     return None, text
 
 
+def quoted_of(message: Message, bot_id: int) -> Quoted | None:
+    """What a message answers: a message of this chat or of another one, a story, or the part of it that was picked."""
+    part, replied = message.quote.text if message.quote else "", message.reply_to_message
+    if replied is None:
+        return _quoted_from_elsewhere(message, part)
+    text = replied.text or replied.caption or _kinds(replied) or part
+    if not text:  # a service message, such as the one that begins a topic
+        return None
+    origin, author = forward_of(replied), replied.from_user
+    if origin is None and author is not None:
+        if author.id == bot_id:
+            return Quoted("assistant", "", text, part)
+        origin = ForwardOrigin("user", author.full_name, author.id)
+    return _quoted(message, origin, text, part)
+
+
+def _quoted_from_elsewhere(message: Message, part: str) -> Quoted | None:
+    external, story = message.external_reply, message.reply_to_story
+    if external is not None:
+        return _quoted(message, _origin(external.origin), part or _kinds(external) or "…")
+    if story is not None:
+        return Quoted("other", story.chat.full_name, part or "[story]")
+    return Quoted("other", NOBODY, part) if part else None
+
+
+def _quoted(message: Message, author: ForwardOrigin | None, text: str, part: str = "") -> Quoted:
+    if author is not None and message.from_user is not None and author.user_id == message.from_user.id:
+        return Quoted("owner", "", text, part)
+    return Quoted("other", author.name if author else NOBODY, text, part)
+
+
+def _kinds(shown: Message | ExternalReplyInfo) -> str:
+    return " ".join(f"[{kind}]" for kind in MEDIA if getattr(shown, kind, None))
+
+
 def forward_of(message: Message) -> ForwardOrigin | None:
-    origin = message.forward_origin
+    """The author of a forward; None for a message of one's own."""
+    if message.forward_origin is None and message.forward_date is not None:
+        return _old_forward_of(message, message.forward_date)
+    return _origin(message.forward_origin)
+
+
+def _origin(origin: MessageOriginUnion | None) -> ForwardOrigin | None:
     match origin:
         case MessageOriginUser():
             sender = origin.sender_user
@@ -131,7 +175,7 @@ def forward_of(message: Message) -> ForwardOrigin | None:
             return ForwardOrigin("chat", origin.sender_chat.full_name, date=origin.date)
         case MessageOriginChannel():
             return ForwardOrigin("channel", origin.chat.full_name, date=origin.date)
-    return _old_forward_of(message, message.forward_date) if message.forward_date is not None else None
+    return None
 
 
 def _old_forward_of(message: Message, date: datetime) -> ForwardOrigin:
@@ -161,4 +205,6 @@ def attachments_of(message: Message) -> list[dict[str, Any]]:
 
 
 def is_command(message: Message) -> bool:
-    return any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())
+    """Whether the owner commands something; what he forwards is somebody else's word."""
+    begins = any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())
+    return begins and forward_of(message) is None

@@ -23,7 +23,8 @@ class TranscriptLine:
 
     `number` counts from 1; `at` is aware, in the owner's zone. `speaker` is empty where nobody in particular says it.
     `forwarded_from` names the author of a forward. `own` is False where somebody else than the owner speaks.
-    `telegram_ids` are the only ids an operation may cite from this line.
+    `telegram_ids` are the only ids an operation may cite from this line. `quoted` is what the line answers, with its
+    author: it explains the line, and nobody says it there.
     """
 
     number: int
@@ -34,6 +35,7 @@ class TranscriptLine:
     forwarded_from: str | None = None
     telegram_ids: tuple[int, ...] = ()
     own: bool = True
+    quoted: str = ""
 
     @property
     def owners_word(self) -> bool:

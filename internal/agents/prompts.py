@@ -107,6 +107,8 @@ def _line(line: TranscriptLine) -> str:
         speaker += f" forwards what {escape(line.forwarded_from) or 'somebody else'} wrote (not the owner's own words)"
     elif speaker and not line.own:
         speaker += " (not the owner)"
+    if line.quoted:
+        speaker += f" (in reply to {escape(line.quoted)})"
     ids = f"{{telegram ids: {', '.join(map(str, line.telegram_ids))}}}" if line.telegram_ids else ""
     said = " ".join(part for part in (f"{speaker}:" if speaker else "", ids, escape(line.text)) if part)
     return f"{line.number}. [{line.at:%Y-%m-%d %H:%M %a}] {said}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -22,8 +22,11 @@ NOTIFICATION_MARK = "notification"
 INSTRUCTION_MARK = "instruction"
 """Key beside it in the assistant's message: the id of the hidden instruction that caused it."""
 
-INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK})
-"""Keys for the program's own use, which stand in no prompt."""
+QUOTED_MARK = "quoted"
+"""Key beside them in a user's message: what it answers or quotes, as a `Quoted`."""
+
+INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK, QUOTED_MARK})
+"""Keys for the program's own use, which stand in no prompt as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,27 @@ class ForwardOrigin:
     user_id: int | None = None
     username: str | None = None
     date: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What a message answers: somebody's `text`, and the `part` of it that the owner picked, if any.
+
+    `author` is the name of a third person. The words are never the owner's of now, also where they once were his.
+    """
+
+    by: Literal["assistant", "owner", "other"]
+    author: str
+    text: str
+    part: str = ""
+
+    def speaker(self, assistant: str, owner: str) -> str:
+        """Whose words they are, with these names for the assistant and the owner."""
+        return {"assistant": assistant, "owner": owner}.get(self.by) or f"{self.author} (not the owner)"
+
+    def within(self, longest: int) -> Quoted:
+        """The same with texts of at most `longest` characters."""
+        return replace(self, text=_cut(self.text, longest), part=_cut(self.part, longest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +91,25 @@ class Message:
         return bool(self.user_metadata and self.user_metadata.get(HIDDEN_MARK))
 
     @property
+    def quoted(self) -> Quoted | None:
+        """What the message answers or quotes; None if nothing."""
+        stored = (self.user_metadata or {}).get(QUOTED_MARK)
+        return Quoted(**stored) if stored else None
+
+    def without_quote(self) -> Message:
+        """The same message, as if it answered nothing."""
+        kept = {key: value for key, value in (self.user_metadata or {}).items() if key != QUOTED_MARK}
+        return replace(self, user_metadata=kept)
+
+    @property
     def notification_id(self) -> str | None:
         """The notification that this message delivers; None for any other message."""
         marked = (self.user_metadata or {}).get(NOTIFICATION_MARK)
         return str(marked) if marked is not None else None
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 class TurnState(StrEnum):
@@ -158,6 +197,7 @@ class Incoming:
     attachments: list[dict[str, Any]] = field(default_factory=list)
     edited_at: datetime | None = None
     command: Literal["/db", "/sa"] | None = None
+    quoted: Quoted | None = None
 
     @property
     def lane(self) -> str:
@@ -188,14 +228,6 @@ def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
         "current_time": local.strftime("%H:%M"),
         "user_timezone": zone,
     }
-
-
-def with_metadata(message: Message) -> str:
-    """The content as the model gets it, with its metadata in front."""
-    shown = {key: value for key, value in (message.user_metadata or {}).items() if key not in INNER_MARKS}
-    if not shown:
-        return message.content
-    return f"[{', '.join(f'{key}: {value}' for key, value in shown.items())}]\n{message.content}"
 
 
 UNDELIVERED = frozenset({"refused", "cancelled"})

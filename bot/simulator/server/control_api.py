@@ -10,11 +10,12 @@ People and chats
                                                    privacy?: true, with_bot?: true} -> Chat
     POST   /sim/chats/{id}/upgrade                 {user_id} -> the new supergroup
     POST   /sim/chats/{id}/remove_bot              {user_id}
+    DELETE /sim/chats/{id}/threads/{thread id}     the topic is deleted: sending into it is refused
     POST   /sim/users/{id}/block, .../unblock      my_chat_member goes to the bot; its sends get 403
 
 What people do
     POST   /sim/users/{id}/messages                {text? | media? | contact? | document?, caption?, chat_id?,
-                                                   entities?, reply_to?: message id,
+                                                   entities?, reply_to?: message id, quote?: a part of its text,
                                                    forward_origin?: MessageOrigin of any kind,
                                                    media_group_id?, message_thread_id?, extra?: further Message fields}
                                                    -> {"messages": [Message]}; a text above 4096 UTF-16 units arrives as
@@ -116,6 +117,7 @@ class NewMessage(Body):
     chat_id: int | None = None
     entities: list[dict[str, Any]] = []
     reply_to: int | None = None
+    quote: str = ""
     forward_origin: dict[str, Any] | None = None
     media_group_id: str | None = None
     message_thread_id: int | None = None
@@ -180,6 +182,11 @@ def _people_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> N
             people.remove_bot(by.user_id, chat_id)
         return {}
 
+    @router.delete("/chats/{chat_id}/threads/{thread_id}")
+    async def delete_thread(chat_id: int, thread_id: int) -> Json:
+        telegram.delete_thread(chat_id, thread_id)
+        return {}
+
     @router.post("/users/{user_id}/block")
     async def block(user_id: int) -> Json:
         with _act():
@@ -203,11 +210,12 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
             if content is None:
                 sent = people.say(
                     user_id, message.text, entities=message.entities, chat_id=message.chat_id,
-                    reply_to=message.reply_to, extra=_extra(message),
+                    reply_to=message.reply_to, quote=message.quote, extra=_extra(message),
                 )  # fmt: skip
             else:
                 whole = content | _caption(message) | _extra(message)
-                sent = [people.send(user_id, whole, chat_id=message.chat_id, reply_to=message.reply_to)]
+                place = {"chat_id": message.chat_id, "reply_to": message.reply_to}
+                sent = [people.send(user_id, whole, **place, quote=message.quote)]
         return {"messages": sent}
 
     @router.patch("/users/{user_id}/messages/{message_id}")

@@ -21,13 +21,14 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.drafts import STOP_CALLBACK, TelegramDrafts
 from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.handlers.account.start import start_code
+from bot.telegram.handlers.awaited_answers import ADMISSION
 from bot.telegram.handlers.services import Menu
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.intake.update_reader import read_update
-from bot.telegram.message_reader import NOBODY, author_of, chat_of, incoming_of, is_command, reaction_of
+from bot.telegram.message_reader import NOBODY, author_of, chat_of, forward_of, incoming_of, is_command, reaction_of
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
@@ -234,8 +235,10 @@ class Ingest:
             self._wake_outbox()
 
     def _for_handlers(self, user: User, message: Message) -> bool:
-        awaited = access.awaited(user, self._clock.now(), message.message_id) is not None
-        return is_command(message) or message.contact is not None or awaited
+        awaited = access.awaited(user, self._clock.now(), message.message_id)
+        if awaited is not None and awaited.kind != ADMISSION and forward_of(message) is not None:
+            awaited = None  # somebody else's words answer no question
+        return is_command(message) or message.contact is not None or awaited is not None
 
     async def _edited(self, row: InboxRow, message: Message) -> None:
         user = await self._database.read(lambda c: users.find(c, message.chat.id))

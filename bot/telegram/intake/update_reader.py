@@ -35,7 +35,9 @@ def read_update(raw: str, bot: Bot, received_at: datetime) -> Update:
             pass
     plain = json.loads(raw)
     for kind in _MESSAGES:
-        _spell_out(plain.get(kind))
+        message = plain.get(kind)
+        _spell_out(message)
+        _spell_out(message.get("reply_to_message") if isinstance(message, dict) else None)
     for _ in range(MOST_FAULTS):
         try:
             return Update.model_validate(plain, context=context)

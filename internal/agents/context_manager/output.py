@@ -159,7 +159,7 @@ class _SnapshotReader:
         old = [self._numbered.get(number) for number in _numbers(raw.get("from"))]
         said = [line for line in lines if line is not None and line.role == "user"]
         goes_on = [item for item in old if item is not None]
-        if (any(lines) or None in lines) and not said and not goes_on:
+        if (any(lines) or None in lines) and not any(line.owners_word for line in said) and not goes_on:
             raise Refused("bad_evidence", "an item rests on nothing that the owner said")
         if not said and not goes_on:
             said, goes_on = self._likely(part, text)
@@ -172,7 +172,7 @@ class _SnapshotReader:
         same = [item for item in self._old.items if item.text.casefold() == text.casefold()]
         if same:
             return [], same
-        said, old = [line for line in self._lines.values() if line.role == "user"], list(self._old.part(part))
+        said, old = [line for line in self._lines.values() if line.owners_word], list(self._old.part(part))
         if not said and not old:
             raise Refused("bad_evidence", "an item rests on nothing that the owner said")
         return said, old

@@ -16,6 +16,7 @@ from internal.chronicle.model import EventLabel
 from internal.dialogue import repository as dialogue
 from internal.flows.runs.slices import message_line
 from internal.flows.visibility.chronicle import veil
+from internal.flows.visibility.quotes import quotes_shown
 from internal.llm.tokens import count_tokens
 
 MAX_TOKENS: Final = 24_000
@@ -50,7 +51,8 @@ def read_session(connection: Connection, user: User, session_id: str, persona: s
         if event.label is not EventLabel.ANALYSIS and not hidden.hides(event)
     ]
     ids = [event.message_id for event in events if event.message_id is not None]
-    messages = {message.id: message for message in dialogue.by_ids(connection, user.user_id, ids)}
+    said = quotes_shown(connection, user.user_id, dialogue.by_ids(connection, user.user_id, ids))
+    messages = {message.id: message for message in said}
     there = [(event, messages[event.message_id or ""]) for event in events if event.message_id in messages]
     return tuple(
         SessionLine(message_line(number, message, user, persona), event.id, message.id, message.rev)

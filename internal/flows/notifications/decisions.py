@@ -33,6 +33,7 @@ from internal.flows.notifications.teams import taken_back
 from internal.flows.runs.slices import message_line
 from internal.flows.visibility.notifications import ABOUT_TASKS, in_sight
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
+from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
@@ -204,7 +205,7 @@ class NotificationScheduler:
         recent = [
             one for one in visible(dialogue.recent(connection, user.user_id, limit=RECENT)) if one.role != "system"
         ]
-        shown = [one for one in recent if one.id not in going]
+        shown = quotes_shown(connection, user.user_id, [one for one in recent if one.id not in going])
         return WeighingRequest(
             owner=OwnerProfile.of(user),
             now=now,

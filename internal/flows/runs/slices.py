@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -13,13 +13,17 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.agents.model import TranscriptLine
 from internal.dialogue import repository as dialogue
-from internal.dialogue.model import Message
+from internal.dialogue.model import Message, Quoted
 from internal.flows.visibility.pending_forgettings import messages_to_forget
+from internal.flows.visibility.quotes import quotes_shown
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Segment
 from internal.people.operations import SourceLine
 from internal.scheduling.run import Run
+
+QUOTED: Final = 300
+"""Most characters that a transcript shows of what a line answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ def read_slice(connection: Connection, run: Run, user: User, persona: str) -> tu
     parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
     ids = [part.message_id for part in parts if part.message_id is not None]
     going = messages_to_forget(connection, run.user_id)
-    messages = {message.id: message for message in dialogue.by_ids(connection, run.user_id, ids)}
-    messages = {message_id: message for message_id, message in messages.items() if message_id not in going}
+    said = quotes_shown(connection, run.user_id, dialogue.by_ids(connection, run.user_id, ids))
+    messages = {message.id: message for message in said if message.id not in going}
     there = [part for part in parts if part.message_id is None or part.message_id in messages]
     return tuple(_line(number, part, messages, user, persona) for number, part in enumerate(there, start=1))
 
@@ -87,7 +91,13 @@ def message_line(number: int, message: Message, user: User, persona: str) -> Tra
         text=message.content or _described(message.attachments),
         forwarded_from=message.forward.name if message.forward else None,
         telegram_ids=_vouched_ids(message),
+        quoted=_quoted(message.quoted, user, persona) if message.quoted else "",
     )
+
+
+def _quoted(quoted: Quoted, user: User, persona: str) -> str:
+    shown = quoted.within(QUOTED)
+    return f"{quoted.speaker(f'{persona} (assistant)', user.name)}: {shown.part or shown.text}"
 
 
 def _text_line(number: int, part: Segment, user: User) -> SliceLine:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -17,7 +17,7 @@ from internal.config import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Incoming, Message, Reaction, Turn, clock_metadata
+from internal.dialogue.model import QUOTED_MARK, Incoming, Message, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.runs.rerun import after_edit
@@ -107,7 +107,9 @@ class Intake:
         if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
             return StoredMessage(None, None), None
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
-        metadata = clock_metadata(incoming.timestamp, user.tz)
+        metadata: dict[str, Any] = {**clock_metadata(incoming.timestamp, user.tz)}
+        if incoming.quoted is not None:
+            metadata[QUOTED_MARK] = asdict(incoming.quoted)
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:
             return StoredMessage(None, None), None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -17,9 +17,11 @@ from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
-from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
+from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
+from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
+from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens
 from internal.recall.prompt.context import TurnRecall
@@ -31,6 +33,9 @@ HISTORY = 200
 
 UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "poll"})
 """Kinds of attachments whose content the model is not shown, only that there was one."""
+
+LONGEST = 4096
+"""Most characters shown of what the question answers: "translate this" needs all of it."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -57,8 +62,8 @@ def freeze(connection: Connection, turn: Turn) -> Question | None:
     started = turns.start(connection, turn)
     if started is None:
         return None
-    asked = dialogue.of_turn(connection, turn)
-    earlier = visible(_remembered(connection, turn))
+    asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
+    earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
     user = users.get(connection, turn.user_id)
     snapshot = shown_snapshot(connection, turn.user_id)
     return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn), snapshot)
@@ -86,7 +91,8 @@ class Prompts:
         earlier = await self._unspoken.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
-        recent = [self._transcript_line(number, m, user) for number, m in enumerate(earlier[-RECENT:], 1)]
+        recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
+        recent += [_quoted_line(len(recent) + 1, m.quoted, m.timestamp) for m in question.asked if m.quoted]
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
         )
@@ -96,7 +102,7 @@ class Prompts:
             persona_tone=self._persona.tone,
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
-            dialogue=_dialogue([*remembered, *question.asked]),
+            dialogue=[*_dialogue(remembered), *_dialogue(question.asked, {m.tg_id for m in remembered})],
             now=self._clock.now(),
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
@@ -117,24 +123,29 @@ class Prompts:
             place -= 1
         return list(earlier[place:])
 
-    def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
-        assistant = message.role == "assistant"
-        speaker = self._persona.name if assistant else user.name
-        role: Literal["assistant", "user"] = "assistant" if assistant else "user"
-        forwarded = message.forward.name if message.forward else None
-        at = message.timestamp.astimezone(ZoneInfo(user.tz))
-        return TranscriptLine(number, role, speaker, at, message.content, forwarded)
+
+def _quoted_line(number: int, quoted: Quoted, at: datetime) -> TranscriptLine:
+    """What the question answers, as a line before it: "who is that?" leans on it."""
+    role: Literal["assistant", "user"] = "assistant" if quoted.by == "assistant" else "user"
+    author = quoted.author if quoted.by == "other" else None
+    return TranscriptLine(number, role, quoted.speaker("", ""), at, quoted.part or quoted.text, author)
 
 
-def _dialogue(messages: Sequence[Message]) -> list[DialogueLine]:
-    return [_dialogue_line(message) for message in messages if message.role != "system" and message.content]
+def _dialogue(messages: Sequence[Message], there: Collection[int | None] | None = None) -> list[DialogueLine]:
+    """`there` are the messages that the prompt shows before the question, whose quotes are whole unless they are."""
+    shown = [message for message in messages if message.role != "system" and message.content]
+    return [_dialogue_line(one, whole=there is not None and one.reply_to not in there) for one in shown]
 
 
-def _dialogue_line(message: Message) -> DialogueLine:
+def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
     role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
     metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k not in INNER_MARKS}
     if message.forward is not None:
         metadata["forwarded_from"] = message.forward.name
+    if message.quoted is not None:
+        quoted = message.quoted.within(LONGEST if whole else QUOTED)
+        metadata["in_reply_to"] = f"{quoted.speaker('you', 'the owner')}: {quoted.text}"
+        metadata |= {"quoted_part": quoted.part} if quoted.part else {}
     if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
         metadata["came_with_unread"] = " ".join(unread)
     return DialogueLine(role, message.content, metadata or None)

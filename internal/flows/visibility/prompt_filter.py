@@ -39,9 +39,16 @@ class PromptFilter:
         self._database, self._key = database, key
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
-        """The messages among these that may be shown."""
-        may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
-        return [message for message, shown in zip(said, may, strict=True) if shown]
+        """The messages among these that may be shown, without quotes that may not."""
+        quotes = [message.quoted.text if message.quoted else "" for message in said]
+        lines = [(message.content or "", message.timestamp) for message in said]
+        quoted = [(text, message.timestamp) for text, message in zip(quotes, said, strict=True) if text]
+        may = await self._may(user_id, [*lines, *quoted])
+        may_quote = iter(may[len(lines) :])
+        kept = [
+            one if not text or next(may_quote) else one.without_quote() for one, text in zip(said, quotes, strict=True)
+        ]
+        return [message for message, shown in zip(kept, may, strict=False) if shown]
 
     async def passages(self, user_id: int, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """These passages without such lines, under their own numbers; without passages whose best line is gone."""

@@ -32,6 +32,7 @@ from internal.storage.tables import (
     agent_state,
     event_links,
     events,
+    messages,
     metadata,
     model_calls,
     notifications,
@@ -49,6 +50,9 @@ LONGEST_WALK: Final = 500
 
 _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 """The owner's own conversation: what is forgotten of it is deleted by its keys, or stays."""
+
+QUOTED: Final = "quoted"
+"""The key under which a message's metadata holds what it answers."""
 
 _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
 """Another person's profile may name the forgotten one, whose own rows are deleted by their keys."""
@@ -207,9 +211,22 @@ def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[s
         for column in table.c:
             if column.info.items() >= TEXT.items():
                 blanked += _blank_column(connection, user_id, table, column, holds)
+    blanked += _blank_quotes(connection, user_id, holds)
     asked_again = (runs.c.user_id == user_id) & (runs.c.state == "replied") & runs.c.reply.is_(None)
     connection.execute(update(runs).where(asked_again).values(state="due", claim=None))
     return blanked
+
+
+def _blank_quotes(connection: Connection, user_id: int, holds: Holds) -> int:
+    """Takes out of messages what they quote: they stay, but other people's words in them are copies."""
+    quoted = messages.c.user_metadata[QUOTED].as_string().is_not(None)
+    query = select(messages.c.seq, messages.c.user_metadata).where(messages.c.user_id == user_id, quoted)
+    found = [row for row in connection.execute(query) if holds("\n".join(row.user_metadata[QUOTED].values()))]
+    for row in found:
+        kept = {key: value for key, value in row.user_metadata.items() if key != QUOTED}
+        one = (messages.c.user_id == user_id) & (messages.c.seq == row.seq)
+        connection.execute(update(messages).where(one).values(user_metadata=kept))
+    return len(found)
 
 
 def _blank_column(connection: Connection, user_id: int, table: Table, column: Column[Any], holds: Holds) -> int:

@@ -102,6 +102,21 @@ async def test_the_old_snapshot_and_the_new_messages_are_sent(server: ScriptedMo
     assert of_content(found.content()) == found
 
 
+def test_what_somebody_else_wrote_is_not_known_of_the_owner() -> None:
+    """An item rests on the owner's own words; a forward beside them is noted as its source too."""
+    said = [line(1, "Marko is in Kyiv"), line(2, "I live in Kyiv and work at ACME", forwarded_from="Marko")]
+    request = ContextRequest(OWNER, Snapshot(), said)
+    items = [
+        {"text": "Lives in Kyiv", "evidence": [2]},
+        {"text": "Has a friend in Kyiv", "evidence": [1, 2]},
+        {"text": "Knows Marko"},
+    ]
+    found = parse_snapshot(json.dumps({"snapshot": {"who": items}}), request, {1: "m1", 2: "m2"})
+    told = [(one.text, one.sources) for one in found.snapshot.who]
+    assert told == [("Has a friend in Kyiv", ("m1", "m2")), ("Knows Marko", ("m1",))]
+    assert [one.reason for one in found.refused] == ["bad_evidence"]
+
+
 async def test_what_waits_is_sent_with_the_dialogue(server: ScriptedModel, manager: ContextManager) -> None:
     """A decision is read by number or id; what is invented, or decided twice, is refused."""
     server.script(

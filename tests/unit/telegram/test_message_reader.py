@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from aiogram.types import Message
 
-from bot.telegram.message_reader import chat_of, incoming_of, is_command
-from internal.dialogue.model import ForwardOrigin
+from bot.telegram.handlers.account.start import start_code
+from bot.telegram.message_reader import chat_of, incoming_of, is_command, session_command
+from internal.dialogue.model import ForwardOrigin, Quoted
 
 DATE = 1_780_000_000
 WHEN = datetime.fromtimestamp(DATE, UTC)
@@ -84,6 +85,57 @@ def test_a_command_stands_at_the_beginning(offset: int, expected: bool) -> None:
     """One in the middle of a sentence is a word."""
     entity = {"type": "bot_command", "offset": offset, "length": 5}
     assert is_command(message(text="/help /help", entities=[entity])) is expected
+
+
+@pytest.mark.parametrize("text", ["/help", "/start CODE", "/db a new subject"])
+def test_a_forwarded_command_is_somebody_elses_word(text: str) -> None:
+    """It commands nothing, and claims nothing."""
+    origin = {"type": "hidden_user", "date": DATE, "sender_user_name": "M."}
+    entity = {"type": "bot_command", "offset": 0, "length": len(text.split(maxsplit=1)[0])}
+    forwarded = message(text=text, entities=[entity], forward_origin=origin)
+    assert (is_command(forwarded), start_code(forwarded), session_command(forwarded)) == (False, None, (None, text))
+    assert incoming_of(forwarded, 7).text == text
+
+
+def replied(author: dict[str, Any] | None, **content: Any) -> dict[str, Any]:
+    place = {"message_id": 3, "date": DATE, "chat": {"id": 1, "type": "private"}}
+    return {"reply_to_message": place | content | ({"from": author} if author else {})}
+
+
+BOT = {"id": 7, "is_bot": True, "first_name": "Laplaced"}
+OLENA = {"id": 1, "is_bot": False, "first_name": "Olena"}
+MARKO = {"type": "user", "date": DATE, "sender_user": person()}
+PART = {"quote": {"text": "at nine", "position": 3}}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (replied(BOT, text="It is at nine."), Quoted("assistant", "", "It is at nine.")),
+        (replied(BOT, text="It is at nine.") | PART, Quoted("assistant", "", "It is at nine.", "at nine")),
+        (replied(OLENA, caption="Me", photo=[FILE | {"width": 1, "height": 1}]), Quoted("owner", "", "Me")),
+        (replied(OLENA, voice=FILE | {"duration": 1}), Quoted("owner", "", "[voice]")),
+        (replied(OLENA, text="We meet.", forward_origin=MARKO), Quoted("other", "Marko Vovk", "We meet.")),
+        (replied(person(), text="We meet."), Quoted("other", "Marko Vovk", "We meet.")),
+        (replied(None, text="We meet."), Quoted("other", "?", "We meet.")),
+        (replied(OLENA, forum_topic_created={"name": "Trips", "icon_color": 1}), None),
+        ({"external_reply": {"origin": MARKO}} | PART, Quoted("other", "Marko Vovk", "at nine")),
+        (
+            {"external_reply": {"origin": MARKO, "voice": FILE | {"duration": 1}}},
+            Quoted("other", "Marko Vovk", "[voice]"),
+        ),
+        ({"external_reply": {"origin": MARKO | {"sender_user": OLENA}}} | PART, Quoted("owner", "", "at nine")),
+        (
+            {"reply_to_story": {"chat": {"id": -6, "type": "channel", "title": "News"}, "id": 4}},
+            Quoted("other", "News", "[story]"),
+        ),
+        (PART, Quoted("other", "?", "at nine")),
+        ({}, None),
+    ],
+)
+def test_what_a_message_answers_has_its_author(content: dict[str, Any], expected: Quoted | None) -> None:
+    """Words of the bot, of the owner himself, or of somebody else; from this chat or another one."""
+    assert incoming_of(message(text="Fine", **content), 7).quoted == expected
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.account.settings import ask_zone
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from bot.telegram.message_reader import author_of, session_command
+from bot.telegram.message_reader import author_of, forward_of, session_command
 from internal.access import service as access
 from internal.access.model import Role
 
@@ -24,7 +24,7 @@ _START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
 def start_code(message: Message) -> str | None:
     """The code of `/start CODE`, with which a stranger may become the owner; None for anything else."""
     match = _START.match(message.text or "")
-    return match[1].strip() if match else None
+    return match[1].strip() if match and forward_of(message) is None else None
 
 
 async def start(message: Message, chat: Chat, services: Services) -> None:

@@ -15,6 +15,8 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ReplySource
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
 from internal.flows.visibility.pending_forgettings import messages_to_forget
+from internal.people import service
+from internal.people.service import Sender
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, search_items, users
@@ -79,6 +81,40 @@ async def test_what_quotes_a_message_is_erased_with_it(database: Database, at_on
     assert await database.read(_left) == ["Yes", OTHER]
     files = database.path.parent.glob(database.path.name + "*")
     assert [file.name for file in files if b"bicycle" in file.read_bytes()] == []
+
+
+def _answered(connection: Connection) -> str:
+    """A message that answers one about the bicycle, and one that answers one about Oksana; the first one's id."""
+    told = dialogue.add(connection, OWNER, "user", TOLD, now=NOON)
+    for text, quote in (("Yes", TOLD), ("No", "Oksana rang. She is well.")):
+        quoted = {"by": "owner", "author": "", "text": quote, "part": quote[:12]}
+        metadata = {"current_time": "12:00", "quoted": quoted}
+        dialogue.add(connection, OWNER, "user", text, now=NOON, user_metadata=metadata)
+    return told.id
+
+
+def _quotes(connection: Connection) -> list[str | None]:
+    said = dialogue.recent(connection, OWNER, limit=9)
+    assert all("current_time" in (one.user_metadata or {}) for one in said if one.content in ("Yes", "No"))
+    return [one.quoted.text if one.quoted else None for one in said]
+
+
+async def test_what_a_message_answered_is_erased_from_it(database: Database) -> None:
+    """The message itself stays: only the copy of the forgotten words goes, and other quotes stay."""
+    told = await database.write(_answered)
+    await ForgettingService(database, FrozenClock(NOON), b"k" * 32, []).erase_now(OWNER, "message", told)
+    assert await database.read(_quotes) == [None, "Oksana rang. She is well."]
+    assert await database.read(_left) == ["Yes", "No"]
+
+
+async def test_nobody_is_quoted_about_a_forgotten_person(database: Database) -> None:
+    """Of what the owner wrote all stays; what others wrote about the person goes."""
+    sender = Sender(5, "Oksana")
+    await database.write(_answered)
+    one = await database.write(lambda c: service.from_metadata(c, OWNER, sender, seen_at=NOON, now=NOON))
+    await ForgettingService(database, FrozenClock(NOON), b"k" * 32, []).erase_now(OWNER, "person", str(one.id))
+    assert await database.read(_quotes) == [None, None, None]
+    assert await database.read(_left) == [TOLD, "Yes", "No"]
 
 
 async def test_a_short_word_is_no_quotation(database: Database) -> None:

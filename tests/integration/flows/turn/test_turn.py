@@ -12,7 +12,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk, until
 from internal.agents.prompts import with_metadata
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
-from internal.dialogue.model import HIDDEN_MARK, Turn
+from internal.dialogue.model import HIDDEN_MARK, Quoted, Turn
 from internal.errors import (
     ModelAccessDenied,
     ModelRefused,
@@ -21,7 +21,7 @@ from internal.errors import (
     ModelUnavailable,
     StorageError,
 )
-from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
 from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
@@ -324,6 +324,35 @@ async def test_the_context_is_the_dialogue_that_took_place(talk: Talk) -> None:
     said = [line.text for line in request.dialogue]
     assert said == ["First", "Delivered.", "Second", "[hidden instruction] typed by hand", "Third"]
     assert request.system_lines == ["Note."]
+
+
+async def test_what_a_message_answers_stands_in_its_metadata(talk: Talk) -> None:
+    """With its author: whole where the question answers it, shorter once it is past."""
+    long, part = "We meet at nine. " * 50, "at nine"
+    await talk.flow().answer(await talk.ask("Who comes?", quoted=Quoted("other", "Marko Vovk", long, part)))
+    [line] = talk.responder.asked[-1].dialogue
+    assert line.text == "Who comes?"
+    assert line.metadata is not None
+    assert line.metadata["in_reply_to"] == f"Marko Vovk (not the owner): {long}"
+    assert line.metadata["quoted_part"] == part
+    await talk.flow().answer(await talk.ask("And you?", quoted=Quoted("assistant", "", "Answer.")))
+    first, _, last = talk.responder.asked[-1].dialogue
+    assert first.metadata is not None
+    assert last.metadata is not None
+    assert len(first.metadata["in_reply_to"]) < 350
+    assert last.metadata["in_reply_to"] == "you: Answer."
+    assert "quoted" not in first.metadata
+
+
+async def test_a_quote_of_what_is_to_be_forgotten_is_not_shown(talk: Talk) -> None:
+    """The message that answers it stays, without it."""
+    await talk.exchange("The key lies under the blue flowerpot")
+    told = (await talk.messages())[0]
+    await talk.exchange("Still?", quoted=Quoted("owner", "", told.content, "blue flowerpot"))
+    await talk.write(lambda c: ask(c, OWNER, "message", told.id, now=talk.clock.now()))
+    await talk.flow().answer(await talk.ask("Now?", quoted=Quoted("owner", "", told.content)))
+    assert "flowerpot" not in str(talk.responder.asked[-1].dialogue)
+    assert "Still?" in [line.text for line in talk.responder.asked[-1].dialogue]
 
 
 async def test_a_hidden_instruction_is_seen_in_the_turn_it_causes(talk: Talk) -> None:

@@ -642,6 +642,45 @@ async def test_a_removed_user_is_a_stranger(stage: BotStage, model: ScriptedMode
     assert await messages(stage, user) == ["Hi", "Ok."]
 
 
+async def test_the_model_is_shown_what_a_message_answers(stage: BotStage, model: ScriptedModel) -> None:
+    """A part of the bot's own words, and words from another chat; the owner's own words are his alone."""
+    model.always(MODEL, "We meet at nine, or at ten.")
+    user = await stage.person()
+    marko = {"type": "hidden_user", "date": 1_780_000_000, "sender_user_name": "Marko Vovk"}
+    async with whole_bot(stage, model):
+        await stage.say(user, "When?")
+        await said(stage, user)
+        [answer] = await stage.bot_messages(user)
+        await stage.say(user, "Which one?", reply_to=answer["message_id"], quote="nine, or at ten")
+        await said(stage, user, 2)
+        quote = {"text": "The train is late", "position": 0}
+        await stage.say(user, "And now?", extra={"external_reply": {"origin": marko}, "quote": quote})
+        await said(stage, user, 3)
+    second, third = (asked.text for asked in model.asked(MODEL)[1:])
+    assert "in_reply_to: you: We meet at nine, or at ten.; quoted_part: nine, or at ten</metadata>" in second
+    assert "in_reply_to: Marko Vovk (not the owner): The train is late</metadata>" in third
+    assert await messages(stage, user) == [
+        text for asked in ("When?", "Which one?", "And now?") for text in (asked, "We meet at nine, or at ten.")
+    ]
+
+
+async def test_what_is_forwarded_commands_and_answers_nothing(stage: BotStage, model: ScriptedModel) -> None:
+    """It goes to the companion, and the question stays open for the owner himself."""
+    model.always(MODEL, "I see.")
+    user = await stage.person()
+    origin = {"type": "hidden_user", "date": 1_780_000_000, "sender_user_name": "Marko Vovk"}
+    async with whole_bot(stage, model):
+        await stage.say(user, "/timezone")
+        await said(stage, user)
+        for number, text in enumerate(("Tokyo", "/language"), start=2):
+            await stage.say(user, text, forward_origin=origin)
+            await said(stage, user, number)
+        assert (await stage.texts(user))[1:] == ["I see.", "I see."]
+        await stage.say(user, "Oslo")
+        await said(stage, user, 4)
+    assert (await stage.read(lambda c: users.get(c, user))).tz == "Europe/Oslo"
+
+
 async def test_words_after_a_question_was_left_are_kept_and_answered(stage: BotStage, model: ScriptedModel) -> None:
     """A sentence where a name was asked, and whatever follows a button, is part of the dialogue like any other."""
     model.always(MODEL, "Ok.")
