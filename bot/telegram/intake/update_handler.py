@@ -25,6 +25,7 @@ from bot.telegram.handlers.awaited_answers import ADMISSION
 from bot.telegram.handlers.services import Menu
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.intake.update_reader import read_update
@@ -67,10 +68,6 @@ class Handlers(Protocol):
         ...
 
 
-class IngestObserver(Protocol):
-    def update_quarantined(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """Who is let in: the configured ids, or everybody (local Telegram)."""
@@ -107,7 +104,8 @@ class Ingest:
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
         self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
-        self._wake_outbox, self._observer = wake_outbox, observer
+        self._wake_outbox = wake_outbox
+        self._outcomes = UpdateOutcomes(bot.id, database, clock, phrases, wake_outbox, observer)
         self._inbox = Inbox(database, clock, bot.id, chat_of)
         self.tray = InboxWorker(database, town, self._task_of, waiting)
         self._resumed = asyncio.Event()
@@ -154,12 +152,12 @@ class Ingest:
     def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
         if row.bot_id != self._bot.id:
             error_text = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
-            return ("foreign", row.n), lambda: self._quarantine(row, error_text)
+            return ("foreign", row.n), lambda: self._outcomes.quarantine(row, error_text)
         try:
             update = read_update(row.raw, self._bot, row.received_at)
         except ValidationError as error:
             fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
-            return ("unreadable", row.n), lambda: self._quarantine(row, fault, "cannot-read", kind="other")
+            return ("unreadable", row.n), lambda: self._outcomes.quarantine(row, fault, "cannot-read", kind="other")
         return _order_of(update), lambda: self._route(row, update)
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
@@ -186,7 +184,9 @@ class Ingest:
                 log.exception("update_failed", extra={"update": row.update_id})
                 attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
                 if attempts >= MAX_ATTEMPTS:
-                    return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300], "answer-failed")
+                    return await self._outcomes.quarantine(
+                        row, f"{type(error).__name__}: {error}"[:300], "answer-failed"
+                    )
                 await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
@@ -210,7 +210,7 @@ class Ingest:
         chat = message.chat
         sender = message.from_user or Sender(id=chat.id, is_bot=False, first_name=chat.first_name or NOBODY)
         if sender.is_bot:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
             return
         author = author_of(sender)
         user = await self._admit(author) or await self._claim(author, message)
@@ -224,7 +224,7 @@ class Ingest:
     async def _take(self, row: InboxRow, user: User, message: Message) -> None:
         incoming = incoming_of(message, self._bot.id)
         if not incoming.readable and not incoming.attachments:
-            await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
+            await self._outcomes.settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
             return
         taken = await self._intake.take(row.n, user, incoming)
         if taken.closed:
@@ -243,15 +243,15 @@ class Ingest:
     async def _edited(self, row: InboxRow, message: Message) -> None:
         user = await self._database.read(lambda c: users.find(c, message.chat.id))
         if user is None or user.state is UserState.REMOVED:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
             return
         if await self._intake.edit(row.n, incoming_of(message, self._bot.id)) is None:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
 
     async def _reacted(self, row: InboxRow, reacted: MessageReactionUpdated) -> None:
         user = await self._database.read(lambda c: users.find(c, reacted.chat.id))
         if user is None or user.state is UserState.REMOVED:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
             return
         await self._intake.react(row.n, reaction_of(reacted, self._bot.id))
 
@@ -259,14 +259,14 @@ class Ingest:
         author = author_of(query.from_user)
         user = await self._admit(author)
         if user is None:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
             return
         stopped = _stopped_turn(query)
         if stopped is None:
             await self._handle(row, update, user)
             return
         self._turns.stop(stopped)
-        await self._settle(row, InboxState.INGESTED, user)
+        await self._outcomes.settle(row, InboxState.INGESTED, user)
         with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the spinner on the button
             await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
 
@@ -276,18 +276,18 @@ class Ingest:
             turn_id = self._drafts.turn_of(stopped.chat.id, stopped.draft_id)
             if turn_id is not None:
                 self._turns.stop(turn_id)
-        await self._settle(row, InboxState.INGESTED if stopped else InboxState.IGNORED)
+        await self._outcomes.settle(row, InboxState.INGESTED if stopped else InboxState.IGNORED)
 
     async def _membership(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
         if changed.chat.type == "private":
             left = changed.new_chat_member.status in ("kicked", "left")
-            await self._in_transaction(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
+            await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
         elif changed.chat.type == "channel":
             await self._leave_channel(row, changed)
         elif changed.new_chat_member.status in ("member", "administrator"):
             await self._works_in_private(row, changed.chat.id, changed.from_user.language_code)
         else:
-            await self._settle(row, InboxState.IGNORED)
+            await self._outcomes.settle(row, InboxState.IGNORED)
 
     async def _leave_channel(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
         """Leaves a channel without a word: everybody would read it, and nobody there talks with a bot."""
@@ -296,7 +296,7 @@ class Ingest:
                 await self._bot.leave_chat(changed.chat.id)
             except (TelegramBadRequest, TelegramForbiddenError) as error:
                 log.info("channel_left", extra={"reason": error.message})  # it was thrown out meanwhile
-        await self._settle(row, InboxState.IGNORED)
+        await self._outcomes.settle(row, InboxState.IGNORED)
 
     async def _group(self, row: InboxRow, message: Message) -> None:
         language = message.from_user.language_code if message.from_user else None
@@ -306,18 +306,13 @@ class Ingest:
         """Sends one line to a group, once."""
         text = self._phrases(nearest_language(language), "works-in-private")
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
-        await self._say(row, InboxState.IGNORED, line)
+        await self._outcomes.say(row, InboxState.IGNORED, line)
 
     async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
         """Sends a stranger one polite line, once; only the fact that he got it is stored."""
         text = self._phrases(nearest_language(author.language_code), "stranger")
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
-        await self._say(row, InboxState.IGNORED, line)
-
-    async def _say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
-        now = self._clock.now()
-        await self._in_transaction(row, state, lambda c: mailbox.put(c, line, now))
-        self._wake_outbox()
+        await self._outcomes.say(row, InboxState.IGNORED, line)
 
     async def _admit(self, author: Author) -> User | None:
         """The user who wrote. Nothing is stored if nothing about him changed."""
@@ -355,54 +350,15 @@ class Ingest:
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
-        await self._in_transaction(row, InboxState.INGESTED, tell, user)
+        await self._outcomes.settle_with(row, InboxState.INGESTED, tell, user)
         self._wake_outbox()
 
     async def _finish(self, row: InboxRow, user: User, trigger: UpdateTrigger, rest: Work) -> None:
         """Runs a command's background work; until then its update counts as unfinished."""
         with acting_for(user.user_id), triggered_by(trigger):
             await rest()
-        await self._settle(row, InboxState.INGESTED, user)
+        await self._outcomes.settle(row, InboxState.INGESTED, user)
         self._wake_outbox()
-
-    async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
-        await self._in_transaction(row, state, lambda c: None, user)
-
-    async def _in_transaction(
-        self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
-    ) -> None:
-        def work(connection: Connection) -> None:
-            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None):
-                effect(connection)
-
-        with acting_for(user.user_id) if user else contextlib.nullcontext():
-            await self._database.write(work)
-
-    async def _quarantine(self, row: InboxRow, error: str, told: str | None = None, **values: str) -> None:
-        """Sets an update aside. Who sent a message gets the phrase `told`: else he would wait for an answer."""
-        now = self._clock.now()
-
-        def work(connection: Connection) -> None:
-            mailbox.settle(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
-            events.append(
-                connection,
-                "update_quarantined",
-                source="system:ingest",
-                now=now,
-                links={"update": row.key},
-                payload={"update_id": row.update_id, "error": error},
-            )
-
-        await self._database.write(work)
-        self._observer.update_quarantined()
-        log.error("update_quarantined", extra={"update": row.update_id, "error": error})
-        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0)) if told else None
-        if told and user is not None and user.state is UserState.ACTIVE and '"message": {' in row.raw:
-            text = self._phrases(user.lang, told, **values)
-            line = Outgoing(user.user_id, self._bot.id, user.user_id, text, f"{row.key}:set-aside")
-            with acting_for(user.user_id):
-                await self._database.write(lambda c: mailbox.put(c, line, now))
-            self._wake_outbox()
 
 
 def _admit(connection: Connection, author: Author, door: AccessPolicy, bot_id: int, now: datetime) -> User | None:

@@ -1,0 +1,89 @@
+"""Writes down what became of an update: settled together with its effect, or set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import User, UserState
+from internal.events import repository as events
+from internal.flows.turn.intake import Phrases
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxRow, InboxState, Outgoing
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+
+class IngestObserver(Protocol):
+    def update_quarantined(self) -> None: ...
+
+
+class UpdateOutcomes:
+    """The last step of every update, each in one transaction."""
+
+    def __init__(
+        self,
+        bot_id: int,
+        database: Database,
+        clock: Clock,
+        phrases: Phrases,
+        wake_outbox: Callable[[], None],
+        observer: IngestObserver,
+    ) -> None:
+        self._bot_id, self._database, self._clock = bot_id, database, clock
+        self._phrases, self._wake_outbox, self._observer = phrases, wake_outbox, observer
+
+    async def settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
+        await self.settle_with(row, state, lambda c: None, user)
+
+    async def settle_with(
+        self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
+    ) -> None:
+        """Settles an update together with its effect, which comes once however often this is repeated."""
+
+        def work(connection: Connection) -> None:
+            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None):
+                effect(connection)
+
+        with acting_for(user.user_id) if user else contextlib.nullcontext():
+            await self._database.write(work)
+
+    async def say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
+        """Settles an update with one line to somebody who is no user."""
+        now = self._clock.now()
+        await self.settle_with(row, state, lambda c: mailbox.put(c, line, now))
+        self._wake_outbox()
+
+    async def quarantine(self, row: InboxRow, error: str, told: str | None = None, **values: str) -> None:
+        """Sets an update aside. Who sent a message gets the phrase `told`: else he would wait for an answer."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            mailbox.settle(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
+            events.append(
+                connection,
+                "update_quarantined",
+                source="system:ingest",
+                now=now,
+                links={"update": row.key},
+                payload={"update_id": row.update_id, "error": error},
+            )
+
+        await self._database.write(work)
+        self._observer.update_quarantined()
+        log.error("update_quarantined", extra={"update": row.update_id, "error": error})
+        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0)) if told else None
+        if told and user is not None and user.state is UserState.ACTIVE and '"message": {' in row.raw:
+            text = self._phrases(user.lang, told, **values)
+            line = Outgoing(user.user_id, self._bot_id, user.user_id, text, f"{row.key}:set-aside")
+            with acting_for(user.user_id):
+                await self._database.write(lambda c: mailbox.put(c, line, now))
+            self._wake_outbox()
