@@ -116,11 +116,11 @@ def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]
     return below(user, task)
 
 
-def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
+def ask_owner(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:
     # Imported here: aiogram takes most of a second, and `laplaced archive` seldom has a question to ask.
     from bot.telegram.handlers.unprompted import ask_first
 
-    ask_first(connection, user_id, now)
+    ask_first(connection, user_id, links, now)
 
 
 def ask_about_memory(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
@@ -129,10 +129,12 @@ def ask_about_memory(connection: Connection, user: User, asked: AskedQuestion, n
     ask_about(connection, user, asked, now)
 
 
-def notify_user(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+def notify_user(
+    connection: Connection, user_id: int, key: str, dedupe: str, links: dict[str, str], now: datetime
+) -> None:
     from bot.telegram.handlers.unprompted import notify
 
-    notify(connection, user_id, key, dedupe, now)
+    notify(connection, user_id, key, dedupe, links, now)
 
 
 def said(lang: Language, key: str, **values: str) -> str:

@@ -36,8 +36,11 @@ _TO_BEGIN: Final = (
 )
 _TO_SEND: Final = (
     _Step("turn", "turn", ("agent_result", "agent_run_failed")),
+    _Step("turn", "turn", ("message_received",), every=True),
     _Step("message", "message", _SAID),
-    _Step("update", "update", ("command_received",)),
+    _Step("update", "update", ("command_received", "message_received")),
+    _Step("run", "run", ("agent_result", "agent_run_failed")),
+    _Step("session", "session", ("session_closed",)),
 )
 _TO_PUBLISH: Final = (_Step("messages", "message", _SAID, every=True),)
 _TO_FORGET: Final = (_Step("forgetting", "forgetting", ("forgetting_asked",)),)

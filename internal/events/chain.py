@@ -15,7 +15,7 @@ from internal.events.model import Event
 LONGEST: Final = 1000
 """Most events of a chain to either side. A fragment has at most some hundreds of causes."""
 
-_CALLED_FOR: Final = ("turn", "run")
+_CALLED_FOR: Final = ("turn", "run", "notification")
 """The links by which a model call names what it was made for."""
 
 Steps = Callable[[Connection, int, list[str]], list[tuple[str, str]]]
@@ -37,7 +37,7 @@ class Chain:
 
     @property
     def made_for(self) -> list[str]:
-        """The turns and runs that the event and its causes belong to, for which model calls were made."""
+        """The turns, runs and notifications of the event and its causes, for which model calls were made."""
         held = [ref for event in (self.event, *self.back) for name in _CALLED_FOR for ref in _named(event, name)]
         return sorted(set(held))
 

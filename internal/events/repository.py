@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,6 +19,8 @@ from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
 _ADD: Final = insert(events)
+
+_noted: ContextVar[list[tuple[int, str]] | None] = ContextVar("laplaced_noted_events", default=None)
 
 
 def append(
@@ -38,10 +42,12 @@ def append(
     event_id = new_id()
     kept = dict(links or {})
     if user_id is not None:
+        if (noted := _noted.get()) is not None:
+            noted.append((user_id, event_type))
         kept = with_cause(connection, user_id, event_type, kept, about or {})
         trigger = current_trigger()
-        if trigger is not None and trigger.user_id == user_id and event_type != COMMAND:
-            kept = also_caused_by(kept, record_trigger(connection, trigger, now))
+        if trigger is not None and trigger.is_of(user_id) and event_type != COMMAND:
+            kept = also_caused_by(kept, record_trigger(connection, trigger, user_id, now))
     row = {"user_id": user_id, "timestamp": now, "event_type": event_type, "source": source}
     added = connection.execute(_ADD, {"id": event_id, **row, "payload": payload or {}, "links": kept or None})
     if user_id is not None and kept and added.inserted_primary_key is not None:
@@ -49,21 +55,32 @@ def append(
     return event_id
 
 
-def record_trigger(connection: Connection, trigger: UpdateTrigger, now: datetime) -> str:
-    """Records the event of a command, button press or answer before its first effect. Returns its id.
+@contextmanager
+def noting_events() -> Iterator[list[tuple[int, str]]]:
+    """Collects the owner and the type of the events that are appended inside."""
+    noted: list[tuple[int, str]] = []
+    before = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(before)
+
+
+def record_trigger(connection: Connection, trigger: UpdateTrigger, user_id: int, now: datetime) -> str:
+    """Records the event of a command, button press, answer or call before its first effect on an owner. Returns its id.
 
     Recorded again, for instance by a handler that runs again after a crash, it is the same event.
     """
-    known = link_repository.linking_to(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
+    known = link_repository.linking_to(connection, user_id, "update", [trigger.key], [COMMAND])
     if known:
         return known[0]
     fields: dict[str, Any] = {"payload": dict(trigger.payload), "links": {"update": trigger.key}}
-    return append(connection, COMMAND, source=f"user:{trigger.user_id}", now=now, user_id=trigger.user_id, **fields)
+    return append(connection, COMMAND, source=f"user:{user_id}", now=now, user_id=user_id, **fields)
 
 
 def led_to(connection: Connection, trigger: UpdateTrigger | None) -> list[str]:
     """Ids of the events that this trigger has already caused, for a handler that runs again."""
-    if trigger is None:
+    if trigger is None or trigger.user_id is None:
         return []
     event_ids = link_repository.linking_to(connection, trigger.user_id, "update", [trigger.key], [COMMAND])
     return [effect for _, effect in link_repository.effects(connection, trigger.user_id, event_ids)]

@@ -1,15 +1,15 @@
-"""The trigger of events: the command, button press or answer that is being processed.
+"""The trigger of events: the command, button press, answer or call of an interface that is being processed.
 
-The inbox worker sets it, and every event of its user that is appended meanwhile is caused by it. Otherwise every
-handler would have to pass it on.
+The inbox worker and the server set it (`triggered_by`), and every event of its user that is appended meanwhile is
+caused by it. Otherwise every handler would have to pass it on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 COMMAND: Final = "command_received"
@@ -17,29 +17,23 @@ COMMAND: Final = "command_received"
 
 @dataclass(frozen=True, slots=True)
 class UpdateTrigger:
-    """`key` names the update, as links and the outbox do; `payload` is that of its event, without the user's words.
+    """`key` names the update or call, as links and the outbox do; `payload` is its event's, without the user's words.
 
-    It is the cause of events of this user alone: nothing leads from one owner to another.
+    It is the cause of events of this user alone, or of whomever a call is about (None): each owner whose memory it
+    changes gets an event of his own, and nothing leads from one owner to another.
     """
 
-    user_id: int
+    user_id: int | None
     key: str
     payload: Mapping[str, Any]
+    at: datetime
+
+    def is_of(self, user_id: int) -> bool:
+        return self.user_id is None or self.user_id == user_id
 
 
-_trigger: ContextVar[UpdateTrigger | None] = ContextVar("laplaced_trigger", default=None)
-
-
-@contextmanager
-def triggered_by(trigger: UpdateTrigger | None) -> Iterator[None]:
-    """Events appended inside, also by units of work begun there, are caused by this trigger; None: by none."""
-    before = _trigger.get()
-    _trigger.set(trigger)
-    try:
-        yield
-    finally:
-        _trigger.set(before)
+TRIGGER: Final[ContextVar[UpdateTrigger | None]] = ContextVar("laplaced_trigger", default=None)
 
 
 def current_trigger() -> UpdateTrigger | None:
-    return _trigger.get()
+    return TRIGGER.get()

@@ -108,7 +108,8 @@ class Outgoing:
     `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
     `document` needs `filename` and `content`, in base64 if `binary`. `dedupe` is unique for ever: writing the same
-    twice changes nothing, so a handler that runs again after a crash sends once.
+    twice changes nothing, so a handler that runs again after a crash sends once. `links` name what it was
+    sent for, beside turn and message.
     """
 
     user_id: int
@@ -130,6 +131,7 @@ class Outgoing:
     turn_id: str | None = None
     message_id: str | None = None
     part: int = 0
+    links: dict[str, str] = field(default_factory=dict)
 
     @property
     def repeatable(self) -> bool:

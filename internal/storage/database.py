@@ -24,7 +24,7 @@ from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.driver import Engine, Link, cause_of
 from internal.storage.engine.owner_scope import current_scope
-from internal.storage.engine.write_guard import Fence, current_fence
+from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -153,8 +153,8 @@ class Database:
         if self._closed:
             raise StorageError("the database is closed")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        context = copy_context()
-        self._pending.append(_Pending(lambda c: context.run(work, c), done, point, current_scope(), current_fence()))
+        context, whole = copy_context(), with_wrapper(work)
+        self._pending.append(_Pending(lambda c: context.run(whole, c), done, point, current_scope(), current_fence()))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_pending(), name="database-writer")
         return await done

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
 from internal.errors import NotFound
 from internal.storage.tables import changes, users
@@ -15,6 +17,11 @@ from internal.storage.tables import changes, users
 _LOCKED: Final = select(func.pg_advisory_xact_lock(bindparam("owner")))
 
 ChangeOp = Literal["put", "delete"]
+
+Changed = list[tuple[int, str, str]]
+"""Rows that changed: the owner, the kind and the id of each."""
+
+_noted: ContextVar[Changed | None] = ContextVar("laplaced_noted_changes", default=None)
 
 # Run at nearly every write: built once, for building a statement takes several times as long as running it.
 _CHANGED: Final = insert(changes)
@@ -48,14 +55,38 @@ def hold_owner(connection: Connection, user_id: int) -> None:
 
 def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
     """Records for caches and mirrors that a row changed. Holds ids only: readers look at the current row."""
-    connection.execute(_CHANGED, {"user_id": user_id, "kind": kind, "id": ref, "op": op})
+    record_changes(connection, user_id, kind, [ref], op)
 
 
 def record_changes(connection: Connection, user_id: int, kind: str, refs: Iterable[str], op: ChangeOp = "put") -> None:
     """`record_change` for many rows of a kind."""
     rows = [{"user_id": user_id, "kind": kind, "id": ref, "op": op} for ref in refs]
     if rows:
-        connection.execute(_CHANGED, rows)
+        connection.execute(_CHANGED, rows if len(rows) > 1 else rows[0])
+    if (noted := _noted.get()) is not None:
+        noted += [(user_id, kind, str(row["id"])) for row in rows]
+
+
+def record_selected(connection: Connection, user_id: int, rows: Select[Any]) -> None:
+    """`record_change` for an owner's rows in one statement, which selects (user_id, kind, id, op)."""
+    written = insert(changes).from_select(["user_id", "kind", "id", "op"], rows)
+    noted = _noted.get()
+    if noted is None:
+        connection.execute(written)
+    else:
+        found = connection.execute(written.returning(changes.c.kind, changes.c.id))
+        noted += [(user_id, kind, ref) for kind, ref in found]
+
+
+@contextmanager
+def noting_changes() -> Iterator[Changed]:
+    """Collects what is recorded as changed inside."""
+    noted: Changed = []
+    before = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(before)
 
 
 def last_change(connection: Connection, user_id: int) -> int:

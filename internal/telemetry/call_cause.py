@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_cause: ContextVar[dict[str, str] | None] = ContextVar("cause", default=None)
+_cause: ContextVar[dict[str, str | Sequence[str]] | None] = ContextVar("cause", default=None)
 
 
 @contextmanager
-def caused_by(**links: str) -> Iterator[None]:
-    """Model calls made inside, also by tasks started there, carry these links, such as turn="..."."""
+def caused_by(**links: str | Sequence[str]) -> Iterator[None]:
+    """Model calls made inside, also by tasks started there, carry these links: one id, or several."""
     token = _cause.set(links)
     try:
         yield
@@ -19,5 +19,5 @@ def caused_by(**links: str) -> Iterator[None]:
         _cause.reset(token)
 
 
-def current_cause() -> dict[str, str] | None:
+def current_cause() -> dict[str, str | Sequence[str]] | None:
     return _cause.get()

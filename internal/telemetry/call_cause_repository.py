@@ -10,11 +10,11 @@ from sqlalchemy import Connection, Row, String, cast, or_, select
 from internal.storage.tables import model_calls
 
 _MOST_CAUSES = 100
-"""An event with more turns and runs behind it is looked at by nobody."""
+"""An event with more turns, runs and notifications behind it is looked at by nobody."""
 
 
 def made_for(connection: Connection, user_id: int, causes: Collection[str], *, limit: int) -> list[Row[Any]]:
-    """The owner's calls for one of these turns or runs, oldest first, without prompt and reply.
+    """The owner's calls for one of these turns, runs or notifications, oldest first, without prompt and reply.
 
     Found in an index that holds the links: a lookup in the table would read the prompts too.
     """

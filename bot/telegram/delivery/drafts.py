@@ -202,6 +202,7 @@ class TelegramDrafts:
             dedupe=_placeholder_key(turn),
             thread_id=turn.thread_id,
             keyboard=[[{"text": "⏹", "callback_data": f"{STOP_CALLBACK}{turn.id}"}]],
+            links={"turn": turn.id},
         )
         now = self._clock.now()
         await self._database.write(lambda c: mailbox.put(c, placeholder, now))

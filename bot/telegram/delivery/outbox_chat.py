@@ -180,7 +180,7 @@ class OutboxChat:
 
         def work(connection: Connection) -> None:
             if trigger is not None:  # recorded first, so that what is sent at once leads back to it
-                events.record_trigger(connection, trigger, now)
+                events.record_trigger(connection, trigger, self._user.user_id, now)
             for row in rows:
                 mailbox.put(connection, row, now)
 

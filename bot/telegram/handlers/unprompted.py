@@ -13,27 +13,31 @@ from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
+from internal.chronicle import repository as chronicle
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.memory.questions.repository import AskedQuestion
 
 
-def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
+def ask_first(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:
     """Asks the first thing that only the owner can decide, once; the others follow as he decides."""
     question = next_question(connection, users.get(connection, user_id))
     if question is not None:
-        _enqueue(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
+        once = f"suggestion:{question.id}"
+        _enqueue(connection, user_id, question.text, once, links, now, buttons(question.rows))
 
 
 def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
     """Asks something about memories, once for each `asked`."""
     question = questions.question(connection, user, asked)
-    _enqueue(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))
+    ended = chronicle.listing(connection, user.user_id, limit=1, newest_first=True)
+    links = {"session": ended[0].id} if ended else {}  # questions are asked when a conversation is over
+    _enqueue(connection, user.user_id, question.text, f"asked:{asked.id}", links, now, buttons(question.rows))
 
 
-def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
-    """Sends the phrase of that key in the user's language, once for each `dedupe`."""
-    _enqueue(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, now)
+def notify(connection: Connection, user_id: int, key: str, dedupe: str, links: dict[str, str], now: datetime) -> None:
+    """Sends the phrase of that key in the user's language, once for each `dedupe`; `links` name what it is about."""
+    _enqueue(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, links, now)
 
 
 def _enqueue(
@@ -41,6 +45,7 @@ def _enqueue(
     user_id: int,
     text: str,
     dedupe: str,
+    links: dict[str, str],
     now: datetime,
     keyboard: list[list[dict[str, str]]] | None = None,
 ) -> None:
@@ -49,5 +54,7 @@ def _enqueue(
     if bot_id is None:
         return
     [part] = render(text)
-    message = Outgoing(user_id, bot_id, user_id, part.text, dedupe, entities=part.entities, keyboard=keyboard)
+    message = Outgoing(
+        user_id, bot_id, user_id, part.text, dedupe, entities=part.entities, keyboard=keyboard, links=links
+    )
     mailbox.put(connection, message, now)

@@ -102,7 +102,7 @@ def trigger_of(update: Update, row: InboxRow, user: User, now: datetime) -> Upda
         payload |= _button(update.callback_query)
     elif update.message is not None:
         payload |= _message(update.message, user, now)
-    return UpdateTrigger(user.user_id, row.key, payload)
+    return UpdateTrigger(user.user_id, row.key, payload, now)
 
 
 def _button(query: CallbackQuery) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -35,7 +35,8 @@ from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
-from internal.events.trigger import UpdateTrigger, triggered_by
+from internal.events.trigger import UpdateTrigger
+from internal.events.triggered import triggered_by
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.intake import Intake, Phrases
 from internal.mailbox import repository as mailbox
@@ -51,7 +52,6 @@ log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 """After so many failed attempts an update is set aside for a human."""
-
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
 """Most updates parsed and waiting; beyond that the poller waits, and Telegram keeps the rest."""
@@ -194,11 +194,11 @@ class Ingest:
             case Update(message=Message() as message) if message.chat.type == "private":
                 await self._private(row, update, message)
             case Update(edited_message=Message() as message) if message.chat.type == "private":
-                await self._edited(row, message)
+                await self._of_user(row, partial(self._intake.edit, row.n, incoming_of(message, self._bot.id)))
             case Update(callback_query=CallbackQuery() as query):
                 await self._pressed(row, update, query)
             case Update(message_reaction=MessageReactionUpdated() as reacted) if reacted.chat.type == "private":
-                await self._reacted(row, reacted)
+                await self._of_user(row, partial(self._intake.react, row.n, reaction_of(reacted, self._bot.id)))
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed)
             case Update(message=Message() as message):
@@ -240,20 +240,11 @@ class Ingest:
             awaited = None  # somebody else's words answer no question
         return is_command(message) or message.contact is not None or awaited is not None
 
-    async def _edited(self, row: InboxRow, message: Message) -> None:
-        user = await self._database.read(lambda c: users.find(c, message.chat.id))
-        if user is None or user.state is UserState.REMOVED:
-            await self._outcomes.settle(row, InboxState.IGNORED)
-            return
-        if await self._intake.edit(row.n, incoming_of(message, self._bot.id)) is None:
-            await self._outcomes.settle(row, InboxState.IGNORED)
-
-    async def _reacted(self, row: InboxRow, reacted: MessageReactionUpdated) -> None:
-        user = await self._database.read(lambda c: users.find(c, reacted.chat.id))
-        if user is None or user.state is UserState.REMOVED:
-            await self._outcomes.settle(row, InboxState.IGNORED)
-            return
-        await self._intake.react(row.n, reaction_of(reacted, self._bot.id))
+    async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:
+        """An edit or a reaction in the private chat of a user; a stranger's is ignored."""
+        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0))
+        known = user is not None and user.state is not UserState.REMOVED
+        await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
 
     async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
         author = author_of(query.from_user)
@@ -339,7 +330,7 @@ class Ingest:
         """Handles a command or button. Neither waits for an answer that is being written: that has its own lane."""
         now = self._clock.now()
         trigger = trigger_of(update, row, user, now)
-        tell = partial(events.record_trigger, trigger=trigger, now=now)
+        tell = partial(events.record_trigger, trigger=trigger, user_id=user.user_id, now=now)
         with acting_for(user.user_id), triggered_by(trigger):
             handled = await self._handlers.handle(update, row, user)
         if not isinstance(handled, bool):

@@ -32,7 +32,7 @@ class LinkOut(BaseModel):
 class ChainOut(BaseModel):
     """`back` are the causes of the event and `forward` its effects, each oldest first; `cut`: there are more.
 
-    `calls` are the model calls made for the turns and runs of the event and of its causes.
+    `calls` are the model calls made for the turns, runs and notifications of the event and of its causes.
     """
 
     event: EventOut

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.shared.hosts import Hosts
 from bot.web.http.docs_page import DOCUMENTATION_PATHS
+from bot.web.http.request_trigger import READING
 from bot.web.http.sessions import ADMITTED, OWNER, Recognise, kept_to, limited, owner_named
 from internal.console.model import ConsoleSession
 from internal.console.service import SESSION_PREFIX
@@ -25,8 +26,6 @@ KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
 
 
 CSRF_HEADER = "x-csrf-token"
-
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Guard:
@@ -90,7 +89,7 @@ class Guard:
     @staticmethod
     def _of_session(scope: Scope, headers: Headers, session: ConsoleSession) -> Scope | JSONResponse:
         token = headers.get(CSRF_HEADER, "").encode("latin-1")
-        if scope.get("method", "GET") not in _READING and not hmac.compare_digest(token, session.csrf.encode()):
+        if scope.get("method", "GET") not in READING and not hmac.compare_digest(token, session.csrf.encode()):
             return JSONResponse({"detail": "X-CSRF-Token is missing or not this session's"}, 403)
         if session.user_id is None:
             return scope

@@ -36,6 +36,7 @@ from bot.web.http.docs_page import documentation_router
 from bot.web.http.errors import DescribedApi, answer_errors_as_json
 from bot.web.http.guard import Guard
 from bot.web.http.owners import Owners
+from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
 from bot.web.http.sessions import Sessions
 from bot.web.memory.nodes import Memory, memory_router
@@ -111,7 +112,7 @@ def build_web(
     _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle)
     _add_commands(app, archive, recall, examine, operations, importer, owner_data)
     join(app, simulator_router(simulator))
-    _protect(app, api_key, allowed_hosts, webhook, Sessions(database, clock))
+    _protect(app, api_key, allowed_hosts, webhook, Sessions(database, clock), clock)
     answer_errors_as_json(app)
     return app
 
@@ -128,7 +129,12 @@ def _api() -> FastAPI:
 
 
 def _protect(
-    app: FastAPI, api_key: str, allowed_hosts: Collection[str], webhook: Webhook | None, recognise: Sessions
+    app: FastAPI,
+    api_key: str,
+    allowed_hosts: Collection[str],
+    webhook: Webhook | None,
+    recognise: Sessions,
+    clock: Clock,
 ) -> None:
     """Demands a key or a session of every call, except for paths with a secret of their own such as the webhook."""
     hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
@@ -136,6 +142,7 @@ def _protect(
         _refuse_path_in_use(app, webhook.path)
         join(app, webhook_router(webhook))
         hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
+    app.add_middleware(RequestTrigger, clock=clock, exempt=own_secret)
     app.add_middleware(BodyLimit)
     app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
 

@@ -61,8 +61,8 @@ class NameReader(Protocol):
         ...
 
 
-AskOwner = Callable[[Connection, int, datetime], None]
-"""Puts a question to the owner about what the archivist may only suggest: (connection, user_id, now)."""
+AskOwner = Callable[[Connection, int, dict[str, str], datetime], None]
+"""Puts a question to the owner about what the archivist may only suggest: (connection, user_id, links, now)."""
 
 
 class ArchivistObserver(RefusalObserver, Protocol):
@@ -215,7 +215,7 @@ class ArchivistHandler(AgentHandler[ArchivistInput, ResolvedReply]):
             settle_profiles(connection, run, lost, slice_.mentioned, now)
         mention_slice(connection, run, slice_.lines, proposal, facts.nodes, resolved.mentions)
         if outcome.suggested or facts.asked or memories.asked:
-            self._ask_owner(connection, run.user_id, now)
+            self._ask_owner(connection, run.user_id, {"run": run.id}, now)
         return self._result(run, outcome, facts, memories, (*proposal.refused, *facts.refused, *memories.refused))
 
     def _write_people(

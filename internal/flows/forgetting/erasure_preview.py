@@ -20,7 +20,7 @@ from internal.people.repository import CHANGE_KIND
 from internal.storage.engine.savepoints import taken_back
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import Forgetting
-from internal.storage.owner_counters import changed_after, last_change
+from internal.storage.owner_counters import changed_after, last_change, noting_changes
 
 _NO_KEY = bytes(32)
 """No tombstone outlives a preview."""
@@ -43,7 +43,7 @@ def preview(connection: Connection, asked: Forgetting) -> Preview:
     user_id = asked.user_id
     since = last_change(connection, user_id)
     try:
-        with taken_back(connection):
+        with taken_back(connection), noting_changes():  # what is taken back has not changed
             erase(connection, asked, key=_NO_KEY, now=asked.created_at, wipe=False)
             changed = partial(changed_after, connection, user_id, since)
             nodes = hidings.gone(connection, user_id, "node", changed(NODE_CHANGE))

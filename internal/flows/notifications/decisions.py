@@ -221,7 +221,7 @@ class NotificationScheduler:
         if not request.notifications or self._manager is None or not found.within_cost:
             return by_rules
         try:
-            with caused_by(notification=request.notifications[0].id):
+            with caused_by(notification=[one.id for one in request.notifications]):
                 reply = await self._manager.weigh(request)
             made = parse_decisions(reply.text, request).made
         except ModelError as error:

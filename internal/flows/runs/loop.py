@@ -26,7 +26,7 @@ from internal.errors import (
     ModelUnavailable,
 )
 from internal.events import repository as events
-from internal.events.trigger import triggered_by
+from internal.events.triggered import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
 from internal.flows.runs.results import run_links
 from internal.flows.visibility.pending_forgettings import everything_asked
@@ -52,8 +52,8 @@ class CrashLoop(LaplacedError):
     """The program ended in the middle of this run as often as it may be tried."""
 
 
-Notify = Callable[[Connection, int, str, str, datetime], None]
-"""Puts a sentence for a user into the outbox: (connection, user_id, phrase key, dedupe key, now)."""
+Notify = Callable[[Connection, int, str, str, dict[str, str], datetime], None]
+"""Puts a sentence for a user into the outbox: (connection, user_id, phrase key, dedupe key, links, now)."""
 
 
 class RunObserver(Protocol):
@@ -335,7 +335,8 @@ class RunLoop:
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._report(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_failure(error)})
-        self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
+        once = f"archive-dead:{run.user_id}:{now:%Y-%m-%d}"
+        self._notify(connection, run.user_id, "archive-dead", once, {"run": run.id}, now)
         return True
 
     @staticmethod

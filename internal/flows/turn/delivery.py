@@ -231,4 +231,4 @@ def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
 def _links(row: OutboxRow) -> dict[str, str]:
     out = row.outgoing
     known = {"turn": out.turn_id, "message": out.message_id, "outbox": row.id, "update": answered_update(out.dedupe)}
-    return {name: ref for name, ref in known.items() if ref is not None}
+    return out.links | {name: ref for name, ref in known.items() if ref is not None}

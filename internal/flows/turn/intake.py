@@ -120,7 +120,8 @@ class Intake:
             turn = self._turn_for(connection, incoming, message, now)
             message = dialogue.assign_turn(connection, message, turn.id)
         elif answer:
-            mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
+            update = update_key(incoming.bot_id, update_n)
+            mailbox.put(connection, self._limit_reached(user, incoming, verdict, update, now), now)
         about = _answer_to(connection, incoming)
         closed = self._chronicling.heard(
             connection, message, tz=user.tz, now=now, command=incoming.command, about=about
@@ -159,14 +160,15 @@ class Intake:
     def _longest(self, turn: Turn) -> datetime:
         return turn.opened_at + max(LONGEST_COLLECTION, self._window)
 
-    def _limit_reached(self, user: User, incoming: Incoming, verdict: Verdict, now: datetime) -> Outgoing:
+    def _limit_reached(self, user: User, incoming: Incoming, verdict: Verdict, update: str, now: datetime) -> Outgoing:
         if isinstance(verdict, TooFast):
             text = self._phrases(user.lang, "too-fast", limit=verdict.limit, seconds=verdict.retry_after_s)
             dedupe = f"too-fast:{user.user_id}:{int(now.timestamp()) // 60}"
         else:
             text = self._phrases(user.lang, "daily-cost-reached", limit=self._limits.daily_cost_usd)
             dedupe = f"daily-cost:{user.user_id}:{incoming.chat_id}:{incoming.tg_id}"
-        return Outgoing(user.user_id, incoming.bot_id, incoming.chat_id, text, dedupe, thread_id=incoming.thread_id)
+        place = (user.user_id, incoming.bot_id, incoming.chat_id)
+        return Outgoing(*place, text, dedupe, thread_id=incoming.thread_id, links={"update": update})
 
     @staticmethod
     def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:

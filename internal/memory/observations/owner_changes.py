@@ -22,8 +22,6 @@ from internal.storage.types import new_id
 
 Choice = Literal["newer", "older", "both"]
 
-_SOURCE: Final = "owner"
-
 _RESOLUTIONS: Final[Mapping[Choice, str]] = {
     "newer": "the newer memory holds",
     "older": "the older memory holds",
@@ -59,7 +57,7 @@ def put_node(
     stated = {name: value for name, value in node.properties.items() if name in properties}
     if label != "Entity":
         _observe(connection, node.user_id, node.id, "node", stated, now)
-    return _project(connection, user_id, node.id, now)
+    return _project(connection, user_id, node.id, now, "created")
 
 
 def change_node(
@@ -74,7 +72,7 @@ def change_node(
     """Changes properties of a node as the owner's; None removes an optional one. Raises NotFound, Refused."""
     node = _node(connection, user_id, node_id)
     store.update_node(connection, user_id, node.id, changes, now=now, by="owner", zone=zone)
-    return _project(connection, user_id, node.id, now)
+    return _project(connection, user_id, node.id, now, "changed")
 
 
 def put_edge(
@@ -128,7 +126,7 @@ def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: date
     observation_repository.remove_of_targets(connection, user_id, [edge_id])
     projector = MemoryProjector(connection, user_id, now=now)
     projector.edge(edge_id)
-    projector.record(_SOURCE)
+    projector.record(f"user:{user_id}")
 
 
 def set_status(connection: Connection, user_id: int, node_id: str, status: str, *, now: datetime) -> Node:
@@ -235,10 +233,13 @@ def _observe(
     observation_repository.add(connection, one)
 
 
-def _project(connection: Connection, user_id: int, node_id: str, now: datetime) -> Node:
+def _project(
+    connection: Connection, user_id: int, node_id: str, now: datetime, outcome: Literal["created", "changed"]
+) -> Node:
     projector = MemoryProjector(connection, user_id, now=now)
     projector.node(node_id)
-    projector.record(_SOURCE)
+    projector.changes.note(outcome, node_id)
+    projector.record(f"user:{user_id}")
     node = store.get_node(connection, user_id, node_id)
     assert node is not None  # the owner's own word keeps it
     return node
@@ -247,7 +248,7 @@ def _project(connection: Connection, user_id: int, node_id: str, now: datetime) 
 def _project_edge(connection: Connection, user_id: int, edge_id: str, now: datetime) -> Edge:
     projector = MemoryProjector(connection, user_id, now=now)
     projector.edge(edge_id)
-    projector.record(_SOURCE)
+    projector.record(f"user:{user_id}")
     edge = store.get_edge(connection, user_id, edge_id)
     assert edge is not None  # the owner's own word keeps it
     return edge

@@ -18,7 +18,6 @@ from sqlalchemy import (
     case,
     delete,
     func,
-    insert,
     literal,
     select,
     tuple_,
@@ -30,8 +29,8 @@ from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.graph.node_repository import VISIBLE
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.erasure import hidings
-from internal.storage.owner_counters import next_rev
-from internal.storage.tables import changes, evidence, graph_edges, graph_nodes, observations
+from internal.storage.owner_counters import next_rev, record_changes, record_selected
+from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 RELATES_TO: Final = "RELATES_TO"
 
@@ -96,8 +95,7 @@ def touch(connection: Connection, user_id: int, node_ids: Collection[str], now: 
     if there:
         rev = next_rev(connection, user_id)
         connection.execute(_TOUCH, [{"owner": user_id, "node": row, "moment": now, "new_rev": rev} for row in there])
-        logged = [{"user_id": user_id, "kind": NODE_CHANGE, "id": row, "op": "put"} for row in there]
-        connection.execute(_LOGGED, logged)
+        record_changes(connection, user_id, NODE_CHANGE, there)
 
 
 def links_among(connection: Connection, user_id: int, memory_ids: Collection[str]) -> list[Link]:
@@ -129,8 +127,7 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
     given = {"owner": user_id, "at": now, "new_rev": next_rev(connection, user_id)}
     rows = [{**given, "edge": link.id, "was": link.strength, "seen": link.since, "new": new} for link, new in links]
     changed = connection.execute(_SETTLE, rows).rowcount
-    logged = [{"user_id": user_id, "kind": EDGE_CHANGE, "id": link.id, "op": "put"} for link, _ in links]
-    connection.execute(_LOGGED, logged)
+    record_changes(connection, user_id, EDGE_CHANGE, [link.id for link, _ in links])
     return changed
 
 
@@ -153,7 +150,6 @@ def count_links(connection: Connection, user_id: int) -> int:
 
 
 # Run at every answer: built once, for building a statement takes several times as long as running it.
-_LOGGED: Final = insert(changes)
 _IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
 _THERE: Final = select(graph_nodes.c.id).where(
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(_IDS), VISIBLE
@@ -213,7 +209,7 @@ def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -
 def _log(connection: Connection, user_id: int, chosen: ColumnElement[bool], op: str) -> None:
     """Records deletions in the change log; call it before the deletion, while the edges can still be found."""
     rows = select(literal(user_id), literal(EDGE_CHANGE), _EDGE.id, literal(op)).where(chosen)
-    connection.execute(insert(changes).from_select(["user_id", "kind", "id", "op"], rows))
+    record_selected(connection, user_id, rows)
 
 
 def _ids(chosen: ColumnElement[bool]) -> Select[Any] | ScalarSelect[Any]:

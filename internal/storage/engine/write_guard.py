@@ -1,6 +1,7 @@
-"""Checks before writes: a unit of work begun inside `fenced` runs the check first, in its transaction.
+"""What surrounds units of work: a check before each that is begun inside `fenced`, more around each inside `wrapped`.
 
-So a condition on everything a worker does under a lease is stated once, where that work is begun.
+So a condition on everything a worker does under a lease, and what must follow from everything a command does, is
+stated once, where that work is begun. Both run in the transaction of the unit.
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from typing import Any
 
 from sqlalchemy import Connection
 
 Fence = Callable[[Connection], None]
 """Raises if the unit of work may not run, which undoes it."""
 
+Work = Callable[[Connection], Any]
+
 _fence: ContextVar[Fence | None] = ContextVar("laplaced_fence", default=None)
+_wrapper: ContextVar[Callable[[Work], Work] | None] = ContextVar("laplaced_wrapper", default=None)
 
 
 def current_fence() -> Fence | None:
@@ -30,3 +35,20 @@ def fenced(check: Fence | None) -> Iterator[None]:
         yield
     finally:
         _fence.reset(token)
+
+
+def with_wrapper(work: Work) -> Work:
+    """The unit of work with what the calling task has put around it."""
+    wrapper = _wrapper.get()
+    return work if wrapper is None else wrapper(work)
+
+
+@contextlib.contextmanager
+def wrapped(wrapper: Callable[[Work], Work] | None) -> Iterator[None]:
+    """Units of work begun inside are run as `wrapper` returns them, instead of any outer one; None: as they are."""
+    before = _wrapper.get()
+    _wrapper.set(wrapper)
+    try:
+        yield
+    finally:
+        _wrapper.set(before)  # a token would have to be given back in the task that got it

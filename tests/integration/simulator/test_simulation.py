@@ -164,7 +164,15 @@ async def test_events_bracket_the_simulation(lived: Lived) -> None:
         ("sim_start", "begun"), ("sim_stop", "held"), ("sim_start", "resumed"), ("sim_stop", "finished"),
     ]  # fmt: skip
     fragments = [one for one in lived.events if one["event_type"] == "dialogue_fragment_published"]
-    assert len(fragments) == 2
+    assert len([one for one in fragments if one["timestamp"] < "2026-04"]) == 2  # then the clock is this machine's
+
+
+async def test_every_event_of_a_life_leads_back_to_something(lived: Lived) -> None:
+    """Only what comes from outside, or by the clock, is without a cause."""
+    outside = {"message_received", "command_received", "sim_start", "sim_stop", "memory_maintenance_done"}
+    lost = [one["event_type"] for one in lived.events if not (one["links"] or {}).get("caused_by")]
+    assert set(lost) <= outside
+    assert len({one["event_type"] for one in lived.events} - outside) > 5
 
 
 async def test_it_is_controlled_over_rest(lived: Lived) -> None:

@@ -117,7 +117,7 @@ class ErasingStage:
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=KEY,
-            ask_owner=lambda connection, user_id, now: None,
+            ask_owner=lambda connection, user_id, links, now: None,
             wake=lambda: None,
         )
         self.runs = RunLoop(database, clock, [handler], RunsConfig(), Nobody(), 0.0, lambda *owed: None)

@@ -15,6 +15,7 @@ from aiogram import Bot, Dispatcher
 from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.types import Update
 from sqlalchemy import Connection
+from support.interfaces.caused_changes import every_change_is_caused
 
 from bot.telegram.delivery.chat import Chat, Keyboard
 from bot.telegram.handlers import build_router
@@ -28,7 +29,7 @@ from internal.agents.model import ResponderRequest
 from internal.config import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
-from internal.events.trigger import triggered_by
+from internal.events.triggered import triggered_by
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.correcting.facts import FactCorrections
@@ -333,8 +334,9 @@ class World:
         chat: Chat = WritingChat(user, self.said)
         row = InboxRow(update.update_id, 7, update.update_id, "", InboxState.RECEIVED, 0, self.clock.now())
         trigger = trigger_of(update, row, user, self.clock.now())
-        with acting_for(user_id), triggered_by(trigger):  # as whoever works off the updates does
-            result = await fed(self.services, self.bot, update, chat)
+        async with every_change_is_caused(self.database):
+            with acting_for(user_id), triggered_by(trigger):  # as whoever works off the updates does
+                result = await fed(self.services, self.bot, update, chat)
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 
     async def _message(self, user_id: int, content: dict[str, Any], chat_id: int | None = None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
+from support.interfaces.caused_changes import watching
 
 from bot.application.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
@@ -226,5 +227,7 @@ async def stage(
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     address = "http://127.0.0.1:9081"
-    async with mirrors.opened(), httpx.AsyncClient(transport=transport, base_url=address, headers=headers) as client:
+    hooks = watching(database)
+    client = httpx.AsyncClient(transport=transport, base_url=address, headers=headers, event_hooks=hooks)
+    async with mirrors.opened(), client:
         yield Stage(database, app, client, clock, owners, stopping, embedder, woken)

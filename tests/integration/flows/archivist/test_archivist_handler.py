@@ -106,7 +106,7 @@ class Stage:
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=b"k" * 32,
-            ask_owner=lambda connection, user_id, now: None,
+            ask_owner=lambda connection, user_id, links, now: None,
             wake=self.counted.wake,
         )
 

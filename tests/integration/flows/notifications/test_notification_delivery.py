@@ -31,6 +31,7 @@ from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 from internal.tasks.service import by_owner
+from internal.telemetry.call_cause import current_cause
 
 
 @dataclass
@@ -39,9 +40,11 @@ class Weigher:
 
     says: list[Sequence[dict[str, Any]]] = field(default_factory=list)
     asked: list[WeighingRequest] = field(default_factory=list)
+    causes: list[Any] = field(default_factory=list)
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
         self.asked.append(request)
+        self.causes.append(current_cause())
         if not self.says:
             raise ModelUnavailable("nobody there")
         return AgentReply(json.dumps({"notifications": self.says.pop(0)}), "scripted")
@@ -304,6 +307,7 @@ async def test_the_context_manager_decides(stage: Stage) -> None:
     await stage.look()
     assert await stage.states() == ["sent", "dropped", "deferred"]
     [asked] = weigher.asked
+    assert weigher.causes == [{"notification": [one.id for one in await stage.all()]}]
     assert [line.text for line in asked.recent] == ["I have bought the milk", "Answer."]
     assert [one.reason for one in await stage.all()] == ["It is time", "He has bought it", "In the evening"]
     *_, row = await stage.talk.outbox()

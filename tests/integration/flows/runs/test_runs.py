@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, select, update
-from support.flows.flow_stage import OTHER, OWNER, Talk, until
+from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, until
 from support.stores.stores import refuse, relent
 
+from bot.telegram.handlers.unprompted import notify
+from internal.access import repository as users
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
@@ -96,8 +98,11 @@ class Stage:
     daily_cost: float = 0.0
     told: list[tuple[int, str]] = field(default_factory=list)
 
-    def notify(self, connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    def notify(
+        self, connection: Connection, user_id: int, key: str, dedupe: str, links: dict[str, str], now: datetime
+    ) -> None:
         self.told.append((user_id, key))
+        notify(connection, user_id, key, dedupe, links, now)
 
     def agent_run(self, agent: str, outcome: str) -> None:
         self.outcomes.append(outcome)
@@ -420,6 +425,7 @@ async def test_working_off_returns_when_nothing_is_ready(stage: Stage) -> None:
 async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stage) -> None:
     """A crash is an attempt that nobody could write down as failed: the cap holds at the next claim, and it is told."""
     await stage.publish()
+    await stage.talk.write(lambda c: users.write_setting(c, "bot_id", BOT))
     for _ in range(CONFIG.max_attempts):
         [run] = await stage.rows()
         await stage.talk.write(lambda c, run=run: runs.claim(c, run, "dead process"))
@@ -427,6 +433,11 @@ async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stag
     assert await stage.states() == ["dead"]
     assert stage.handler.asked == []
     assert stage.told == [(OWNER, "archive-dead")]
+    [owed] = [row for row in await stage.talk.outbox() if row.state == "pending"]
+    await stage.talk.delivered(owed)
+    [failed], [*_, sent] = [await stage.talk.events(kind) for kind in ("agent_run_failed", "message_sent")]
+    assert sent.links is not None
+    assert sent.links["caused_by"] == failed.id
 
 
 async def test_a_slice_that_fails_while_others_are_answered_is_charged(stage: Stage) -> None:

@@ -11,7 +11,8 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 from internal.events import repository as events
 from internal.events.chain import Chain, chain
 from internal.events.model import Event
-from internal.events.trigger import UpdateTrigger, triggered_by
+from internal.events.trigger import UpdateTrigger
+from internal.events.triggered import triggered_by
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
@@ -108,8 +109,8 @@ async def test_an_answer_to_a_command_leads_back_to_it(talk: Talk) -> None:
     """A command is no message, but what the bot said to it links to the update that brought it."""
     now, n = talk.clock.now(), await talk.update()
     row = InboxRow(n, 7, 100 + n, "", InboxState.RECEIVED, 0, now)
-    trigger = UpdateTrigger(OWNER, row.key, {"update_id": row.update_id})
-    await talk.write(lambda c: events.record_trigger(c, trigger, now))
+    trigger = UpdateTrigger(OWNER, row.key, {"update_id": row.update_id}, talk.clock.now())
+    await talk.write(lambda c: events.record_trigger(c, trigger, OWNER, now))
     await talk.write(lambda c: mailbox.put(c, Outgoing(OWNER, 7, OWNER, "People", f"{row.key}:1"), now))
     await talk.delivered((await talk.outbox())[-1])
     (command,) = (await walked(talk, await newest(talk, "message_sent"))).back
@@ -118,7 +119,7 @@ async def test_an_answer_to_a_command_leads_back_to_it(talk: Talk) -> None:
 
 async def test_what_happens_on_an_occasion_is_caused_by_it_too(talk: Talk) -> None:
     """Beside what else led to it, told once however much happens, and of its own user alone."""
-    trigger = UpdateTrigger(OWNER, "7:1", {"update_id": 101, "command": "/tasks"})
+    trigger = UpdateTrigger(OWNER, "7:1", {"update_id": 101, "command": "/tasks"}, talk.clock.now())
     told: dict[str, Any] = {"source": "system:test", "now": talk.clock.now()}
     first = await talk.write(lambda c: events.append(c, "first", user_id=OWNER, **told))
     links = {"caused_by": first}

@@ -42,6 +42,26 @@ async def test_a_chain_goes_back_to_the_update_with_its_model_calls(known: Stage
     assert ([event["event_type"] for event in first["forward"]], first["cut"]) == (kinds[1:], True)
 
 
+async def test_a_reminders_chain_has_the_call_that_weighed_it(known: Stage) -> None:
+    """Of several weighed together, too."""
+
+    def reminded(connection: Connection) -> str:
+        told: dict[str, Any] = {"source": "agent:ContextManager", "now": NOON, "user_id": ANNA}
+        generated = [
+            events.append(connection, "notification_generated", links={"notification": n}, **told) for n in "12"
+        ]
+        links = {"notification": "2", "message": "m2", "caused_by": generated[1]}
+        events.append(connection, "notification_sent", links=links, **told)
+        row = call("t1") | {"agent": "context_manager", "links": {"notification": ["1", "2"]}}
+        connection.execute(insert(model_calls), [row, call("t2")])
+        return events.append(connection, "message_sent", links={"message": "m2"}, **told)
+
+    sent = await known.database.write(reminded)
+    found = (await known.client.get(f"/events/{sent}/chain", params={"user_id": ANNA})).json()
+    assert [event["event_type"] for event in found["back"]] == ["notification_generated", "notification_sent"]
+    assert [paid["agent"] for paid in found["calls"]] == ["context_manager"]
+
+
 async def test_a_chain_of_nobody_is_not_found(known: Stage) -> None:
     """Neither an unknown event nor another owner's."""
     sent = await known.database.write(answered)
