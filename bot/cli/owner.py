@@ -116,7 +116,7 @@ async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, 
 
 
 def _report_lines(what: str, erased: Erased) -> list[str]:
-    fell = ", ".join(f"{count} {name}" for name, count in erased.fallen.items())
+    fell = ", ".join(f"{count} {name}" for name, count in erased.erased.items())
     lines = [f"forgotten: {what}" + (f" ({fell})" if fell else "")]
     lines += [f"from the same lines, and may say the same; it stays in the profile: {one}" for one in erased.remaining]
     if not erased.log_emptied:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, not_, select
+from sqlalchemy import ColumnElement, Connection, bindparam, not_, select
 
 from internal.chronicle.model import EventLabel
-from internal.storage.erasure import forgettings
-from internal.storage.tables import chronicle, messages
+from internal.storage.erasure import forgettings, hidings
+from internal.storage.tables import chronicle
 
 _NONE: Final = "[]"
 
@@ -52,14 +52,10 @@ def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     pending = forgettings.pending(connection, user_id)
     found += [chronicle.c.at <= one.created_at for one in pending if one.kind == forgettings.EVERYTHING]
-    going = [one.ref_id for one in pending if one.kind == "message"]
-    parts = [one.ref_id for one in pending if one.kind == "episode"]
-    if going or parts:
+    if len(pending) > len(found):
         line = chronicle.alias("said")
-        same = and_(messages.c.user_id == line.c.user_id, messages.c.id == line.c.message_id)
-        lost = messages.c.id.in_(going) | messages.c.episode_id.in_(parts)
-        sessions = select(line.c.session_id).join(messages, same).where(line.c.user_id == user_id, lost)
-        found.append(chronicle.c.session_id.in_(sessions))
+        lost = (line.c.user_id == user_id) & hidings.hidden(line.c.message_id)
+        found.append(chronicle.c.session_id.in_(select(line.c.session_id).where(lost)))
     return found
 
 

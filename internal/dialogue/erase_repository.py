@@ -23,15 +23,14 @@ def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Me
     return [message for part in chunks(ids) for message in by_ids(connection, user_id, part)]
 
 
-def being_answered(connection: Connection, user_id: int, turn_ids: Collection[str]) -> bool:
-    """Whether one of these turns has no answer yet."""
-    running = turns.c.state.in_(("collecting", "running"))
-    return any(
-        connection.execute(
-            select(turns.c.id).where(turns.c.user_id == user_id, turns.c.id.in_(part), running).limit(1)
-        ).first()
-        for part in chunks(turn_ids)
-    )
+def answered(connection: Connection, user_id: int, found: Iterable[Message]) -> list[str]:
+    """The ids of the messages among these whose turn has ended, or that belong to none."""
+    by_turn = [(message.id, message.turn_id or "") for message in found]
+    running: set[str] = set()
+    for part in chunks({turn_id for _, turn_id in by_turn}):
+        open_ = turns.c.id.in_(part) & turns.c.state.in_(("collecting", "running"))
+        running |= set(connection.execute(select(turns.c.id).where(turns.c.user_id == user_id, open_)).scalars())
+    return [message_id for message_id, turn_id in by_turn if turn_id not in running]
 
 
 def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:

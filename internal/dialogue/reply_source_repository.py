@@ -31,7 +31,7 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
     return [ReplySource(*row) for row in connection.execute(query.order_by(reply_sources.c.n))]
 
 
-def echoes(connection: Connection, user_id: int, message_id: str) -> list[str]:
+def quoting(connection: Connection, user_id: int, message_id: str) -> list[str]:
     """The answers that cite a message or contain its exact words."""
     cites = select(reply_sources.c.message_id).where(
         reply_sources.c.user_id == user_id,

@@ -6,7 +6,7 @@ context of another, so removing one renews the item of the line behind it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from internal.dialogue.rows import message_of
 from internal.language.search.message_traits import PICTURE, traits_of
 from internal.storage import search_items
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure import forgettings
-from internal.storage.erasure.forgettings import EVERYTHING, Forgetting
+from internal.storage.erasure import forgettings, hidings
+from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.tables import messages, search_backlog, users
 from internal.storage.tables import search_items as items
 from internal.storage.vectors import MESSAGE
@@ -82,7 +82,7 @@ def put_item(connection: Connection, message: Message) -> None:
 
 def follow_edit(connection: Connection, message: Message) -> None:
     """Renews the search item after an edit, and the context of the line behind it, at once."""
-    if _is_hidden(forgettings.pending(connection, message.user_id), message):
+    if not _visible(connection, message.user_id, [message]):
         return
     search_items.forget_words(connection, message.user_id, MESSAGE, message.id)
     if words_of(message) and _may_be_found(message):
@@ -115,8 +115,7 @@ def show(connection: Connection, shown: Sequence[Message]) -> None:
     """Makes hidden messages of one owner searchable again, except those that another request still hides."""
     if not shown:
         return
-    asked = forgettings.pending(connection, shown[0].user_id)
-    there = [message for message in shown if not _is_hidden(asked, message)]
+    there = _visible(connection, shown[0].user_id, shown)
     for message in there:
         put_item(connection, message)
     _renew(connection, _behind(connection, there))
@@ -139,10 +138,8 @@ def put_some(connection: Connection, *, limit: int) -> int:
     user_id = backlog.user_id
     query = select(messages).where(messages.c.user_id == user_id, messages.c.seq > backlog.seq)
     found = [message_of(row) for row in connection.execute(query.order_by(messages.c.seq).limit(limit))]
-    asked = forgettings.pending(connection, user_id)
-    for message in found:
-        if not _is_hidden(asked, message):
-            put_item(connection, message)
+    for message in _visible(connection, user_id, found):
+        put_item(connection, message)
     place = search_backlog.c.user_id == user_id
     if len(found) < limit:
         connection.execute(delete(search_backlog).where(place))
@@ -178,17 +175,11 @@ def _may_be_found(message: Message) -> bool:
     return message.role != "system" and bool(visible([message]))
 
 
-def _is_hidden(asked: Iterable[Forgetting], message: Message) -> bool:
-    """Whether forgetting was requested for the message alone, with its fragment or with everything up to then."""
-    for one in asked:
-        if one.kind == EVERYTHING and message.timestamp <= one.created_at:
-            return True
-        if one.ref_id is not None and (one.kind, one.ref_id) in (
-            ("message", message.id),
-            ("episode", message.episode_id),
-        ):
-            return True
-    return False
+def _visible(connection: Connection, user_id: int, found: Sequence[Message]) -> list[Message]:
+    """The messages among these that no pending request hides."""
+    asked = [one.created_at for one in forgettings.pending(connection, user_id) if one.kind == EVERYTHING]
+    hidden = hidings.hidden_among(connection, user_id, "message", [message.id for message in found])
+    return [one for one in found if one.id not in hidden and not any(one.timestamp <= at for at in asked)]
 
 
 def _context(connection: Connection, message: Message) -> str | None:

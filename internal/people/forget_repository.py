@@ -35,7 +35,12 @@ from internal.storage.tables import mentions, merges, people, suggestions
 
 def hide_nodes(connection: Connection, user_id: int, forgetting_id: str, node_ids: Iterable[str]) -> None:
     """Hides nodes for one request, and takes the people among them out of search."""
-    for person_id in _at(connection, user_id, hidings.hide(connection, user_id, forgetting_id, "node", node_ids)):
+    drop_items(connection, user_id, hidings.hide(connection, user_id, forgetting_id, "node", node_ids))
+
+
+def drop_items(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
+    """Takes the people among hidden nodes out of search."""
+    for person_id in _at(connection, user_id, node_ids):
         drop_search_item(connection, user_id, person_id)
 
 

@@ -25,18 +25,17 @@ _PREFIX = evidence.target("profile", "")
 _FIELDS = ("display_name", "aliases", "username", "bio")
 
 
+def targets(person_id: int, keys: Iterable[str]) -> set[str]:
+    """Parts of a profile as `hidings` identifies them."""
+    return {f"{_PREFIX}{person_id}:{key}" for key in keys}
+
+
 def hide(
-    connection: Connection, user_id: int, forgetting_id: str, keys: Mapping[int, Iterable[str]], *, now: datetime
+    connection: Connection, user_id: int, forgetting_id: str, person_id: int, keys: Iterable[str], *, now: datetime
 ) -> None:
-    """Hides parts of profiles, given by person and key, for one request."""
-    targets = [f"{_PREFIX}{person_id}:{key}" for person_id, found in keys.items() for key in found]
-    hidings.hide(connection, user_id, forgetting_id, "part", targets)
-    follow(connection, user_id, keys, now=now)
-
-
-def show(connection: Connection, user_id: int, targets: Iterable[str], *, now: datetime) -> None:
-    """Puts back parts that nothing hides any more, as `hidings` identifies them."""
-    follow(connection, user_id, _keys(targets), now=now)
+    """Hides parts of a profile for one request."""
+    hidings.hide(connection, user_id, forgetting_id, "part", targets(person_id, keys))
+    _follow(connection, user_id, [person_id], now=now)
 
 
 def whole(connection: Connection, person: Person) -> Person:
@@ -46,24 +45,28 @@ def whole(connection: Connection, person: Person) -> Person:
     return person
 
 
-def follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
-    """Takes out of these profiles what is hidden, and puts back what is not hidden any more.
+def follow(connection: Connection, user_id: int, parts: Iterable[str], *, now: datetime) -> None:
+    """Takes parts, as `hidings` identifies them, out of their profiles if they are hidden, and puts others back.
 
     A part returns to its old place, or to the end if the profile has changed.
     """
-    for person_id in sorted(person_ids):
-        hidden = hidings.hidden_parts(connection, user_id, f"{_PREFIX}{person_id}:")
-        _rewrite(connection, user_id, person_id, hidden, now)
+    _follow(connection, user_id, _keys(parts), now=now)
 
 
 @contextmanager
 def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
     """Puts all hidden parts back into profiles meanwhile, so that they are erased with what supports them."""
+    people = put_all_back(connection, user_id, now=now)
+    yield
+    _follow(connection, user_id, people, now=now)
+
+
+def put_all_back(connection: Connection, user_id: int, *, now: datetime) -> list[int]:
+    """Puts all hidden parts back into profiles. Returns the ids of the people."""
     people = sorted({person_id for person_id, _ in suggestion_repository.aside(connection, user_id)})
     for person_id in people:
         _rewrite(connection, user_id, person_id, (), now)
-    yield
-    follow(connection, user_id, people, now=now)
+    return people
 
 
 def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now: datetime) -> list[str]:
@@ -85,6 +88,12 @@ def take_out(connection: Connection, person: Person, bio_sentences: Collection[s
         forget_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
     keys = {Part("bio", sentence).key for sentence in bio_sentences}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
+
+
+def _follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
+    for person_id in sorted(person_ids):
+        hidden = hidings.hidden_parts(connection, user_id, f"{_PREFIX}{person_id}:")
+        _rewrite(connection, user_id, person_id, hidden, now)
 
 
 def _keys(targets: Iterable[str]) -> dict[int, set[str]]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import EntityEdge, EpisodeOut, ProcessedEpisode
 from internal.flows.archival.ingestion import content_of
-from internal.flows.indexing.fragments import messages_asked
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, Fact
@@ -63,5 +63,5 @@ def _content(connection: Connection, user_id: int, episode: Episode) -> str:
     if episode.content:
         return episode.content
     if episode.source == "message":
-        return knowledge.episode_content(connection, user_id, episode, without=messages_asked(connection, user_id))
+        return knowledge.episode_content(connection, user_id, episode, without=messages_to_forget(connection, user_id))
     return content_of(episode, episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT))

@@ -168,7 +168,7 @@ def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_i
         return
     for person in forget_repository.profiles(connection, user_id, [person_id]):
         keys = [key for key in _bio(person) if key.startswith(part)]
-        hidden_parts.hide(connection, user_id, asked.id, {person_id: keys}, now=now)
+        hidden_parts.hide(connection, user_id, asked.id, person_id, keys, now=now)
 
 
 def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:

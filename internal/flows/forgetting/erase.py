@@ -6,7 +6,8 @@ owner said elsewhere stays, and so do the bot's answers to it, which are message
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import datetime, timedelta
 from functools import partial, wraps
@@ -15,11 +16,11 @@ from typing import Concatenate, ParamSpec
 from sqlalchemy import Connection
 
 from internal.dialogue import erase_repository as dialogue_erasing
-from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
 from internal.flows.forgetting.erasure import Erasure
+from internal.flows.forgetting.messages import by_ids
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
@@ -89,11 +90,32 @@ def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator
                 hidings.hide(connection, user_id, forgetting_id, kind, versions.union(targets))
 
 
-def erase(connection: Connection, asked: Forgetting, *, key: bytes, now: datetime, wipe: bool = True) -> ErasureReport:
-    """Erases what a request is about. `key` is that of tombstones; without `wipe` traces in other texts stay.
+def erase(
+    connection: Connection,
+    asked: Forgetting,
+    messages: Collection[str],
+    *,
+    key: bytes,
+    now: datetime,
+    wipe: bool = True,
+) -> ErasureReport:
+    """Erases what a request is about, and these messages with it. What is gone already counts as erased.
 
-    Raises NotFound, and Conflict while it is in use.
+    `key` is that of tombstones; without `wipe` traces in other texts stay. Raises Conflict while it is in use.
     """
+    with undone_if_refused(connection):
+        try:
+            report = _erase_target(connection, asked, key=key, now=now, wipe=wipe)
+        except (NotFound, Refused):
+            report = ErasureReport()
+            if asked.kind == "fact":
+                report = erase_hidden_sentences(connection, asked.user_id, asked.ref_id or "", now=now)
+        if messages:
+            report.join(erase_messages(connection, asked.user_id, messages, now=now, wipe=wipe))
+        return report
+
+
+def _erase_target(connection: Connection, asked: Forgetting, *, key: bytes, now: datetime, wipe: bool) -> ErasureReport:
     user_id, ref_id = asked.user_id, asked.ref_id or ""
     erasing: Callable[..., ErasureReport]
     match asked.kind:
@@ -113,7 +135,7 @@ def erase(connection: Connection, asked: Forgetting, *, key: bytes, now: datetim
         case "episode":
             erasing = erase_episode
         case "message":
-            erasing = erase_message
+            return ErasureReport()
     return erasing(connection, user_id, ref_id, now=now, wipe=wipe)
 
 
@@ -139,43 +161,47 @@ def erase_episode(
     for person_id in support_repository.drop_mentions(connection, user_id, episode_id):
         lost.episodes[person_id].add(episode_id)
     erased.note_memories(memory.remove_episode(connection, user_id, episode_id, now=now))
-    erased.fallen.add(knowledge.remove_episode_claims(connection, user_id, episode_id, now=now))
+    erased.report.add(knowledge.remove_episode_claims(connection, user_id, episode_id, now=now))
     erased.drop_episode(episode_id, messages)
     erased.settle(lost, messages, cited)
     forgettings.note_done(connection, user_id, "episode", episode_id, now)
     for message in messages:  # a restored backup may hold them without their episode
         forgettings.note_done(connection, user_id, "message", message.id, now)
-    return erased.fallen
+    return erased.report
 
 
 @_within(_visible, merging_entities.apart)
-def erase_message(
-    connection: Connection, user_id: int, message_id: str, *, now: datetime, wipe: bool = True
+def erase_messages(
+    connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    """Erases one message and everything that only it supports, including an episode without other lines.
+    """Erases the messages among these that exist, and everything that only they support, episodes without other lines
+    included.
 
-    Raises NotFound, and Conflict while the message is being answered.
+    Raises Conflict while one of them is being answered.
     """
-    messages = dialogue.by_ids(connection, user_id, [message_id])
-    if not messages:
-        raise NotFound(f"there is no message {message_id}")
+    messages = by_ids(connection, user_id, message_ids)
+    ids = [message.id for message in messages]
     erased = Erasure(connection, user_id, now, wipe)
+    if not ids:
+        return erased.report
     erased.refuse_unanswered(messages)
-    erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=[message_id])))
-    lost, cited = LostSupport(), set[str]()
-    places = episodes.lines_of_messages(connection, user_id, [message_id])
-    for episode_id, number in places:
-        cited |= erased.cited(episode_id, [number])
-        lost.add(support_repository.drop_lines(connection, user_id, episode_id, [number]))
+    erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=ids)))
+    lost, cited, places = LostSupport(), set[str](), defaultdict[str, list[int]](list)
+    for episode_id, number in episodes.lines_of_messages(connection, user_id, ids):
+        places[episode_id].append(number)
+    for episode_id, numbers in places.items():
+        cited |= erased.cited(episode_id, numbers)
+        lost.add(support_repository.drop_lines(connection, user_id, episode_id, numbers))
         erased.take_back_mentions(lost, episode_id)
-        erased.empty_slices(episode_id, number)
-    erased.note_memories(memory.remove_messages(connection, user_id, [message_id], now=now))
-    erased.fallen.add(knowledge.remove_claims_of_messages(connection, user_id, [message_id], now=now))
+        erased.empty_slices(episode_id, numbers)
+    erased.note_memories(memory.remove_messages(connection, user_id, ids, now=now))
+    erased.report.add(knowledge.remove_claims_of_messages(connection, user_id, ids, now=now))
     erased.drop_messages(messages)
-    lose_messages(connection, user_id, dict(places))
+    lose_messages(connection, user_id, places)
     erased.settle(lost, messages, cited)
-    forgettings.note_done(connection, user_id, "message", message_id, now)
-    return erased.fallen
+    for message_id in ids:
+        forgettings.note_done(connection, user_id, "message", message_id, now)
+    return erased.report
 
 
 @_within(_visible)
@@ -199,11 +225,11 @@ def erase_fact(
     ends, words = {(fact.source, fact.target) for fact in told}, [fact.fact for fact in told]
     names = name_traces.names_at(connection, user_id, chain)
     erased.note_sentences(bio_sentences.erase(connection, user_id, [fact.id for fact in told], key, now))
-    erased.fallen.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
-    erased.fallen.parts += name_traces.clear_retold(connection, user_id, ends, names, words, now)
+    erased.report.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
+    erased.report.parts += name_traces.clear_retold(connection, user_id, ends, names, words, now)
     erased.finish()
     forgettings.note_done(connection, user_id, "fact", fact_id, now)
-    return erased.fallen
+    return erased.report
 
 
 @_within(_visible)
@@ -221,7 +247,7 @@ def erase_sentence(
     erased.note_sentences(bio_sentences.erase_sentence(connection, user_id, person_id, part, key, now))
     erased.finish()
     forgettings.note_erased(connection, user_id)
-    return erased.fallen
+    return erased.report
 
 
 @_within(_visible)
@@ -273,7 +299,7 @@ def _erase_entity(
     erased.said += names
     erased.finish(traces.name_pattern(proper))
     forgettings.note_done(connection, user_id, "entity", node_id, now)
-    return erased.fallen
+    return erased.report
 
 
 @_within(_visible, merging_entities.apart)
@@ -322,10 +348,10 @@ def erase_person(
     erased.said += notifications.erase(connection, user_id, (), mentions, now)
     erased.finish()
     if wipe:
-        erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
+        erased.report.texts += traces.blank_mentions(connection, user_id, mentions)
     task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
-    return erased.fallen
+    return erased.report
 
 
 @_within(_visible)
@@ -351,14 +377,14 @@ def _erase_memory(
     erased.note_memories(memories.with_node(connection, user_id, node_id, key=key, asked_at=now, now=now))
     erased.finish()
     forgettings.note_done(connection, user_id, "memory", node_id, now)
-    return erased.fallen
+    return erased.report
 
 
 def settle_profiles(connection: Connection, user_id: int, lost: LostSupport, *, now: datetime) -> ErasureReport:
     """Removes from profiles what lost its last line, and erases people without any support."""
     erased = Erasure(connection, user_id, now)
     erased.settle_people(lost, ())
-    return erased.fallen
+    return erased.report
 
 
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> ErasureReport:

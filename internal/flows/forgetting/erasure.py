@@ -52,7 +52,7 @@ class Erasure:
     user_id: int
     now: datetime
     wipe: bool = True
-    fallen: ErasureReport = field(default_factory=ErasureReport)
+    report: ErasureReport = field(default_factory=ErasureReport)
     said: list[str] = field(default_factory=list)
     _named: dict[str, str] = field(default_factory=dict)
     _names: dict[str, set[str]] = field(default_factory=dict)
@@ -60,8 +60,7 @@ class Erasure:
     told_in: set[str] = field(default_factory=set)
 
     def refuse_unanswered(self, messages: Sequence[Message]) -> None:
-        turns = {message.turn_id for message in messages if message.turn_id is not None}
-        if dialogue_erasing.being_answered(self.connection, self.user_id, turns):
+        if len(dialogue_erasing.answered(self.connection, self.user_id, messages)) < len(messages):
             raise Conflict("a message of this is being answered; try again in a moment")
 
     def note_claims(self, claims: Sequence[Claim]) -> None:
@@ -87,10 +86,11 @@ class Erasure:
             ):
                 support_repository.drop_mentions(self.connection, self.user_id, episode_id, person_id)
 
-    def empty_slices(self, episode_id: str, number: int) -> None:
-        """Empties the prompts and replies that contained a line; what else they held can be derived again."""
-        held = runs.of_slice(self.connection, self.user_id, episode_id, number)
-        runs.forget_replies(self.connection, self.user_id, [run.id for run in held])
+    def empty_slices(self, episode_id: str, numbers: Collection[int]) -> None:
+        """Empties the prompts and replies that contained one of these lines; what else they held is derived again."""
+        for number in numbers:
+            held = runs.of_slice(self.connection, self.user_id, episode_id, number)
+            runs.forget_replies(self.connection, self.user_id, [run.id for run in held])
         traces.blank_calls(self.connection, self.user_id, episode_id=episode_id)
 
     def drop_episode(self, episode_id: str, messages: Sequence[Message]) -> None:
@@ -101,7 +101,7 @@ class Erasure:
         self.drop_tasks(tasks.of_texts(self.connection, self.user_id, episode_id))
         episodes.drop(self.connection, self.user_id, episode_id)
         dialogue_erasing.drop_sources(self.connection, self.user_id, "episode", [episode_id])
-        self.fallen.episodes += 1
+        self.report.episodes += 1
         self.drop_messages(messages)
 
     def drop_messages(self, messages: Sequence[Message]) -> None:
@@ -118,14 +118,14 @@ class Erasure:
                 self.drop_episode(episode_id, ())
         lifecycle.lose_messages(self.connection, self.user_id, ids, self.now)
         dialogue_erasing.drop(self.connection, self.user_id, ids)
-        self.fallen.messages += len(ids)
+        self.report.messages += len(ids)
 
     def settle(self, lost: LostSupport, messages: Sequence[Message], cited: Collection[str]) -> None:
         """Settles the rest after everything of its own is gone: profiles, things that stay, traces in other texts."""
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
         self.settle_people(lost, said)
-        self.fallen.parts += name_traces.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
+        self.report.parts += name_traces.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
         # A node of both knowledge and memory is derived again from what is left of either.
         memory.project_nodes(self.connection, self.user_id, cited, now=self.now)
         self.finish()
@@ -134,7 +134,7 @@ class Erasure:
         settled = support.remove_unsupported_parts(
             self.connection, self.user_id, lost, said, self._texts_of, self._otherwise_known, now=self.now
         )
-        self.fallen.parts += len(settled.texts)
+        self.report.parts += len(settled.texts)
         self.said += settled.texts
         for person in settled.unsupported:
             self.said += [*person.names, *sentences(person.bio)]
@@ -150,15 +150,15 @@ class Erasure:
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
         dialogue_erasing.drop_sources(self.connection, self.user_id, "person", map(str, ids))
         self.drop_tasks(tasks.of_people(self.connection, self.user_id, ids))
-        self.fallen.people += len(ids)
+        self.report.people += len(ids)
 
     def note_sentences(self, told: Collection[str]) -> None:
         self.said += told
-        self.fallen.parts += len(told)
+        self.report.parts += len(told)
 
     def note_memories(self, removal: Removal) -> None:
         self.said += memories.telling(removal)
-        self.fallen.memories += len(removal.nodes)
+        self.report.memories += len(removal.nodes)
         dialogue_erasing.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
 
     def erase_node(self, node_id: str, *, counted: bool = True) -> None:
@@ -171,12 +171,12 @@ class Erasure:
         self.note_memories(memory.remove_node_observations(self.connection, self.user_id, node_id, now=self.now))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
         ends = {(one.fact.source, one.fact.target) for one in told}
-        self.fallen.parts += name_traces.clear_retold(
+        self.report.parts += name_traces.clear_retold(
             self.connection, self.user_id, ends, names, [one.fact.fact for one in told], self.now
         )
         dialogue_erasing.drop_sources(self.connection, self.user_id, "entity", [node_id])
-        self.fallen.add(removal)
-        self.fallen.entities -= 0 if counted else 1
+        self.report.add(removal)
+        self.report.entities -= 0 if counted else 1
 
     def erase_namings(self, names: Iterable[str], key: bytes, at: datetime) -> None:
         """Erases facts, descriptions and bios about other things that name what is gone.
@@ -192,10 +192,10 @@ class Erasure:
                 )
                 self.said += [one.fact.fact for one in chain]
                 tombstones.bury_facts(self.connection, self.user_id, [one.fact for one in chain], key, at)
-                self.fallen.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
+                self.report.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
         for node_id in name_traces.things_named_after(self.connection, self.user_id, names):
             self.erase_node(node_id)
-        self.fallen.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
+        self.report.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
 
     def finish(self, also: traces.Holds | None = None) -> None:
         """Wipes the traces of everything erased from derived texts; does nothing without `wipe`."""
@@ -206,10 +206,10 @@ class Erasure:
         self.said += [claim.fact for claim in fallen]
         there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.fallen.gone)
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.report.gone)
         self.said += notifications.erase(self.connection, self.user_id, self.told_in, self._traces(also), self.now)
         holds = self._traces(also)
-        self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)
+        self.report.texts += traces.blank_texts(self.connection, self.user_id, holds)
         lifecycle.drop_wiped(self.connection, self.user_id)
         task_service.publish(self.connection, self.user_id, self.now)
 

@@ -1,64 +1,78 @@
-"""What a forgetting will erase, and hides until then: nodes and edges of the graph, and parts of profiles.
+"""What the pending forgettings will erase, and hide until then: nodes and edges of the graph, and parts of profiles.
 
-It is found by erasing and rolling back, so exactly what will be erased is hidden.
+It is found by erasing all of them in their order and rolling back, so exactly what will be erased is hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from functools import partial
+from itertools import groupby
 
 from sqlalchemy import Connection
 
-from internal.errors import Conflict, NotFound
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.errors import Conflict
 from internal.flows.forgetting.erase import erase
+from internal.flows.forgetting.messages import by_ids
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people import forget_repository, hidden_parts, support
-from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND
 from internal.storage.engine.savepoints import taken_back
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.erasure.hidings import Targets
 from internal.storage.owner_counters import changed_after, last_change, noting_changes
 
 _NO_KEY = bytes(32)
 """No tombstone outlives a preview."""
 
+_STEPS = 8
+"""Most requests that are erased one by one, at some 20 ms each: of more, messages in a row are erased in one step.
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The ids of nodes and edges, and for each person the keys of the parts, that will be erased."""
-
-    nodes: Iterable[str] = ()
-    edges: Iterable[str] = ()
-    parts: dict[int, set[str]] = field(default_factory=dict)
+Then only the last of them hides what goes with them, and which of two equal facts stays may differ.
+"""
 
 
-def preview(connection: Connection, asked: Forgetting) -> Preview:
-    """What a request for less than everything will erase, whatever other requests hide.
+def preview(
+    connection: Connection, user_id: int, pending: Sequence[Forgetting], *, now: datetime
+) -> dict[str, Targets]:
+    """What each of these requests for less than everything will erase, by its id, if they are erased in this order.
 
-    Empty while it cannot be erased: a message that is being answered is not archived yet, and supports nothing.
+    What goes only because of several requests belongs to the last of them. A message that is being answered is not
+    archived yet and supports nothing.
     """
-    user_id = asked.user_id
-    since = last_change(connection, user_id)
-    try:
-        with taken_back(connection), noting_changes():  # what is taken back has not changed
-            erase(connection, asked, key=_NO_KEY, now=asked.created_at, wipe=False)
+    at_once = len(pending) > _STEPS
+    found: dict[str, Targets] = {one.id: {} for one in pending}
+    left: dict[str, dict[int, set[str]]] = {}
+    with taken_back(connection), noting_changes():  # what is taken back has not changed
+        hidings.lift(connection, user_id)
+        hidden_parts.put_all_back(connection, user_id, now=now)
+        for _, step in groupby(pending, lambda one: "message" if at_once and one.kind == "message" else one.id):
+            together = list(step)
+            asked, since = together[-1], last_change(connection, user_id)
+            messages = hidings.of_requests(connection, user_id, [one.id for one in together], "message")
+            answered = dialogue_erasing.answered(connection, user_id, by_ids(connection, user_id, messages))
+            with suppress(Conflict):
+                erase(connection, asked, answered, key=_NO_KEY, now=asked.created_at, wipe=False)
             changed = partial(changed_after, connection, user_id, since)
-            nodes = hidings.gone(connection, user_id, "node", changed(NODE_CHANGE))
-            edges = hidings.gone(connection, user_id, "edge", changed(EDGE_CHANGE))
-            after = _parts(connection, user_id, map(int, changed(CHANGE_KIND)))
-    except (Conflict, NotFound):
-        return Preview()
-    before = _parts(connection, user_id, after)
-    return Preview(nodes, edges, {person_id: before[person_id] - after[person_id] for person_id in before})
+            found[asked.id] = {
+                "node": set(hidings.gone(connection, user_id, "node", changed(NODE_CHANGE))),
+                "edge": set(hidings.gone(connection, user_id, "edge", changed(EDGE_CHANGE))),
+                "part": set(),
+            }
+            left[asked.id] = _parts(connection, user_id, map(int, changed(CHANGE_KIND)))
+    before = _parts(connection, user_id, {person_id for parts in left.values() for person_id in parts})
+    for forgetting_id, parts in left.items():
+        for person_id, keys in parts.items():
+            found[forgetting_id]["part"] |= hidden_parts.targets(person_id, before[person_id] - keys)
+            before[person_id] &= keys
+    return found
 
 
 def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
     """The keys of the parts of these profiles, hidden ones included."""
-
-    def keys(person: Person) -> set[str]:
-        return set(support.parts(hidden_parts.whole(connection, person)))
-
-    return {one.id: keys(one) for one in forget_repository.profiles(connection, user_id, person_ids)}
+    profiles = forget_repository.profiles(connection, user_id, person_ids)
+    return {one.id: set(support.parts(hidden_parts.whole(connection, one))) for one in profiles}

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue import search_item_repository as message_items
-from internal.dialogue.model import Message
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.erasure_preview import preview
+from internal.flows.forgetting.messages import always_taken, by_ids
 from internal.flows.indexing.fragments import follow_messages
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import fact_repository
+from internal.knowledge.relations import is_functional
 from internal.people import forget_repository, hidden_parts
 from internal.people import service as people
 from internal.storage import search_items
-from internal.storage.erasure import hidings
+from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
+from internal.storage.erasure.shared_support import sharing
 from internal.storage.owner_counters import record_change
 
 
@@ -45,21 +51,27 @@ def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) 
     raise NotFound(f"there is no {kind} {ref_id}")
 
 
-def hide(connection: Connection, asked: Forgetting) -> None:
-    """Hides it from every list, search and prompt; messages are left out by `messages_to_forget`."""
+def hide(connection: Connection, asked: Forgetting, messages: Collection[str] = ()) -> None:
+    """Hides what a new request will erase, these messages included, from every list, search and prompt."""
     user_id = asked.user_id
-    if asked.kind == "everything":
+    if asked.kind == EVERYTHING:
         hidings.hide_every(connection, user_id, asked.id)
         search_items.hide_kind(connection, user_id, "person")
         message_items.hide_all(connection, user_id)
         record_change(connection, user_id, EVERYTHING, "*")
         return
-    found = preview(connection, asked)
-    forget_repository.hide_nodes(connection, user_id, asked.id, found.nodes)
-    hidings.hide(connection, user_id, asked.id, "edge", found.edges)
-    hidden_parts.hide(connection, user_id, asked.id, found.parts, now=asked.created_at)
-    message_items.hide(connection, _messages_of(connection, asked))
-    _follow(connection, asked)
+    take_along(connection, asked, {*always_taken(connection, asked), *messages})
+
+
+def take_along(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
+    """Hides what a request will erase, with these messages from now on."""
+    hidings.hide(connection, asked.user_id, asked.id, "message", messages)
+    message_items.hide(connection, by_ids(connection, asked.user_id, messages))
+    _follow(connection, asked, messages)
+    align(connection, asked.user_id, [asked], now=asked.created_at)
+    together = related(connection, asked)
+    if len(together) > 1:
+        align(connection, asked.user_id, together, now=asked.created_at)
 
 
 def show(connection: Connection, asked: Forgetting) -> None:
@@ -67,13 +79,30 @@ def show(connection: Connection, asked: Forgetting) -> None:
     user_id = asked.user_id
     ended = hidings.end(connection, user_id, asked.id)
     forget_repository.show_nodes(connection, user_id, ended["node"])
-    hidden_parts.show(connection, user_id, ended["part"], now=asked.created_at)
-    if asked.kind == "everything":
+    hidden_parts.follow(connection, user_id, ended["part"], now=asked.created_at)
+    if asked.kind == EVERYTHING:
         message_items.put_later(connection, user_id)
         record_change(connection, user_id, EVERYTHING, "*")
         return
-    message_items.show(connection, _messages_of(connection, asked))
-    _follow(connection, asked)
+    message_items.show(connection, by_ids(connection, user_id, ended["message"]))
+    _follow(connection, asked, ended["message"])
+
+
+def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
+    """The pending requests, this one included, that may erase something together which each alone would leave."""
+    user_id = asked.user_id
+    pending = [one for one in forgettings.pending(connection, user_id) if one.kind != EVERYTHING]
+    if pending == [asked]:
+        return pending
+    return sharing(connection, asked, pending, owner_node=owner_node_id(user_id), is_functional=is_functional)
+
+
+def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
+    """Hides what these requests will erase together, and nothing else: a fact of two messages with both."""
+    hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
+    forget_repository.drop_items(connection, user_id, hidden["node"])
+    forget_repository.show_nodes(connection, user_id, visible["node"])
+    hidden_parts.follow(connection, user_id, hidden["part"] | visible["part"], now=now)
 
 
 def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> bool:
@@ -85,19 +114,34 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
     return bool(dialogue.by_ids(connection, user_id, [ref_id]))
 
 
-def _messages_of(connection: Connection, asked: Forgetting) -> list[Message]:
+def _follow(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
+    """Brings search and chronicle in step with messages that were hidden or shown just now."""
+    user_id = asked.user_id
+    there = {episode_id for episode_id, _ in episodes.lines_of_messages(connection, user_id, messages)}
     if asked.kind == "episode":
-        return dialogue_erasing.of_episode(connection, asked.user_id, asked.ref_id or "")
-    return dialogue.by_ids(connection, asked.user_id, [asked.ref_id or ""]) if asked.kind == "message" else []
+        there.add(asked.ref_id or "")
+        record_change(connection, user_id, "episode", asked.ref_id or "")
+    for episode_id in sorted(there):
+        follow_messages(connection, user_id, episode_id)
+    _touch_events(connection, user_id, messages)
 
 
-def _follow(connection: Connection, asked: Forgetting) -> None:
-    """Makes a fragment and its messages searchable, or not, as they are now."""
-    if asked.kind == "episode":
-        record_change(connection, asked.user_id, "episode", asked.ref_id or "")
-    if asked.kind == "message":
-        for episode_id, _ in episodes.lines_of_messages(connection, asked.user_id, [asked.ref_id or ""]):
-            follow_messages(connection, asked.user_id, episode_id)
+def _touch_events(connection: Connection, user_id: int, messages: Iterable[str]) -> None:
+    """Notes that events of messages were hidden or shown: whoever follows the chronicle looks at them anew.
+
+    Their neighbours too, up to the next visible one: NEXT leads past what is hidden.
+    """
+    found = set(messages)
+    hidden = messages_to_forget(connection, user_id) | found
+    touched: set[str] = set()
+    for event in chronicle.events_of_messages(connection, user_id, found):
+        touched.add(event.id)
+        for step in (chronicle.before, chronicle.after):
+            beside = step(connection, user_id, event.n)
+            while beside is not None:
+                touched.add(beside.id)
+                beside = step(connection, user_id, beside.n) if beside.message_id in hidden else None
+    chronicle.touch(connection, user_id, sorted(touched))
 
 
 def _number(ref_id: str) -> int:

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.storage import search_items
@@ -26,11 +27,14 @@ _BATCH: Final = 50
 
 
 def follow_messages(connection: Connection, user_id: int, episode_id: str) -> None:
-    """Updates the search item; call it after messages are published, edited, hidden or shown again."""
+    """Updates the search item; call it after messages are published, edited, hidden or shown again.
+
+    That of a fragment which is hidden itself keeps its text for an undo.
+    """
     episode = episodes.episode(connection, user_id, episode_id)
-    if episode is None:
+    if episode is None or forgettings.pending_of(connection, user_id, "episode", episode_id) is not None:
         return
-    content = knowledge.episode_content(connection, user_id, episode, without=messages_asked(connection, user_id))
+    content = knowledge.episode_content(connection, user_id, episode, without=messages_to_forget(connection, user_id))
     found_by = f"{episode.name}\n{content}"[:FOUND_BY]
     search_items.put(connection, user_id, EPISODE_ITEM, episode_id, found_by, next_rev(connection, user_id))
 
@@ -40,12 +44,6 @@ def lose_messages(connection: Connection, user_id: int, episode_ids: Iterable[st
     for episode_id in episode_ids:
         search_items.forget_words(connection, user_id, EPISODE_ITEM, episode_id)
         follow_messages(connection, user_id, episode_id)
-
-
-def messages_asked(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages whose forgetting was requested one by one: nobody is shown them while it can be undone."""
-    asked = forgettings.pending(connection, user_id)
-    return {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
 
 
 class FragmentBackfill:

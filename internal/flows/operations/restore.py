@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,6 +21,7 @@ from internal.storage.backup import backup, replace_file
 from internal.storage.backup.carry_over import Legacy, Successor, read_legacy, take_over_answers, take_over_forgettings
 from internal.storage.database import Database
 from internal.storage.engine import sqlite
+from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate, refuse_newer
 
 log = logging.getLogger(__name__)
@@ -87,22 +89,25 @@ async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes)
         if legacy is None:
             return 0, 0
         answered = await restored.write(partial(take_over_answers, legacy=legacy))
-        forgotten = await restored.write(partial(_take_over_forgettings, legacy=legacy, now=clock.now()))
+        changed = await restored.write(partial(_take_over_forgettings, legacy=legacy, now=clock.now()))
         eraser = ForgettingService(restored, clock, key)
         while await eraser.erase_due():
             pass
-        return forgotten, answered
+        await restored.write(partial(_hide_the_rest, changed=changed))
+        return sum(successor.state == "pending" for successor in changed), answered
 
 
-def _take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> int:
+def _take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> list[Successor]:
     changed = take_over_forgettings(connection, legacy, now)
     for successor in changed:
-        _hide_or_show(connection, successor)
-    return sum(successor.state == "pending" for successor in changed)
+        if successor.state == "undone":
+            show(connection, successor.forgetting)
+    return changed
 
 
-def _hide_or_show(connection: Connection, successor: Successor) -> None:
-    if successor.state == "pending":
-        hide(connection, successor.forgetting)
-    elif successor.state == "undone":
-        show(connection, successor.forgetting)
+def _hide_the_rest(connection: Connection, changed: Sequence[Successor]) -> None:
+    """Hides what is not due yet."""
+    for successor in changed:
+        asked = successor.forgetting
+        if forgettings.state(connection, asked.user_id, asked.id) == "pending":
+            hide(connection, asked, successor.messages)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from internal.flows.indexing.fragments import messages_asked
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.facts.citations import evidence_lines
 from internal.knowledge.model import Episode, EvidenceLine
@@ -47,7 +47,7 @@ def mentions_of(
     seen = [one for one in mention_repository.mentioned(connection, user_id, person.id) if one.episode_id not in hidden]
     shown = [one.episode_id for one in seen[offset : offset + limit]]
     support = mention_repository.support(connection, user_id, person.id, person.entity_id, shown)
-    unseen = messages_asked(connection, user_id)
+    unseen = messages_to_forget(connection, user_id)
     lines: dict[str, list[EvidenceLine]] = {}
     for line in evidence_lines(connection, user_id, support):
         if line.message_id not in unseen:

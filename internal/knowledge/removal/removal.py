@@ -36,8 +36,8 @@ def remove_episode_claims(connection: Connection, user_id: int, episode_id: str,
     """Removes the claims of an episode and all its evidence. The episode's row stays."""
     claims = claim_repository.of_episode(connection, user_id, episode_id)
     dropped = evidence.remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=None))
-    cited = evidence.ids_of_kind(dropped, "entity")
-    return _ClaimRemover(connection, user_id, now).remove(claims, cited)
+    cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
+    return _ClaimRemover(connection, user_id, now).remove(claims, cited, named=named)
 
 
 def remove_claims_of_messages(
@@ -95,9 +95,9 @@ def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datet
     claims = claim_repository.supported_by(connection, user_id, lines)
     support = evidence.rows(connection, user_id, "claim", [claim.id for claim in claims])
     unsupported = [claim for claim in claims if _loses_support(claim, support.get(claim.id, ()), lines)]
-    cited = evidence.cited_ids(connection, user_id, "entity", lines)
-    evidence.remove_lines(connection, user_id, lines)
-    return _ClaimRemover(connection, user_id, now).remove(unsupported, cited)
+    dropped = evidence.remove_lines(connection, user_id, lines)
+    cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
+    return _ClaimRemover(connection, user_id, now).remove(unsupported, cited, named=named)
 
 
 def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequence[Claim]) -> None:
@@ -143,8 +143,19 @@ class _ClaimRemover:
         self._projector = FactProjector(connection, user_id, now=now, forgetting=True)
         self._now = now
 
-    def remove(self, claims: Sequence[Claim], cited: Collection[str], versions: Sequence[Version] = ()) -> Removal:
-        """Removes claims, these versions, every version with their words, and what nothing supports any more."""
+    def remove(
+        self,
+        claims: Sequence[Claim],
+        cited: Collection[str],
+        versions: Sequence[Version] = (),
+        *,
+        named: Collection[str] = (),
+    ) -> Removal:
+        """Removes claims, these versions, every version with their words, and what nothing supports any more.
+
+        `named` are names that lost a line, behind the ids of their nodes: all that is left of a thing whose facts were
+        forgotten before.
+        """
         ids = [claim.id for claim in claims]
         versions_worded = [
             version
@@ -157,6 +168,7 @@ class _ClaimRemover:
         self._projector.project(group_of(claim) for claim in claims)
         ends = {end for claim in claims for end in (claim.source, claim.target)}
         ends |= {end for version in versions for end in (version.fact.source, version.fact.target)}
+        ends |= {name.split(":", 1)[0] for name in named}
         nodes = self._drop_unsupported(ends | set(cited), set(cited))
         self._projector.record(_SOURCE)
         episodes = dict.fromkeys(claim.episode_id for claim in claims if claim.episode_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, literal, or_, select
+from sqlalchemy import Connection, Row, Select, bindparam, exists, literal, select
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
@@ -14,6 +14,7 @@ from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
 from internal.recall.messages.index import MessageRow
 from internal.storage.chunks import chunks
+from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.search_items import item_of
 from internal.storage.tables import forgettings, messages, search_items, users
@@ -22,18 +23,17 @@ from internal.storage.vectors import from_blob
 _KIND: Final = "message"
 _PREFIX: Final = item_of(_KIND, "")
 
-_FORGOTTEN: Final = exists().where(
+_ALL_FORGOTTEN: Final = exists().where(
     forgettings.c.user_id == bindparam("owner"),
     forgettings.c.state == "pending",
-    or_(
-        forgettings.c.kind == EVERYTHING,
-        and_(forgettings.c.kind == "episode", forgettings.c.ref_id == messages.c.episode_id),
-        and_(forgettings.c.kind == "message", forgettings.c.ref_id == messages.c.id),
-    ),
+    forgettings.c.kind == EVERYTHING,
 )
 # Run by every search: built once, for building a statement takes longer than running it.
 _BY_SEQ: Final = select(messages).where(
-    messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True)), ~_FORGOTTEN
+    messages.c.user_id == bindparam("owner"),
+    messages.c.seq.in_(bindparam("seqs", expanding=True)),
+    hidings.visible(messages.c.id),
+    ~_ALL_FORGOTTEN,
 )
 
 

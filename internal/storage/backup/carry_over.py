@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +12,7 @@ from sqlalchemy import Connection, RowMapping, Select, case, insert, inspect, se
 
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure.forgettings import Forgetting, forgetting_of
-from internal.storage.tables import forgettings, inbox, outbox, tombstones, turns, users
+from internal.storage.tables import forgettings, hidings, inbox, outbox, tombstones, turns, users
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")
 _SETTLED = ("sent", "refused")
@@ -20,10 +22,14 @@ WORKED_OFF_SINCE = "worked off after this backup was made; to have it stored and
 
 @dataclass(frozen=True, slots=True)
 class Legacy:
-    """Rows of the replaced database. `owners` maps a user to the time of admission, which identifies the instance."""
+    """Rows of the replaced database. `owners` maps a user to the time of admission, which identifies the instance.
+
+    `messages` are those that pending forgettings take along, by the ids of these.
+    """
 
     owners: dict[int, datetime]
     forgettings: list[RowMapping]
+    messages: dict[str, set[str]]
     tombstones: list[RowMapping]
     ended_turns: dict[str, str]
     settled: dict[str, tuple[str, int | None]]
@@ -32,10 +38,11 @@ class Legacy:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A forgetting that the restored database did not know, as it is stored there now."""
+    """A forgetting that the restored database did not know so, as it is stored there now, with its messages."""
 
     forgetting: Forgetting
     state: str
+    messages: Collection[str] = ()
 
 
 def read_legacy(connection: Connection) -> Legacy:
@@ -45,6 +52,7 @@ def read_legacy(connection: Connection) -> Legacy:
     return Legacy(
         owners=_owners(connection),
         forgettings=list(connection.execute(_forgettings(connection)).mappings()),
+        messages=_messages(connection),
         tombstones=list(connection.execute(select(tombstones)).mappings()),
         ended_turns={row.id: row.state for row in connection.execute(ended)},
         settled={row_id: (state, tg_id) for row_id, state, tg_id in connection.execute(settled)},
@@ -56,6 +64,15 @@ def _forgettings(connection: Connection) -> Select[Any]:
     """The columns that this database has of them: it may be older than this program."""
     there = {column["name"] for column in inspect(connection).get_columns(forgettings.name)}
     return select(*(column for column in forgettings.c if column.name in there)).order_by(forgettings.c.created_at)
+
+
+def _messages(connection: Connection) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    if inspect(connection).has_table(hidings.name):
+        rows = select(hidings.c.forgetting_id, hidings.c.target).where(hidings.c.kind == "message")
+        for forgetting_id, target in connection.execute(rows):
+            found[forgetting_id].add(target)
+    return found
 
 
 def take_over_answers(connection: Connection, legacy: Legacy) -> int:
@@ -99,7 +116,8 @@ def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime)
     for row in legacy.tombstones:
         if row["user_id"] in ours:
             _bury(connection, row)
-    found = [_take_over(connection, row, now) for row in legacy.forgettings if row["user_id"] in ours]
+    rows = [row for row in legacy.forgettings if row["user_id"] in ours]
+    found = [_take_over(connection, row, legacy.messages.get(row["id"], set()), now) for row in rows]
     return [successor for successor in found if successor is not None]
 
 
@@ -107,11 +125,14 @@ def _owners(connection: Connection) -> dict[int, datetime]:
     return {row.user_id: row.created_at for row in connection.execute(select(users.c.user_id, users.c.created_at))}
 
 
-def _take_over(connection: Connection, row: RowMapping, now: datetime) -> Successor | None:
+def _take_over(connection: Connection, row: RowMapping, taken: set[str], now: datetime) -> Successor | None:
     place = (forgettings.c.user_id == row["user_id"]) & (forgettings.c.id == row["id"])
     stands = connection.execute(select(forgettings.c.state).where(place)).scalar_one_or_none()
-    if stands == row["state"] or stands == "done":
+    if (stands == row["state"] and not taken) or stands == "done":
         return None
+    ours = {"user_id": row["user_id"], "forgetting_id": row["id"], "kind": "message"}
+    for message_id in taken:
+        connection.execute(upsert(hidings).values(ours | {"target": message_id}).on_conflict_do_nothing())
     values: dict[str, Any] = dict(row)
     if row["state"] == "done":
         values |= {"state": "pending", "due_at": now}
@@ -119,7 +140,7 @@ def _take_over(connection: Connection, row: RowMapping, now: datetime) -> Succes
         connection.execute(insert(forgettings).values(values))
     else:
         connection.execute(update(forgettings).where(place).values(values))
-    return Successor(forgetting_of(values), values["state"])
+    return Successor(forgetting_of(values), values["state"], taken)
 
 
 def _bury(connection: Connection, row: RowMapping) -> None:

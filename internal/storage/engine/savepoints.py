@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import Conflict, NotFound, Refused
 
 
 @contextmanager
@@ -23,11 +23,11 @@ def taken_back(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def undone_if_refused(connection: Connection) -> Iterator[None]:
-    """What is written within is taken back if it ends with NotFound or Refused, which go on to the caller."""
+    """What is written within is taken back if it ends with NotFound, Refused or Conflict, which go on to the caller."""
     connection.exec_driver_sql("SAVEPOINT part")
     try:
         yield
-    except (NotFound, Refused):
+    except (NotFound, Refused, Conflict):
         connection.exec_driver_sql("ROLLBACK TO SAVEPOINT part")
         connection.exec_driver_sql("RELEASE SAVEPOINT part")
         raise

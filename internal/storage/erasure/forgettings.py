@@ -45,9 +45,14 @@ class Forgetting:
     def person_id(self) -> int | None:
         return int(self.ref_id) if self.kind == "person" and self.ref_id is not None else None
 
+    @property
+    def turn(self) -> tuple[datetime, datetime, str]:
+        """Its place in the order in which requests are erased."""
+        return self.due_at, self.created_at, self.id
+
 
 _IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c.id)
-"""A fact comes before the messages requested after it: without them it is unknown what it was."""
+"""The order in which requests are erased."""
 
 
 def ask(
@@ -89,12 +94,12 @@ def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[se
 _PENDING: Final = (
     select(forgettings)
     .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending")
-    .order_by(forgettings.c.created_at)
+    .order_by(*_IN_TURN)
 )
 
 
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
-    """The pending requests, oldest first."""
+    """The pending requests, in the order in which they will be erased."""
     return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
 
 

@@ -1,4 +1,4 @@
-"""What is hidden until it is erased: one row for each node, edge or profile part and each request that hides it.
+"""What is hidden until it is erased: one row for each message, node, edge or profile part and each request hiding it.
 
 A row belongs to a pending forgetting and ends with it. What several requests hide stays hidden until the last of them
 is undone.
@@ -6,18 +6,25 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, exists, insert, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, insert, literal, or_, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import record_changes
 from internal.storage.tables import forgettings, graph_edges, graph_nodes, hidings
 
-HiddenKind = Literal["node", "edge", "part"]
-"""Kinds of targets: ids of nodes and edges, and keys of parts of profiles as evidence holds them."""
+HiddenKind = Literal["message", "node", "edge", "part"]
+"""Kinds of targets: ids of messages, nodes and edges, and keys of parts of profiles as evidence holds them."""
+
+Targets = dict[HiddenKind, set[str]]
+"""What is hidden, by kind."""
+
+DERIVED: Final[tuple[HiddenKind, ...]] = ("node", "edge", "part")
+"""The kinds that follow from what the pending requests erase together; messages belong to a request by themselves."""
 
 _TABLES: Final[dict[str, Table]] = {"node": graph_nodes, "edge": graph_edges}
 _TARGETS: Final = select(hidings.c.target)
@@ -71,18 +78,32 @@ def inherit(connection: Connection, user_id: int, kind: HiddenKind, before: str,
         hide(connection, user_id, forgetting_id, kind, [after])
 
 
-def end(connection: Connection, user_id: int, forgetting_id: str) -> dict[HiddenKind, list[str]]:
-    """Ends what a request hides. Returns, by kind, the targets that nothing hides any more."""
+def align(connection: Connection, user_id: int, wanted: Mapping[str, Targets]) -> tuple[Targets, Targets]:
+    """Makes these requests hide exactly these derived targets. Returns what is newly hidden, and newly visible."""
+    stored: dict[tuple[str, HiddenKind], set[str]] = defaultdict(set)
+    for forgetting_id in wanted:
+        ours = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id) & hidings.c.kind.in_(DERIVED)
+        for row in connection.execute(select(hidings.c.kind, hidings.c.target).where(ours)):
+            stored[forgetting_id, row.kind].add(row.target)
+    hidden, visible = _none(), _none()
+    for forgetting_id, targets in wanted.items():
+        for kind in DERIVED:
+            fresh = targets.get(kind, set()) - stored[forgetting_id, kind]
+            hidden[kind].update(hide(connection, user_id, forgetting_id, kind, fresh))
+    for (forgetting_id, kind), before in stored.items():
+        visible[kind].update(
+            _end_some(connection, user_id, forgetting_id, kind, before - wanted[forgetting_id].get(kind, set()))
+        )
+    return hidden, visible
+
+
+def end(connection: Connection, user_id: int, forgetting_id: str) -> Targets:
+    """Ends what a request hides. Returns the targets that nothing hides any more."""
     one = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id)
-    ended: dict[HiddenKind, list[str]] = {"node": [], "edge": [], "part": []}
+    ended = _none()
     for row in connection.execute(delete(hidings).where(one).returning(hidings.c.kind, hidings.c.target)).all():
-        ended[row.kind].append(row.target)
-    for kind, targets in ended.items():
-        left = hidden_among(connection, user_id, kind, targets)
-        ended[kind] = sorted(target for target in targets if target not in left)
-        if kind in _TABLES:
-            record_changes(connection, user_id, kind, ended[kind])
-    return ended
+        ended[row.kind].add(row.target)
+    return {kind: set(_now_visible(connection, user_id, kind, targets)) for kind, targets in ended.items()}
 
 
 def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
@@ -92,6 +113,22 @@ def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], l
     for row in connection.execute(delete(hidings).where(ours).returning(*hidings.c)).all():
         lifted.setdefault((row.forgetting_id, row.kind), []).append(row.target)
     return lifted
+
+
+# Runs at every message and every question and is built once: building takes longer than running it.
+_OF_REQUESTS: Final = select(hidings.c.target).where(
+    hidings.c.user_id == bindparam("owner"),
+    hidings.c.forgetting_id.in_(bindparam("requests", expanding=True)),
+    hidings.c.kind == bindparam("kind"),
+)
+
+
+def of_requests(connection: Connection, user_id: int, forgetting_ids: Sequence[str], kind: HiddenKind) -> set[str]:
+    """The targets of a kind that these requests hide."""
+    if not forgetting_ids:
+        return set()
+    values = {"owner": user_id, "requests": list(forgetting_ids), "kind": kind}
+    return set(connection.execute(_OF_REQUESTS, values).scalars())
 
 
 def hidden_among(connection: Connection, user_id: int, kind: HiddenKind, targets: Sequence[str]) -> set[str]:
@@ -126,3 +163,27 @@ def gone(connection: Connection, user_id: int, kind: HiddenKind, ids: Iterable[s
         one = (table.c.user_id == user_id) & table.c.id.in_(chunk)
         there |= set(connection.execute(select(table.c.id).where(one)).scalars())
     return [target for target in listed if target not in there]
+
+
+def _end_some(
+    connection: Connection, user_id: int, forgetting_id: str, kind: HiddenKind, targets: Iterable[str]
+) -> list[str]:
+    listed = sorted(targets)
+    ours = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id) & (hidings.c.kind == kind)
+    for chunk in chunks(listed):
+        connection.execute(delete(hidings).where(ours, hidings.c.target.in_(chunk)))
+    return _now_visible(connection, user_id, kind, listed)
+
+
+def _now_visible(connection: Connection, user_id: int, kind: HiddenKind, ended: Iterable[str]) -> list[str]:
+    """The targets among these that no request hides any more; caches and mirrors are told of them."""
+    listed = sorted(ended)
+    left = hidden_among(connection, user_id, kind, listed)
+    visible = [target for target in listed if target not in left]
+    if kind in _TABLES:
+        record_changes(connection, user_id, kind, visible)
+    return visible
+
+
+def _none() -> Targets:
+    return {"message": set(), "node": set(), "edge": set(), "part": set()}

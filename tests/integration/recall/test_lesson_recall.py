@@ -13,6 +13,7 @@ from support.stores.stores import where
 from internal.chronicle import service
 from internal.chronicle.service import Spoken
 from internal.errors import ModelUnavailable
+from internal.flows.forgetting import requests
 from internal.language.search import terms as language
 from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
@@ -124,11 +125,9 @@ async def test_a_session_that_is_to_be_forgotten_teaches_nothing(taught: Taught)
     await taught.session(BRIEF, days=1)
     now = taught.clock.now()
     later = now + timedelta(days=1)
-    asked = await taught.database.write(
-        lambda c: forgettings.ask(c, OWNER, "message", message_id, now=now, due_at=later)
-    )
+    asked = await taught.database.write(lambda c: requests.ask(c, OWNER, "message", message_id, now=now))
     assert await taught.recalled("рецепт") == [BRIEF]
-    await taught.database.write(lambda c: forgettings.close(c, asked, "undone"))
+    await taught.database.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await taught.recalled("рецепт") == [RECIPES, BRIEF]
     await taught.database.write(lambda c: forgettings.ask(c, OWNER, "everything", None, now=now, due_at=later))
     assert await taught.recalled("рецепт") == []

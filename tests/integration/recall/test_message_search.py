@@ -10,11 +10,11 @@ from support.flows.recall_stage import NOON, OWNER, STRANGER
 
 from internal.dialogue import erase_repository
 from internal.dialogue import repository as dialogue
+from internal.flows.forgetting import requests
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.query import Query
 from internal.storage.database import Database
-from internal.storage.erasure.forgettings import ask as ask_to_forget
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -71,9 +71,7 @@ async def test_lines_about_to_be_forgotten_are_not_shown(talk: Talk) -> None:
     """From the moment it is asked for."""
     message = await talk.say("My secret orchard")
     assert await talk.found("orchard")
-    await talk.database.write(
-        lambda c: ask_to_forget(c, OWNER, "message", message.id, now=NOON, due_at=NOON + timedelta(hours=1))
-    )
+    await talk.database.write(lambda c: requests.ask(c, OWNER, "message", message.id, now=NOON))
     assert await talk.found("orchard") == []
 
 

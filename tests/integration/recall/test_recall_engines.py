@@ -103,7 +103,7 @@ async def test_what_another_process_wrote_is_found_and_what_it_erased_is_not(tmp
         facts, nodes, texts, said, people = _ids(await seeker.recalled(question))
         assert all((facts, nodes, texts, said, people))
         now = seeker.talk.clock.now()
-        await elsewhere.write(lambda c: erase.erase_message(c, OWNER, said[0], now=now))
+        await elsewhere.write(lambda c: erase.erase_messages(c, OWNER, [said[0]], now=now))
         assert said[0] not in _ids(await seeker.recalled(question))[3]
 
 

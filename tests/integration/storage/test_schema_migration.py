@@ -361,3 +361,30 @@ async def test_what_is_hidden_stays_hidden_for_its_request(empty: Database) -> N
     assert {tuple(row) for row in found} == {("r", "node", "e"), ("unknown", "node", "n"), ("s", "part", part)}
     kept = await empty.read(lambda c: suggestion_repository.aside(c, 1, 1))
     assert [(one["before"]["bio"], one["after"]["bio"]) for _, one in kept] == [("Сестра. Из ACME.", "Сестра.")]
+
+
+async def test_messages_that_were_requests_of_their_own_belong_to_one(empty: Database) -> None:
+    """A fact's messages and a message's echoes were due at its moment; a fragment's messages follow from it."""
+    await empty.exclusive(lambda connection: upgrade_to("0008", connection))
+    asked = "INSERT INTO forgettings (user_id, id, kind, ref_id, state, due_at, created_at) VALUES"
+    statements = [
+        f"{asked} (1, 'f', 'fact', 'x', 'pending', 9, 1)",
+        f"{asked} (1, 'a', 'message', 'm1', 'pending', 9, 2)",
+        f"{asked} (1, 'b', 'message', 'm2', 'pending', 9, 2)",
+        f"{asked} (1, 'c', 'message', 'm1', 'pending', 8, 3)",
+        f"{asked} (1, 'e', 'episode', 'e1', 'pending', 7, 4)",
+        f"{asked} (1, 'd', 'message', 'm9', 'done', 9, 1)",
+        "INSERT INTO hidings (user_id, forgetting_id, kind, target) "
+        "VALUES (1, 'a', 'edge', 'y'), (1, 'f', 'edge', 'y')",
+        "INSERT INTO messages (user_id, seq, id, role, content, timestamp, rev, episode_id) "
+        "VALUES (1, 1, 'm7', 'user', 'x', 1, 1, 'e1')",
+    ]
+    await empty.exclusive(lambda c: [c.exec_driver_sql(one) for one in ("BEGIN", *statements, "COMMIT")])
+    await empty.exclusive(migrate)
+    found = await empty.read(lambda c: c.exec_driver_sql("SELECT forgetting_id, kind, target FROM hidings").all())
+    assert {tuple(row) for row in found} == {
+        ("f", "edge", "y"), ("f", "message", "m1"), ("f", "message", "m2"), ("c", "message", "m1"),
+        ("e", "message", "m7"),
+    }  # fmt: skip
+    left = await empty.read(lambda c: c.exec_driver_sql("SELECT id FROM forgettings WHERE state = 'pending'").all())
+    assert {row.id for row in left} == {"f", "c", "e"}

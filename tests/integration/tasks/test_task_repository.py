@@ -11,7 +11,7 @@ from support.stores.stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state
-from internal.storage.erasure import forgettings
+from internal.storage.erasure import forgettings, hidings
 from internal.storage.tables import users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing
@@ -95,9 +95,11 @@ def test_what_is_being_forgotten_is_neither_listed_nor_told(connection: Connecti
     then = NOON + timedelta(hours=2)
     for kind, ref in (("person", "7"), ("message", "m1")):
         asked = forgettings.ask(connection, OWNER, kind, ref, now=NOON, due_at=then)  # type: ignore[arg-type]
+        hidings.hide(connection, OWNER, asked.id, "message", [ref])
         assert len(repository.due(connection, then, 10)) == 1
         assert len(repository.pending(connection, OWNER)) == 1
         forgettings.close(connection, asked, "undone")
+        hidings.end(connection, OWNER, asked.id)
     assert len(repository.due(connection, then, 10)) == 2
 
 

@@ -36,12 +36,11 @@ from internal.errors import NotFound
 from internal.flows.forgetting import bio_sentences, erase, requests
 from internal.flows.forgetting.bio_sentences import Remaining
 from internal.flows.visibility.fact_messages import own_messages
-from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service
 from internal.people.model import Person
-from internal.storage.erasure import forgettings
+from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import Forgetting
 
 _EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
@@ -144,8 +143,9 @@ def _forgotten_fact(connection: Connection, user: User, fact_id: str) -> tuple[s
     words = quotable(hidden.fact.fact) if hidden else ""
     text = phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES)
     rows = [] if asked is None else [_undo(user, asked)]
-    lines, going = own_messages(connection, user.user_id, fact_id), messages_to_forget(connection, user.user_id)
-    staying = [one for one in lines if one not in going]
+    lines = own_messages(connection, user.user_id, fact_id)
+    taken = hidings.of_requests(connection, user.user_id, [asked.id] if asked else [], "message")
+    staying = [one for one in lines if one not in taken]
     if asked is not None and staying:
         offer = label(user.lang, "forget-button-messages", count=len(staying))
         rows.append([button(offer, MessagesButton(owner=user.user_id, fact=fact_id))])
@@ -233,7 +233,7 @@ async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Ch
         state = forgettings.state(connection, user_id, callback_data.forgetting)
         if state == "pending":
             asked = requests.undo(connection, user_id, callback_data.forgetting)
-            requests.tell(connection, requests.UNDONE, asked, now)
+            requests.append_event(connection, requests.UNDONE, asked, now)
         return state in ("pending", "undone")
 
     in_time = await services.write(work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,10 +16,10 @@ from internal.chronicle.model import EventLabel
 from internal.errors import ModelReplyTruncated, ModelUnavailable
 from internal.events import repository as events
 from internal.flows.forgetting import erase as forgetting_erase
+from internal.flows.forgetting import requests
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.scheduling.run import DAILY_COST, EDITING, RunState
-from internal.storage.erasure import forgettings
 
 ASKED = ("Where is the office?", "In Lviv, as far as I know.")
 WRONG = ("No, that is not true.", "Noted.")
@@ -152,7 +151,7 @@ async def test_what_is_erased_while_the_analyst_reads_is_not_judged(stage: Analy
     async def erase() -> None:
         now = stage.talk.clock.now()
         for message in messages[:2]:
-            await stage.talk.write(lambda c, m=message: forgetting_erase.erase_message(c, OWNER, m.id, now=now))  # type: ignore[misc]
+            await stage.talk.write(lambda c, m=message: forgetting_erase.erase_messages(c, OWNER, [m.id], now=now))  # type: ignore[misc]
 
     stage.analyst.script += [erase, {"topic": "Lviv", "responses": [ruling(2, "incorrect"), ruling(4)]}]
     await stage.judge()
@@ -173,8 +172,7 @@ async def test_what_is_about_to_be_forgotten_is_not_shown(stage: AnalysisStage) 
     """It may still be brought back; until then nobody judges it."""
     session = await stage.conversation(ASKED, THANKED)
     messages, now = await stage.talk.messages(), stage.talk.clock.now()
-    later = now + timedelta(days=1)
-    await stage.talk.write(lambda c: forgettings.ask(c, OWNER, "message", messages[1].id, now=now, due_at=later))
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", messages[1].id, now=now))
     await stage.judge()
     (request,) = stage.analyst.asked
     assert [one.text for one in request.transcript] == [ASKED[0], *THANKED]

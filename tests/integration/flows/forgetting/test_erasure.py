@@ -82,8 +82,8 @@ async def test_an_episode_takes_along_all_that_only_it_supports(stage: ErasingSt
     assert await stage.tables_with(CANARY) == set()
     assert stage.files_with(CANARY) == []
     assert erased.log_emptied
-    assert erased.fallen["episodes"] == 1
-    assert (erased.fallen["messages"], erased.fallen["people"], erased.fallen["facts"]) == (2, 1, 1)
+    assert erased.erased["episodes"] == 1
+    assert (erased.erased["messages"], erased.erased["people"], erased.erased["facts"]) == (2, 1, 1)
     (petrov,) = await stage.people()
     assert (petrov.names, petrov.bio, petrov.mention_count) == (("Петров",), "Коллега.", 1)
     (works,) = await stage.facts()
@@ -123,7 +123,7 @@ async def test_a_message_takes_along_what_no_other_line_says(stage: ErasingStage
 
     assert await stage.tables_with(CANARY) == set()
     assert stage.files_with(CANARY) == []
-    assert erased.fallen["messages"] == 1
+    assert erased.erased["messages"] == 1
     (petrov,) = await stage.people()
     assert (petrov.names, petrov.bio, petrov.mention_count) == (("Петров",), "Друг детства.", 1)
     assert [one.fact for one in await stage.facts()] == ["Петров любит чай"]

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from support.flows.random_episodes import EPISODES, NOON, OWNER, Line, memory, tell
 from support.long import examples
 
-from internal.flows.forgetting.erase import erase_episode, erase_message
+from internal.flows.forgetting.erase import erase_episode, erase_messages
 from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
@@ -78,5 +78,5 @@ def test_of_everything_forgotten_nothing_is_left(told: list[list[Line]]) -> None
             tell(connection, number, lines)
         for number, lines in numbered:
             for n in range(1, len(lines) + 1):
-                erase_message(connection, OWNER, f"message-{number}-{n}", now=NOON + timedelta(days=1))
+                erase_messages(connection, OWNER, [f"message-{number}-{n}"], now=NOON + timedelta(days=1))
         assert remembered(connection) == empty

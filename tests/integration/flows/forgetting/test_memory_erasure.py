@@ -98,7 +98,7 @@ async def test_no_table_or_file_holds_what_a_forgotten_episode_told(stage: Erasi
     erased = await stage.forget("episode", episode)
     assert await stage.tables_with(CANARY) == set()
     assert stage.files_with(BIRD) == []
-    assert erased.fallen["memories"] == 12
+    assert erased.erased["memories"] == 12
     assert await names(stage, "Memory") == ["Берём Постгрес"]
 
 

@@ -55,7 +55,7 @@ def _findable(connection: Connection) -> set[str]:
 
 
 async def test_what_quotes_a_message_is_hidden_and_comes_back_with_it(database: Database) -> None:
-    """Until the time to undo has passed nobody is shown the message or its echoes; undone, all are there again."""
+    """Until the time to undo has passed nobody is shown the message or what quotes it; undone, all are there again."""
     told = await database.write(_tell)
     before = await database.read(_findable)
     asked = await database.write(lambda c: ask(c, OWNER, "message", told, now=NOON))
@@ -77,7 +77,7 @@ async def test_what_quotes_a_message_is_erased_with_it(database: Database, at_on
     else:
         await database.write(lambda c: ask(c, OWNER, "message", told, now=NOON))
         clock.advance(UNDO_WINDOW)
-        assert await eraser.erase_due() == 3
+        assert await eraser.erase_due() == 1
     assert await database.read(_left) == ["Yes", OTHER]
     files = database.path.parent.glob(database.path.name + "*")
     assert [file.name for file in files if b"bicycle" in file.read_bytes()] == []

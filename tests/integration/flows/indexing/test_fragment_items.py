@@ -49,7 +49,7 @@ async def test_a_fragment_is_found_by_what_its_messages_say_now(talk: Talk) -> N
     await followed(talk)
     text, terms, of_it = await found_by(talk)
     assert ("Сидорова" in text, "сидоров" in terms, of_it) == (True, True, 1)
-    await talk.write(lambda c: erase.erase_message(c, OWNER, question.id, now=talk.clock.now()))
+    await talk.write(lambda c: erase.erase_messages(c, OWNER, [question.id], now=talk.clock.now()))
     text, terms, of_it = await found_by(talk)
     assert ("Сидорова" in text, "сидоров" in terms, of_it) == (False, False, 0)
 

@@ -112,7 +112,7 @@ async def test_an_erased_message_leaves_the_line_behind_it(talk: Talk) -> None:
     first, second, third = [await said(talk, text) for text in ("first", "secret", "third")]
     await talk.write(embed)
     await talk.write(lambda c: c.execute(delete(turns)))  # nothing is being answered
-    await talk.write(lambda c: erase.erase_message(c, OWNER, second.id, now=talk.clock.now()))
+    await talk.write(lambda c: erase.erase_messages(c, OWNER, [second.id], now=talk.clock.now()))
     assert await found(talk) == {first.id: ("first", "Olena:"), third.id: ("third", "Olena: first\nOlena:")}
     assert await with_vectors(talk) == {first.id}
 

@@ -45,7 +45,7 @@ async def shown(talk: Talk) -> view.View:
 
 
 async def erase(talk: Talk, message: Message) -> None:
-    await talk.write(lambda c: forgetting_erase.erase_message(c, OWNER, message.id, now=talk.clock.now()))
+    await talk.write(lambda c: forgetting_erase.erase_messages(c, OWNER, [message.id], now=talk.clock.now()))
 
 
 async def analyst_runs(talk: Talk, session: Session) -> list[Run]:

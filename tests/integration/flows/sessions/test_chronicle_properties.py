@@ -25,7 +25,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.errors import Conflict
 from internal.flows.archival.publication import Publication
-from internal.flows.forgetting.erase import erase_episode, erase_message
+from internal.flows.forgetting.erase import erase_episode, erase_messages
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
@@ -241,7 +241,7 @@ class Life:
         if step.choice and message.episode_id is not None:
             self.done(lambda c: erase_episode(c, user_id, message.episode_id or "", now=now), killed=step.killed)
         else:
-            self.done(lambda c: erase_message(c, user_id, message.id, now=now), killed=step.killed)
+            self.done(lambda c: erase_messages(c, user_id, [message.id], now=now), killed=step.killed)
 
     def judge(self, step: Step) -> None:
         """The analyst's C10, behind whatever came since."""

@@ -310,7 +310,7 @@ async def test_a_task_is_forgotten_with_its_message(stage: Stage) -> None:
     assert await stage.tasks() == []
     await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert len(await stage.tasks()) == 1
-    await stage.talk.write(lambda c: erase.erase_message(c, OWNER, said.id, now=now))
+    await stage.talk.write(lambda c: erase.erase_messages(c, OWNER, [said.id], now=now))
     assert await stage.tasks() == []
     assert "Maria" not in json.dumps(await stage.pending())
 

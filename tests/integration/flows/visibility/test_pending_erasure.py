@@ -119,8 +119,8 @@ async def test_a_facts_messages_go_and_come_back_with_it(stage: ErasingStage) ->
     asked = await ask(stage, "fact", fact_id)
     stage.talk.clock.advance(60)
     now = stage.talk.clock.now()
-    [message] = await stage.talk.write(lambda c: requests.ask_messages(c, OWNER, fact_id, now=now))
-    assert message.due_at == asked.due_at
+    assert await stage.talk.write(lambda c: requests.ask_messages(c, OWNER, fact_id, now=now)) == asked
+    assert len(await stage.talk.read(lambda c: pending_forgettings.messages_to_forget(c, OWNER))) == 1
     assert await bios(stage) == {"Анна": "Сестра."}
     await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert (await bios(stage), await names(stage)) == (BEFORE, called)
@@ -144,7 +144,7 @@ async def test_erased_at_once_a_fact_takes_its_messages_along(stage: ErasingStag
     """As `laplaced forget --fact ID --messages` does; without it the message stays."""
     fact_id = await told_by_a_fact(stage)
     erased = await stage.eraser.erase_now(OWNER, "fact", fact_id, messages=True)
-    assert (erased.fallen["facts"], erased.fallen["messages"]) == (1, 1)
+    assert (erased.erased["facts"], erased.erased["messages"]) == (1, 1)
     assert await stage.tables_with("ламенко") == set()
 
 

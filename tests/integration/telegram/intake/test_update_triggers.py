@@ -62,7 +62,7 @@ async def test_what_is_forgotten_leads_to_who_asked_for_it(world: World) -> None
     await ForgettingService(world.database, world.clock, b"k" * 32).erase_due()
     assert await world.known(peter.id) is None
     assert await brought_by(world, "forgotten") == [forget]
-    assert (await newest(world, "forgotten")).payload["fallen"]["people"] == 1
+    assert (await newest(world, "forgotten")).payload["erased"]["people"] == 1
 
 
 async def test_who_was_merged_edited_and_split_leads_to_the_button(world: World) -> None:

@@ -1,0 +1,125 @@
+"""Which pending requests may erase something together that each of them alone would leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, select
+
+from internal.storage.chunks import chunks
+from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, hidings, observations, people, segments
+
+
+@dataclass(slots=True)
+class _Footprint:
+    """The nodes, episodes and functional relations that a request takes support from.
+
+    `ends` are people of whom it only takes facts.
+    """
+
+    nodes: set[str] = field(default_factory=set)
+    ends: set[str] = field(default_factory=set)
+
+    def meets(self, other: _Footprint) -> bool:
+        return not (
+            self.nodes.isdisjoint(other.nodes)
+            and self.nodes.isdisjoint(other.ends)
+            and self.ends.isdisjoint(other.nodes)
+        )
+
+
+def sharing(
+    connection: Connection,
+    asked: Forgetting,
+    requests: Sequence[Forgetting],
+    *,
+    owner_node: str,
+    is_functional: Callable[[str], bool],
+) -> list[Forgetting]:
+    """The requests among these that take support from what this one does, or from what such a one does, in order.
+
+    The facts of one person are independent, since none of them keeps the person, unless they are about a relation that
+    `is_functional`: its facts end one another.
+    """
+    left = _footprints(connection, asked.user_id, requests, owner_node, is_functional)
+    found, look = {asked.id}, [left.pop(asked.id, _Footprint())]
+    while look:
+        one = look.pop()
+        near = [id for id, other in left.items() if one.meets(other)]
+        found.update(near)
+        look += [left.pop(id) for id in near]
+    return [one for one in requests if one.id in found]
+
+
+def _footprints(
+    connection: Connection,
+    user_id: int,
+    requests: Sequence[Forgetting],
+    owner_node: str,
+    is_functional: Callable[[str], bool],
+) -> dict[str, _Footprint]:
+    targets = _targets(connection, user_id, requests)
+    by_kind: dict[str, set[str]] = defaultdict(set)
+    for kind, id in {one for found in targets.values() for one in found}:
+        by_kind[kind].add(id)
+    edges = {row.id: (row.source, row.target) for row in _rows(connection, user_id, graph_edges, by_kind["edge"])}
+    claimed = _rows(connection, user_id, claims, by_kind["claim"])
+    edges |= {row.id: (row.source, row.target) for row in claimed}
+    claimed += _rows(connection, user_id, claims, by_kind["edge"], "edge_id")
+    claimed = [row for row in claimed if is_functional(row.name)]
+    groups = {id: f"{row.source} {row.name}" for row in claimed for id in (row.id, row.edge_id)}
+    observed = {row.id: row.target for row in _rows(connection, user_id, observations, by_kind["observation"])}
+    edges |= {row.id: (row.source, row.target) for row in _rows(connection, user_id, graph_edges, observed.values())}
+    profiles = {str(row.id): row.entity_id for row in _rows(connection, user_id, people, map(int, by_kind["person"]))}
+    nodes = {*by_kind["node"], *observed.values(), *profiles.values(), *chain.from_iterable(edges.values())}
+    merged = {row.id: row.merged_into for row in _rows(connection, user_id, graph_nodes, nodes) if row.merged_into}
+    persons = {row.entity_id for row in _rows(connection, user_id, people, nodes, "entity_id")}
+    found: dict[str, _Footprint] = {}
+    for forgetting_id, supported in targets.items():
+        found[forgetting_id] = one = _Footprint()
+        for kind, id in supported:
+            place = {"observation": observed, "person": profiles}.get(kind, {}).get(id, id)
+            if place not in edges:
+                one.nodes.add(merged.get(place, place))
+            if place in groups:
+                one.nodes.add(groups[place])
+            for end in set(edges.get(place, ())) - {owner_node}:
+                (one.ends if end in persons else one.nodes).add(merged.get(end, end))
+    return found
+
+
+def _targets(connection: Connection, user_id: int, requests: Sequence[Forgetting]) -> dict[str, set[tuple[str, str]]]:
+    """What each request hides, and what its lines support: kinds and ids, a part with those of the whole."""
+    found: dict[str, set[tuple[str, str]]] = {one.id: set() for one in requests}
+    lines: dict[str, set[str]] = defaultdict(set)
+    for row in _rows(connection, user_id, hidings, found, "forgetting_id"):
+        if row.kind == "message":
+            lines[row.target].add(row.forgetting_id)
+        else:
+            found[row.forgetting_id].add(_whole(row.target if row.kind == "part" else f"{row.kind}:{row.target}"))
+    for row in _rows(connection, user_id, evidence, lines, "message_id"):
+        for forgetting_id in lines[row.message_id]:
+            found[forgetting_id].add(_whole(row.target))
+    for row in _rows(connection, user_id, segments, lines, "message_id"):  # it goes with its last line
+        for forgetting_id in lines[row.message_id]:
+            found[forgetting_id].add(("episode", row.episode_id))
+    episodes = {one.ref_id or "": one.id for one in requests if one.kind == "episode"}
+    for row in _rows(connection, user_id, evidence, episodes, "episode_id"):
+        found[episodes[row.episode_id]] |= {("episode", row.episode_id), _whole(row.target)}
+    return found
+
+
+def _whole(target: str) -> tuple[str, str]:
+    kind, id = target.split(":")[:2]
+    return {"profile": "person", "name": "node", "entity": "node"}.get(kind, kind), id
+
+
+def _rows(connection: Connection, user_id: int, table: Table, ids: Iterable[Any], column: str = "id") -> list[Row[Any]]:
+    """The rows of an owner with one of these values."""
+    ours = select(table).where(table.c.user_id == user_id)
+    return [row for part in chunks(ids) for row in connection.execute(ours.where(table.c[column].in_(part)))]
