@@ -11,14 +11,14 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from datetime import timedelta
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.errors import MirrorUnavailable
+from internal.errors import MirrorUnavailable, Refused
 from internal.flows.indexing import mirror_batch
 from internal.graph.mirror import repository
 from internal.graph.mirror.projection import PROJECTION, Batch, GraphMirror, Mark, Rows
@@ -48,6 +48,9 @@ _BUILDS: Final = 3
 
 _FRESH_S: Final = 5.0
 """How long a query waits for what was written before it."""
+
+_REST: Final = timedelta(minutes=10)
+"""After a statement that only the engine's end could stop, which costs every owner his mirror, its owner waits."""
 
 _STORE: Final = "store_id"
 
@@ -115,6 +118,8 @@ class MirrorSync:
         self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
         self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
         self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._one_statement: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._stuck: dict[int, datetime] = {}
         self._looked_at = ReadPosition()
         self._examined = clock.now() - _EXAMINED
         self._store: str | None = None
@@ -184,13 +189,42 @@ class MirrorSync:
             following.result()
         elif await self._mirror.mark(user_id) is None:
             raise MirrorUnavailable("the mirror of this graph is being built; try again in a moment")
-        return await self._mirror.query(user_id, cypher, params)
+        async with self._turn(user_id):
+            return await self._ask(user_id, cypher, params)
 
     async def aclose(self) -> None:
         """Ends what queries began."""
         for task in self._following:
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _turn(self, user_id: int) -> AsyncIterator[None]:
+        """Waits for the owner's earlier statement: the engine has few threads, and other owners need one too."""
+        one_statement = self._one_statement[user_id]
+        try:
+            async with asyncio.timeout(_FRESH_S):
+                await one_statement.acquire()
+        except TimeoutError:
+            raise MirrorUnavailable("an earlier statement about this graph is still running; try again later") from None
+        try:
+            yield
+        finally:
+            one_statement.release()
+
+    async def _ask(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
+        stuck_at, now = self._stuck.get(user_id), self._clock.now()
+        if stuck_at is not None and now < stuck_at + _REST:
+            minutes = _REST // timedelta(minutes=1)
+            raise MirrorUnavailable(
+                f"a statement had to be stopped by force; the next is taken {minutes} minutes later"
+            )
+        try:
+            return await self._mirror.query(user_id, cypher, params)
+        except Refused as refusal:
+            if refusal.reason == "stuck":
+                self._stuck[user_id] = now
+            raise
 
     async def _something(self, before: int) -> None:
         """Returns after a commit, or when a check is due; commits close together count as one."""

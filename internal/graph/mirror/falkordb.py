@@ -118,7 +118,7 @@ class Falkor:
                     found = await graph.ro_query(cypher, dict(params), timeout=round(self._timeout * 1000))
         except TimeoutError:
             self._stuck()
-            raise _too_long(self._timeout) from None
+            raise _too_long(self._timeout, "stuck") from None
         except _NoGraph:  # an owner of whom nothing is known
             return Rows([], [])
         if len(found.result_set) > self._rows:
@@ -261,8 +261,8 @@ def _mark_of(found: Mapping[Any, Any]) -> Mark | None:
         return None
 
 
-def _too_long(seconds: float) -> Refused:
-    return Refused("timeout", f"query: it took longer than {seconds:g} s, and was given up")
+def _too_long(seconds: float, reason: str = "timeout") -> Refused:
+    return Refused(reason, f"query: it took longer than {seconds:g} s, and was given up")
 
 
 class _NoGraph(Exception):
@@ -312,4 +312,8 @@ def _refusal(said: str, seconds: float) -> Exception:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).split('errCtx')[0][:120]}"
+    """The kind of the error; the engine's own words only, as the client's tell where its socket is."""
+    from redis.exceptions import ResponseError
+
+    kind = type(error).__name__
+    return f"{kind}: {str(error).split('errCtx')[0][:120]}" if isinstance(error, ResponseError) else kind

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -14,7 +16,7 @@ from sqlalchemy import select, update
 from support.flows.flow_stage import OTHER, OWNER, until
 from support.flows.mirror_stage import ROWS, TARGET, MirrorStage, following
 
-from internal.errors import MirrorUnavailable, NotFound
+from internal.errors import MirrorUnavailable, NotFound, Refused
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.indexing.mirror import MirrorSync, StoredCursors, TemporaryCursors
@@ -22,7 +24,7 @@ from internal.graph import store
 from internal.graph.labels import NODES
 from internal.graph.mirror import repository
 from internal.graph.mirror.falkordb import Falkor
-from internal.graph.mirror.falkordb_server import EmbeddedFalkor
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor, running
 from internal.graph.mirror.projection import Batch, Mark
 from internal.graph.relationships import RELATIONSHIPS
 from internal.people import repository as people
@@ -264,6 +266,54 @@ async def test_a_question_sees_what_was_written_before_it(mirror: MirrorStage) -
     await mirror.node("Memory", content="x")
     found = await mirror.mirroring.query(OWNER, "MATCH (m:Memory) RETURN m.content AS told", {})
     assert (found.columns, found.rows) == (["told"], [{"told": "x"}])
+
+
+async def test_an_owners_statements_go_one_after_the_other(mirror: MirrorStage, falkordb: EmbeddedFalkor) -> None:
+    """However many he asks at once, another owner's statement finds the engine free."""
+    for user_id in (OWNER, OTHER):
+        await mirror.node("Memory", user_id, content="x")
+        await mirror.mirroring.follow(user_id)
+    heavy = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000) AS b UNWIND range(1, 3000) AS c RETURN count(*)"
+    async with aclosing(Falkor(falkordb.url, TARGET, timeout=timedelta(seconds=0.2), rows=ROWS)) as hasty:
+        sync = following(mirror.talk, hasty)
+        asked = [asyncio.create_task(sync.query(OWNER, heavy, {})) for _ in range(6)]
+        await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        assert (await sync.query(OTHER, "RETURN 1 AS n", {})).rows == [{"n": 1}]
+        assert sum(one.done() for one in asked) <= 2
+        results = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(one) for one in results] == [Refused] * 6
+
+
+async def test_who_has_the_engine_ended_waits_for_his_next_statement(mirror: MirrorStage, tmp_path: Path) -> None:
+    """Some expressions are computed to their end whatever the time: the engine goes, with all that it held for others.
+
+    It is started again, and others are answered.
+    """
+    doubling = "RETURN reduce(s = 'ab', x IN range(0, 60) | s + s) AS s"
+    await mirror.node("Memory", OTHER, content="y")
+    async with running(tmp_path / "own", rows=ROWS) as server:
+        falkor = Falkor(server.url, TARGET, timeout=timedelta(seconds=0.4), rows=ROWS, stuck=server.kill)
+        async with aclosing(falkor):
+            sync = following(mirror.talk, falkor)
+            await mirror.node("Memory", content="x")
+            with pytest.raises(Refused, match=r"0\.4 s"):
+                await sync.query(OWNER, doubling, {})
+            with pytest.raises(MirrorUnavailable, match="10 minutes"):
+                await _when_it_answers(sync, OWNER)
+            assert await _when_it_answers(sync, OTHER) == [{"t": "y"}]
+            mirror.talk.clock.advance(timedelta(minutes=10))
+            assert await _when_it_answers(sync, OWNER) == [{"t": "x"}]
+
+
+async def _when_it_answers(sync: MirrorSync, user_id: int) -> Sequence[Mapping[str, Any]]:
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                return (await sync.query(user_id, "MATCH (m:Memory) RETURN m.content AS t", {})).rows
+            except MirrorUnavailable as error:
+                if "cannot be used" not in str(error):
+                    raise
+                await asyncio.sleep(0.05)
 
 
 async def test_a_passing_mirror_leaves_no_cursor(mirror: MirrorStage) -> None:
