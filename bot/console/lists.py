@@ -148,19 +148,25 @@ def answers(context: PageContext, dialog: ui.dialog, label: str, done: Callable[
         words("button", label, "button").props("type=button").on("click", confirmed)
 
 
-def button(label: str, click: Callable[..., Any], *, icon: str | None = None, quiet: bool = False) -> ui.button:
+def button(label: str, click: Callable[..., Any] | None, *, icon: str | None = None, quiet: bool = False) -> ui.button:
     made = ui.button(label, icon=icon, color=None, on_click=click).props(
         "no-caps " + ("flat" if quiet else "unelevated")
     )
     return made.classes("button")
 
 
-def field(label: str, value: str = "", *, kind: str = "text", lines: bool = False, most: int = 2000) -> ui.input:
-    """A field with its label. `kind` is an HTML input's type; `lines`: a text of several lines."""
+def field(label: str, value: str = "", *, lines: bool = False, most: int = 2000) -> ui.input:
+    """A field with its label. `lines`: a text of several lines."""
     made = ui.textarea(label, value=value) if lines else ui.input(label, value=value)
-    made.props(f"outlined dense maxlength={most}" + (" rows=3" if lines else f" type={kind}")).classes("field")
-    if kind in {"date", "datetime-local"}:
-        made.props("stack-label")
+    return made.props(f"outlined dense maxlength={most}" + (" rows=3" if lines else "")).classes("field")
+
+
+def row_field(label: str, *, most: int = 2000) -> ui.input:
+    """A field whose label stands above it, as a Select's does."""
+    with ui.element("div").classes("select"):
+        words("span", label, "select-label").props("aria-hidden=true")
+        made = ui.input().props(f"outlined dense maxlength={most}").classes("field")
+        made.props["aria-label"] = label
     return made
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Final, Literal
 
 from nicegui import ui
 
@@ -14,6 +15,7 @@ from bot.console.page_context import PageContext
 from bot.console.phrases import LANGUAGES, Phrases
 from bot.console.rest import LoggedOut, RestError
 
+_LANGUAGES: Final[Mapping[str, Literal["en-GB", "ru", "uk"]]] = {"en": "en-GB", "ru": "ru", "uk": "uk"}
 _DARK = {"auto": None, "light": False, "dark": True}
 
 
@@ -70,8 +72,10 @@ def _head(say: Phrases, theme: str, title: str) -> None:
     ui.add_head_html(
         '<link rel="stylesheet" href="/static/console.css"><script src="/static/console.js" defer></script>'
     )
-    # The page library knows one language for all visitors.
-    ui.add_head_html(f"<script>document.documentElement.lang = {json.dumps(say.language)}</script>")
+    # The page library has one language for all visitors of a page: this visitor gets a page of his own.
+    client = ui.context.client
+    client.page = copy(client.page)
+    client.page.language = _LANGUAGES[say.language]
 
 
 def _navigation(context: PageContext, page: Page, pages: Sequence[Page]) -> None:

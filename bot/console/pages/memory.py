@@ -95,12 +95,7 @@ class _Memory:
         ]
         lines: list[dict[str, Any]] = [{"xAxis": _ms(now), "label": {"formatter": say("memory-today")}}]
         if found["forget_below"]:
-            below = {
-                "formatter": say("memory-offered"),
-                "position": "insideEndTop",
-                ":backgroundColor": colour("--panel"),
-            }
-            lines.append({"yAxis": found["forget_below"], "label": below})
+            lines.append({"yAxis": found["forget_below"], "label": {"show": False}})
         style_of = {":color": colour("--dim"), "type": "dashed"}
         mark = {
             "symbol": "none",
@@ -124,6 +119,8 @@ class _Memory:
             "series": series,
         }
         chart(options, say("memory-curves-chart"))
+        if found["forget_below"]:
+            words("p", say("memory-offered", share=_percent(found["forget_below"])), "chart-note")
 
     def _spread(self, spread: list[int]) -> None:
         say = self._context.say
@@ -131,7 +128,7 @@ class _Memory:
         options = {
             "tooltip": {"trigger": "axis"},
             "grid": {"left": 8, "right": 8, "top": 24, "bottom": 8, "containLabel": True},
-            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 40}},
+            "xAxis": {"type": "category", "data": names, "axisLabel": {":formatter": _FROM}},
             "yAxis": {"type": "value", "minInterval": 1},
             "series": [{"name": say("memory-count"), "type": "bar", "data": spread, "barMaxWidth": 30}],
         }
@@ -161,6 +158,10 @@ class _Memory:
 
 
 _AS_PERCENT: Final = "(value) => Math.round((Array.isArray(value) ? value[1] : value) * 100) + '%'"
+
+
+_FROM: Final = "(name) => name.split('–')[0] + '%'"
+"""Where a bar begins: the whole range would stand aslant."""
 
 
 def _curve(one: Json, now: datetime) -> list[list[float]]:

@@ -10,7 +10,8 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, empty, icon_button, style, trouble_notice, words
-from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, field, question
+from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, question, row_field
+from bot.console.moment import Moment
 from bot.console.page import Page
 from bot.console.page_context import PageContext
 from bot.console.rest import Json
@@ -20,6 +21,7 @@ _MOST: Final = 1000
 """As many as a user may have open."""
 _FOLDED: Final = 20
 """Tasks of a section that are laid out at first."""
+_MORNING: Final = "09:00"
 _REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
 _KINDS: Final = ("task", "reminder", "promise")
 _SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
@@ -161,11 +163,12 @@ class _Tasks:
         say = self._context.say
         with question(say("snooze-title")) as dialog:
             words("p", task["title"], "dim")
-            moment = field(say("task-when"), kind="datetime-local")
+            with ui.element("div").classes("moment"):
+                moment = Moment(say)
 
             async def done() -> None:
-                if moment.value:
-                    await self._patch(task, {"next_at": _in_zone(self._context, moment.value)})
+                if at := moment.read(_MORNING):
+                    await self._patch(task, {"next_at": at})
 
             answers(self._context, dialog, say("records-save"), done)
         dialog.open()
@@ -187,12 +190,12 @@ class _Adding:
         self._context, self._added = context, added
         say = context.say
         with card(say("tasks-add")), ui.element("form").classes("add-task") as form:
-            self._title = field(say("task-title"), most=300)
-            self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")
-            self._due = field(say("task-when"), kind="datetime-local")
+            self._title = row_field(say("task-title"), most=300)
+            self._due = Moment(say)
             repeats = {one: repeat_words(rule, say) if rule else say("repeat-never") for one, rule in _REPEATS.items()}
             self._repeat = Select(say("task-repeat"), repeats, "")
-            button(say("task-add"), self._add, icon="add")
+            self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")
+            button(say("task-add"), None, icon="add").props("type=submit")
         form.on("submit", self._add, js_handler="(e) => { e.preventDefault(); emit(); }")
 
     async def _add(self) -> None:
@@ -200,14 +203,18 @@ class _Adding:
         if not title:
             ui.notify(self._context.say("task-untitled"), type="warning")
             return
+        due = self._due.read()
+        if due is None:
+            return
         wanted: Json = {"user_id": self._context.user_id, "title": title, "kind": self._kind.value}
-        if self._due.value:
-            wanted["due_at"] = _in_zone(self._context, self._due.value)
+        if due:
+            wanted["due_at"] = due
         if self._repeat.value:
             wanted["recurrence"] = _REPEATS[self._repeat.value]
         with trouble_notice(self._context):
             await self._context.rest.post("/tasks", wanted, user_id=self._context.user_id)
-            self._title.value = self._due.value = ""
+            self._title.value = ""
+            self._due.clear()
             await self._added()
 
 
@@ -226,11 +233,6 @@ def _when(context: PageContext, task: Json) -> str:
     if task["due_at"] is None:
         return context.say("task-undated")
     return context.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
-
-
-def _in_zone(context: PageContext, local: str) -> str:
-    """The moment of a browser's local time field in the owner's zone."""
-    return datetime.fromisoformat(local).replace(tzinfo=context.say.zone).isoformat(timespec="seconds")
 
 
 TASKS = Page("tasks", "/tasks", "task_alt", "t", build)

@@ -134,13 +134,14 @@ async def test_a_simulation_is_held_resumed_hurried_and_started_anew(
 @pytest.mark.parametrize("width", [1280, 1024])
 async def test_on_a_small_screen_everything_has_room(open_page: OpenPage, width: int) -> None:
     """The timeline keeps more than half of it, chosen event or not; no lane is cut, and nothing is wider."""
-    page = (await open_page("/", viewport={"width": width, "height": 800})).page
+    opened = await open_page("/", viewport={"width": width, "height": 800})
+    page = opened.page
     await expect(page.locator(".room-people")).to_be_visible()
     await page.locator(".event", has_text=CONVERSATION[0][0]).click()
     await expect(page.locator(".details-text")).to_be_visible()
     assert await page.evaluate("document.querySelector('.room-middle').clientWidth / innerWidth") > 0.48
     assert await page.locator(".lanes-list").evaluate("one => one.scrollWidth <= one.clientWidth")
-    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    await opened.fits()
 
 
 async def test_on_a_phone_details_lie_above_the_timeline(open_page: OpenPage) -> None:
@@ -152,7 +153,10 @@ async def test_on_a_phone_details_lie_above_the_timeline(open_page: OpenPage) ->
     await opened.accessible()
     await page.get_by_role("button", name="Закрыть").first.click()
     await expect(page.locator(".details-text")).to_have_count(0)
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await opened.fits()
+    of_all = await open_page(f"/?user={ANNA}", owner=None, viewport={"width": 240, "height": 780})
+    await expect(of_all.page.locator(".who[aria-current] .who-name")).to_be_in_viewport()
+    await of_all.fits()
 
 
 @pytest.mark.long

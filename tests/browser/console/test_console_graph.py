@@ -95,7 +95,7 @@ async def test_the_graph_on_a_phone_in_the_dark(open_page: OpenPage, known: Acqu
     await opened.accessible()
     await details.get_by_role("button", name="Close").click()
     await expect(details).to_be_hidden()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await opened.fits()
     alone = await open_page("/graph", owner=LONELY)
     await expect(alone.page.get_by_role("heading", name="Nothing is linked yet")).to_be_visible()
     await alone.goto(f"/graph?node={known.maria}")

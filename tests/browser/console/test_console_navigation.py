@@ -65,7 +65,7 @@ async def test_language_and_theme_are_kept(open_page: OpenPage) -> None:
     await page.get_by_role("button", name="Язык").click()
     await page.get_by_text("English").click()
     await expect(page.locator("h1")).to_have_text("Model calls")
-    await expect(page.locator("html")).to_have_attribute("lang", "en")
+    await expect(page.locator("html")).to_have_attribute("lang", "en-GB")
     await page.get_by_role("button", name="Theme").click()
     await page.get_by_text("Dark", exact=True).click()
     await expect(page.locator("body.body--dark")).to_be_attached()
@@ -89,6 +89,17 @@ async def test_the_keyboard_is_enough(open_page: OpenPage) -> None:
         await page.keyboard.press("m")
 
 
+async def test_the_menu_tells_its_pages_in_words(open_page: OpenPage) -> None:
+    """Also beside pages that fill the window."""
+    opened = await open_page("/calls", owner=None)
+    for path in ("/", "/people", "/graph", "/sessions"):
+        await opened.goto(path)
+        link = opened.page.get_by_role("link", name="Notifications")
+        box = await link.locator("span").bounding_box()
+        assert box is not None
+        assert box["width"] > 60, path
+
+
 async def test_on_a_phone_the_pages_are_in_a_drawer(open_page: OpenPage) -> None:
     """Opened by its button, closed by Escape; nothing is wider than the screen."""
     opened = await open_page("/calls", owner=None, **PHONE)
@@ -98,7 +109,7 @@ async def test_on_a_phone_the_pages_are_in_a_drawer(open_page: OpenPage) -> None
     await expect(page.locator(".nav")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.locator(".nav")).to_be_hidden()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await opened.fits()
     await opened.accessible()
 
 
@@ -106,8 +117,7 @@ async def test_on_a_phone_the_pages_are_in_a_drawer(open_page: OpenPage) -> None
 async def test_model_calls_show_their_exact_words(open_page: OpenPage, scheme: str) -> None:
     """Folded up they tell tokens and price; opened, prompt and reply as they were."""
     opened = await open_page("/calls", owner=None, color_scheme=scheme)
-    row = opened.page.locator("details.row")
-    await expect(row).to_contain_text("1,204 → 96 tokens · $0.0012")
+    row = opened.page.locator("details.row", has_text="1,204 → 96 tokens · $0.0012")
     await row.locator("summary").click()
     await expect(row.locator("pre.exact").first).to_have_text("You are Laplaced.")
     await expect(row.locator("pre.reply")).to_have_text("Запомнила.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 from sqlalchemy import Connection
 from support.product.console_memory import CLARA, HOSTILE, furnish_clara, trouble
 from support.product.console_product import ANNA, BORIS, House, Opened
@@ -22,6 +22,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OpenPage = Callable[..., Awaitable[Opened]]
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+_WRITTEN = """one => getElement(one.id.slice(1)).chart.getOption().series[0].markLine.data
+    .filter((line) => line.label.show !== false).map((line) => line.label.formatter)"""
 PATHS = ("/facts", "/sessions", "/tasks", "/notifications", "/context", "/memory", "/costs", "/health")
 
 
@@ -58,12 +60,14 @@ async def test_a_fact_shows_its_receipt_and_is_corrected_with_a_reason(open_page
 
 async def test_a_session_is_read_with_its_judgement(open_page: OpenPage) -> None:
     """The newest at first; another by its link, with every word, verdict and lesson. On a phone there is a way back."""
-    page = (await open_page("/sessions", owner=CLARA)).page
+    opened = await open_page("/sessions", owner=CLARA, viewport={"width": 1280, "height": 400})
+    page = opened.page
     await expect(page.locator(".transcript h2")).to_have_text("How many days are left until the conference?")
     await page.get_by_role("link", name="Can you draft").click()
     await expect(page.locator(".bubble")).to_have_count(4)
     await expect(page.locator(".ruling.whole")).to_contain_text("Keep mails short.")
     await expect(page.locator(".ruling").first).to_contain_text("partly correct")
+    await opened.fits()
     await page.set_viewport_size({"width": 390, "height": 844})
     await expect(page.locator(".talks-list")).to_be_hidden()
     await page.get_by_role("link", name="All conversations").click()
@@ -79,7 +83,8 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await expect(sections.filter(has_text="No date").get_by_text("Buy a torch")).to_be_visible()
     await page.get_by_label("What to do").fill("Answer Oksana")
     await page.get_by_label("Kind").select_option("promise")
-    await page.get_by_label("When").fill("2031-05-04T18:30")
+    await choose_day(page, "4", "May", "2031")
+    await page.get_by_label("Time").fill("18:30")
     await page.get_by_label("Repeat").select_option("weekly")
     await page.get_by_role("button", name="Add", exact=True).click()
     added = page.locator(".task", has_text="Answer Oksana")
@@ -88,8 +93,10 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await expect(added).to_contain_text("every week")
     await page.get_by_role("button", name="Put off: Answer Oksana").click()
     await page.get_by_text("Choose a time…").click()
-    await page.get_by_role("dialog").get_by_label("When").fill("2031-05-11T07:00")
-    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    dialog = page.get_by_role("dialog")
+    await choose_day(page, "11", "May", "2031", ".question")
+    await dialog.get_by_label("Time").fill("07:00")
+    await dialog.get_by_role("button", name="Save").click()
     await expect(added).to_contain_text("reminder Sun 11 May, 07:00")
     await page.get_by_role("button", name="Yes, add: Book the flight to Lisbon").click()
     await expect(sections.filter(has_text="Later").get_by_text("Book the flight to Lisbon")).to_be_visible()
@@ -102,6 +109,33 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await page.locator("summary").click()
     await page.get_by_role("button", name="Open again: Buy a torch").click()
     await expect(sections.filter(has_text="No date").get_by_text("Buy a torch")).to_be_visible()
+
+
+async def choose_day(page: Page, day: str, month: str, year: str, place: str = ".add-task") -> None:
+    """Opens the calendar of the field in that place and picks a day."""
+    await page.locator(place).get_by_role("button").first.click()
+    calendar, heads = page.locator(".q-date"), page.locator(".q-date__navigation button")
+    await heads.nth(4).click()
+    await calendar.get_by_role("button", name=year, exact=True).click()
+    await heads.nth(1).click()
+    await calendar.get_by_role("button", name=month, exact=True).click()
+    await calendar.get_by_role("button", name=day, exact=True).click()
+    await expect(calendar).to_have_count(0)
+
+
+async def test_a_day_is_picked_in_the_words_of_the_page(open_page: OpenPage) -> None:
+    """And not in the browser's; without a time of day it is the whole day."""
+    opened = await open_page("/tasks", owner=ANNA, locale="en-US")
+    page = opened.page
+    await page.get_by_label("Что нужно сделать").fill("Позвонить маме")
+    await page.get_by_role("button", name="Открыть календарь").click()
+    await expect(page.locator(".q-date")).to_contain_text("Пн")
+    await opened.accessible()
+    await page.keyboard.press("Escape")
+    await choose_day(page, "4", "Май", "2031")
+    await expect(page.get_by_role("textbox", name="День")).to_have_value("4 мая 2031")
+    await page.get_by_role("button", name="Добавить", exact=True).click()
+    await expect(page.locator(".task", has_text="Позвонить маме")).to_contain_text("вс 4 мая 2031")
 
 
 async def test_of_many_tasks_the_first_are_laid(house: House, open_page: OpenPage) -> None:
@@ -146,6 +180,9 @@ async def test_memory_and_costs_are_drawn(open_page: OpenPage) -> None:
     page = (await open_page("/memory", owner=CLARA)).page
     await expect(page.get_by_role("img", name="Lines: how much is left")).to_be_visible()
     await expect(page.locator(".chart canvas")).to_have_count(2)
+    await expect(page.locator(".chart-note")).to_contain_text("suggested for forgetting")
+    written = await page.locator(".chart").first.evaluate(_WRITTEN)
+    assert written == ["today"]  # above the lines; nothing is written over them
     await expect(page.locator(".memory-row").first).to_contain_text("poppy seed cake")
     await page.get_by_role("button", name="Lasting longest").click()
     await expect(page.locator(".memory-row").last).to_contain_text("poppy seed cake")
@@ -173,6 +210,9 @@ async def test_health_lets_the_admin_help(open_page: OpenPage) -> None:
     own = (await open_page("/health", owner=CLARA)).page
     await expect(own.get_by_text("Sources stored")).to_be_visible()
     await expect(own.get_by_text("Health checks")).to_have_count(0)
+    await own.set_viewport_size({"width": 1180, "height": 800})
+    rows = await own.locator(".figure").evaluate_all("all => all.map((one) => one.getBoundingClientRect().top)")
+    assert rows.count(rows[-1]) > 1  # no number stands alone
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "uk"), pytest.param("dark", "ru", marks=pytest.mark.long)])
@@ -184,7 +224,7 @@ async def test_every_page_is_accessible_and_fits_a_phone(open_page: OpenPage, sc
         await opened.goto(path)
         await expect(opened.page.locator("html")).to_have_attribute("lang", language)
         await opened.accessible()
-        assert await opened.page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        await opened.fits()
 
 
 async def test_without_anything_the_pages_say_how_that_changes(open_page: OpenPage) -> None:

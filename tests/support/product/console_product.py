@@ -29,6 +29,11 @@ CONVERSATION: Final = (
 """What Anna said and heard. The second is hostile: it may only ever be shown."""
 
 
+_BEYOND: Final = """[document.documentElement, document.querySelector(".main.wide")].filter(Boolean)
+    .map((one) => [one.scrollWidth, one.clientWidth, one.scrollHeight, one.clientHeight])
+    .filter(([wide, seen, high, tall]) => wide > seen || high > tall)"""
+
+
 class Lodger:
     """The simulator of a house in which a simulation lives for a while: `moved_in`, or none."""
 
@@ -82,6 +87,11 @@ class Opened:
     async def goto(self, path: str) -> None:
         await self.page.goto(self._house.url + path)
         await self.page.locator("#main").wait_for()
+
+    async def fits(self) -> None:
+        """Fails if the window scrolls, or a page that fills it: only what lies within may scroll."""
+        scrolled = await self.page.evaluate(_BEYOND)
+        assert scrolled == [], f"{self.page.url}: {scrolled}"
 
     async def accessible(self) -> None:
         """Fails with what axe-core has to say against the page as it is now."""
