@@ -20,7 +20,7 @@ from internal.chronicle import repository
 from internal.chronicle.model import AGENT, Event, EventLabel, Mention, Session
 from internal.chronicle.service import topic_of
 from internal.graph import registry, store
-from internal.graph.labels import beginning
+from internal.graph.labels import MENTIONED, beginning
 from internal.graph.model import Node
 
 _CALENDAR: Final = uuid.UUID("6f1f8f0e-5d0c-5c0b-9b5e-3c3f0f6d2a10")
@@ -225,7 +225,7 @@ def _view(
     ours = [event for event in line if event.session_id in known]
     mentions = repository.mentions(connection, user_id, [event.id for event in ours])
     found = store.nodes_by_ids(connection, user_id, list(dict.fromkeys(one.entity_id for one in mentions)))
-    entities = {node_id: node for node_id, node in found.items() if node.label == "Entity"}
+    entities = {node_id: node for node_id, node in found.items() if node.label in MENTIONED}
     calendar = _Calendar(user_id)
     for session in sessions:
         calendar.add(session.id, "Session", session.opened_at, session.tz)
@@ -241,7 +241,7 @@ def _view(
         *_next(line, known),
         *_in_sessions(ours, known, by_number),
         *calendar.edges,
-        *_mentioned(ours, known, [one for one in mentions if one.entity_id in entities]),
+        *_mentioned(ours, known, mentions, entities),
     ]
     return View([*nodes, *calendar.nodes], edges, list(entities.values()))
 
@@ -287,21 +287,23 @@ def _answers(event: Event, session: Session, by_number: Mapping[int, Event]) -> 
 
 
 def _mentioned(
-    events: Sequence[Event], known: Mapping[str, Session], mentions: Sequence[Mention]
+    events: Sequence[Event], known: Mapping[str, Session], mentions: Sequence[Mention], entities: Mapping[str, Node]
 ) -> Iterator[ViewEdge]:
     """MENTIONS of each event, and INVOLVES: a session involves every entity that its events mention."""
     by_id = {event.id: event for event in events}
     involved: dict[tuple[str, str], None] = {}
     for one in mentions:
-        event = by_id[one.event_id]
+        if one.entity_id not in entities:
+            continue
+        event, label = by_id[one.event_id], entities[one.entity_id].label
         properties = {} if one.relevance is None else {"relevance": one.relevance}
-        checked = registry.check_edge("MENTIONS", event.label.value, "Entity", properties, derived=True)
-        yield ViewEdge("MENTIONS", event.id, one.entity_id, event.label.value, "Entity", checked)
+        checked = registry.check_edge("MENTIONS", event.label.value, label, properties, derived=True)
+        yield ViewEdge("MENTIONS", event.id, one.entity_id, event.label.value, label, checked)
         involved[event.session_id, one.entity_id] = None
     for session_id, entity_id in involved:
-        topic = known[session_id].topic
-        checked = registry.check_edge("INVOLVES", "Session", "Entity", {"context": topic or None}, derived=True)
-        yield ViewEdge("INVOLVES", session_id, entity_id, "Session", "Entity", checked)
+        topic, label = known[session_id].topic, entities[entity_id].label
+        checked = registry.check_edge("INVOLVES", "Session", label, {"context": topic or None}, derived=True)
+        yield ViewEdge("INVOLVES", session_id, entity_id, "Session", label, checked)
 
 
 def _edge(type: str, source: Event, target: Event) -> ViewEdge:

@@ -309,3 +309,6 @@ NODES: Final[Mapping[str, NodeSchema]] = {schema.label: schema for schema in _WR
     model.__name__: NodeSchema(model, {}, (), created=False, derived=True) for model in _CHRONICLE
 }
 """Every label by its name."""
+
+MENTIONED: Final = ("Entity", "Concept", "Preference", "Topic")
+"""The labels of what events of the chronicle mention: its specification calls all of them Entity."""

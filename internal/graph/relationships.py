@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from internal.graph.labels import Clock, Expected, Names, Share, Text, Time, Truth, Values, Words
+from internal.graph.labels import MENTIONED, Clock, Expected, Names, Share, Text, Time, Truth, Values, Words
 
 FACT: Final = "FACT"
 
@@ -143,8 +143,8 @@ _CHRONICLE: Final = (
     *_derived("LAST_EVENT", ["Session"], _EVENTS),
     *_derived("MONTH", ["Year"], ["Day"], Month),
     *_derived("HAPPENED_AT", ["Session", *_EVENTS, "Entity"], ["Day"], Happened),
-    *_derived("INVOLVES", ["Session"], ["Entity"], Involvement),
-    *_derived("MENTIONS", _EVENTS, ["Entity"], ChronicleMention),
+    *_derived("INVOLVES", ["Session"], MENTIONED, Involvement),
+    *_derived("MENTIONS", _EVENTS, MENTIONED, ChronicleMention),
 )
 
 RELATIONSHIPS: Final[Mapping[tuple[str, str, str], Relationship]] = {

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import Connection, Row, and_, literal, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.evidence import Place
-from internal.storage.tables import evidence, messages, people, segments, users
+from internal.storage.tables import evidence, messages, observations, people, segments, users
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,10 @@ def stored_lines(connection: Connection, user_id: int, places: Collection[Place]
 
 
 def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:
-    """The entities, people included, by the segment of an episode that supports them; 0 is the whole episode."""
+    """What is named, by the segment of an episode that supports it: entities, people, and nodes of the memory graph.
+
+    The segment 0 is the whole episode.
+    """
     ours = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
     entity, person = evidence.c.target.like(f"{_ENTITY}%"), evidence.c.target.like(f"{_PERSON}%")
     query = select(evidence.c.segment, evidence.c.target).where(ours, entity | person)
@@ -60,6 +63,12 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
         entity_id = of_people.get(int(key)) if kind == _PERSON[:-1] else key
         if entity_id is not None:
             found.setdefault(segment, set()).add(entity_id)
+    observed = (observations.c.user_id == user_id) & (observations.c.episode_id == episode_id)
+    stated = select(evidence.c.segment, observations.c.target).where(
+        ours, evidence.c.target == literal("observation:") + observations.c.id, observed, observations.c.kind == "node"
+    )
+    for segment, node_id in connection.execute(stated):
+        found.setdefault(segment, set()).add(node_id)
     return found
 
 

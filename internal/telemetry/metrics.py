@@ -55,7 +55,6 @@ class Metrics:
 
         self._extracted = self._counter("people_extracted", "Applied operations.", "user_id", "op_type")
         self._extraction = self._seconds("people_extraction", "Time of one archivist run.", _MODEL_SECONDS, "user_id")
-        self._merged = self._counter("people_duplicates_merged", "Applied merges.", "user_id")
         self._search = self._seconds("people_search", "Time of one vector search.", _SEARCH_SECONDS, "user_id")
         self._results = self._people_count("people_search_results", "People found by one search.")
         self._selected = self._people_count("people_reranker_selected", "People picked by the reranker.")
@@ -115,10 +114,7 @@ class Metrics:
 
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None:
         """`op_type` is Added, Updated or Merged; `count` operations of it were committed."""
-        user = self._users.label(user_id)
-        self._extracted.labels(user, op_type).inc(count)
-        if op_type == "Merged":
-            self._merged.labels(user).inc(count)
+        self._extracted.labels(self._users.label(user_id), op_type).inc(count)
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None:
         self._extraction.labels(self._users.label(user_id)).observe(seconds)
@@ -232,6 +228,7 @@ class Metrics:
     def _stored(self, stored: StoredGauges) -> Iterator[Metric]:
         yield self._people_total(stored.people)
         yield self._mentions(stored)
+        yield self._merged(stored.merges)
         yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
         yield _gauge("laplaced_outbox_depth", "Messages still owed.", stored.outbox_depth)
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
@@ -256,6 +253,15 @@ class Metrics:
             totals[self._users.label(user_id), circle] += count
         for labels, total in totals.items():
             family.add_metric(labels, total)
+        return family
+
+    def _merged(self, merges: Iterable[tuple[int, int]]) -> Metric:
+        family = CounterMetricFamily("laplaced_people_duplicates_merged", "Applied merges.", labels=["user_id"])
+        totals: dict[str, int] = defaultdict(int)
+        for user_id, count in merges:
+            totals[self._users.label(user_id)] += count
+        for user, total in totals.items():
+            family.add_metric([user], total)
         return family
 
     def _mentions(self, stored: StoredGauges) -> Metric:

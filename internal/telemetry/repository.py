@@ -11,7 +11,18 @@ from sqlalchemy import Column, Connection, func, or_, select
 from internal.graph.mirror import repository as mirror_repository
 from internal.storage.engine.postgres_server import database_bytes
 from internal.storage.erasure import hidings
-from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, tasks, users
+from internal.storage.tables import (
+    inbox,
+    merges,
+    messages,
+    notifications,
+    outbox,
+    people,
+    runs,
+    segments,
+    tasks,
+    users,
+)
 from internal.storage.types import one_of
 
 _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
@@ -23,7 +34,7 @@ class StoredGauges:
     """`people` is (user_id, circle, count), `mentions` (person_id, mention_count).
 
     `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles do not
-    count. `database_bytes` is the size of a database on a server.
+    count. `merges` is (user_id, count), whoever merged. `database_bytes` is the size of a database on a server.
     """
 
     people: Sequence[tuple[int, str, int]]
@@ -42,6 +53,7 @@ class StoredGauges:
     tasks_proposed: int = 0
     oldest_notification: datetime | None = None
     database_bytes: int | None = None
+    merges: Sequence[tuple[int, int]] = ()
 
 
 def stored_gauges(connection: Connection, *, most_people: int, mirror: str = "") -> StoredGauges:
@@ -67,6 +79,7 @@ def stored_gauges(connection: Connection, *, most_people: int, mirror: str = "")
         oldest_notification=_oldest_notification(connection),
         mirror_lag=mirror_repository.lag(connection, mirror) if mirror else 0,
         database_bytes=database_bytes(connection),
+        merges=_merges(connection),
     )
 
 
@@ -78,6 +91,11 @@ def _people(connection: Connection) -> list[tuple[int, str, int]]:
         .order_by(people.c.user_id, people.c.circle)
     )
     return [(user_id, circle, count) for user_id, circle, count in connection.execute(query)]
+
+
+def _merges(connection: Connection) -> tuple[tuple[int, int], ...]:
+    query = select(merges.c.user_id, func.count()).group_by(merges.c.user_id).order_by(merges.c.user_id)
+    return tuple((user_id, count) for user_id, count in connection.execute(query))
 
 
 def _mentions(connection: Connection, most_people: int) -> list[tuple[int, int]]:

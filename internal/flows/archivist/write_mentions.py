@@ -22,6 +22,7 @@ from internal.errors import ModelUnavailable
 from internal.flows.runs.handler import StaleResolution
 from internal.flows.runs.slices import SliceLine
 from internal.graph import name_repository, store
+from internal.graph.labels import MENTIONED
 from internal.knowledge import line_repository
 from internal.knowledge.entities import repository as entities
 from internal.knowledge.model import OWNER_NODE
@@ -201,7 +202,7 @@ class KnownNames:
 
 def names_known(connection: Connection, user_id: int) -> KnownNames:
     """The names that a text may mention now; if they differ later, a text may mention more."""
-    things = [known for known in entities.known_names(connection, user_id) if known.label == "Entity"]
+    things = entities.known_names(connection, user_id, MENTIONED)
     persons = people.listing(connection, user_id)
     with_profile = {person.entity_id for person in persons}
     return KnownNames(
@@ -263,10 +264,10 @@ def _write(connection: Connection, run: Run, relevances: Relevances) -> None:
 
 
 def _current_ids(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
-    """The present ids of those of these nodes that are entities: merged ones have moved. Without the owner."""
+    """The present ids of those of these nodes that events mention: merged ones have moved. Without the owner."""
     visible = store.nodes_by_ids(connection, user_id, node_ids)
     current = {id: visible.get(id) or store.resolve_node(connection, user_id, id) for id in sorted(node_ids)}
     owner = store.owner_node_id(user_id)
     return {
-        id: node.id for id, node in current.items() if node is not None and node.label == "Entity" and node.id != owner
+        id: node.id for id, node in current.items() if node is not None and node.label in MENTIONED and node.id != owner
     }

@@ -21,6 +21,7 @@ from internal.errors import NotFound
 from internal.flows.visibility import sessions as visibility_sessions
 from internal.flows.visibility.chronicle import veil
 from internal.graph import explore_repository, store
+from internal.graph.labels import MENTIONED
 from internal.graph.model import Edge, EdgeFilter, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
@@ -109,7 +110,7 @@ def neighbourhood(
     if stored is not None:
         node = _seen(connection, user_id, [stored])[0]
         _stored(connection, user_id, stored.id, filter_, now, found)
-        if "chronicle" in filter_.kinds and stored.label == "Entity":
+        if "chronicle" in filter_.kinds and stored.label in MENTIONED:
             _add_sessions(connection, user_id, stored, filter_, found)
     else:
         node = _of_chronicle(connection, user_id, node_id, filter_, found)
@@ -225,7 +226,7 @@ def _add_sessions(connection: Connection, user_id: int, entity: Node, filter_: G
             visible = None if shown is None else shown.session
         if visible is not None:
             found.nodes[session.id] = _seen_session(visible)
-            _add_derived([ViewEdge("INVOLVES", session.id, entity.id, "Session", "Entity")], found)
+            _add_derived([ViewEdge("INVOLVES", session.id, entity.id, "Session", entity.label)], found)
 
 
 def _of_chronicle(connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, found: _Found) -> SeenNode:

@@ -26,11 +26,11 @@ _ROWS = 2_000
 _VISIBLE = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 
 
-def known_names(connection: Connection, user_id: int) -> list[KnownName]:
-    """Every node that a name may mean except the owner's, in the order of creation. 10,000 nodes take 0.2 s."""
+def known_names(connection: Connection, user_id: int, labels: Collection[str] = NAMED_LABELS) -> list[KnownName]:
+    """Every node with one of these labels except the owner's, in the order of creation. 10,000 nodes take 0.2 s."""
     query = (
         select(graph_nodes.c.id, graph_nodes.c.label, graph_nodes.c.subtype, graph_nodes.c.name, graph_nodes.c.props)
-        .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(NAMED_LABELS), _VISIBLE)
+        .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(labels), _VISIBLE)
         .where(graph_nodes.c.id != owner_node_id(user_id))
         .order_by(graph_nodes.c.created_at, graph_nodes.c.id)
     )

@@ -43,6 +43,7 @@ def put_node(
     zone: tzinfo = UTC,
 ) -> Node:
     """Stores a node as the owner's own. Raises Refused and NotFound as `store.add_node`."""
+    properties = _dated(label, {}, properties, now)
     node = store.add_node(
         connection,
         user_id,
@@ -71,6 +72,7 @@ def change_node(
 ) -> Node:
     """Changes properties of a node as the owner's; None removes an optional one. Raises NotFound, Refused."""
     node = _node(connection, user_id, node_id)
+    changes = _dated(node.label, node.properties, changes, now)
     store.update_node(connection, user_id, node.id, changes, now=now, by="owner", zone=zone)
     return _project(connection, user_id, node.id, now, "changed")
 
@@ -137,11 +139,7 @@ def set_status(connection: Connection, user_id: int, node_id: str, status: str, 
     node = _node(connection, user_id, node_id)
     if node.label not in _STATES:
         raise NotFound(f"there is no goal, question or context {node_id}")
-    changes: dict[str, Any] = {"status": status}
-    if node.label == "Question":
-        before = node.properties.get("answeredDate")
-        changes["answeredDate"] = (before or now.isoformat()) if status == "answered" else None
-    return change_node(connection, user_id, node_id, changes, now=now)
+    return change_node(connection, user_id, node_id, {"status": status}, now=now)
 
 
 def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> list[Node]:
@@ -205,6 +203,14 @@ def _open(connection: Connection, user_id: int, suggestion_id: str, state: str, 
         raise Conflict("this was decided otherwise already")
     targets_repository.decide(connection, user_id, suggestion_id, state, now)
     return suggestion
+
+
+def _dated(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
+    """The changes of a question's status with the date at which it was answered, if none is stated."""
+    if label != "Question" or "status" not in changes or changes.get("answeredDate") is not None:
+        return changes
+    answered = changes["status"] == "answered"
+    return {**changes, "answeredDate": (before.get("answeredDate") or now.isoformat()) if answered else None}
 
 
 def _node(connection: Connection, user_id: int, node_id: str) -> Node:

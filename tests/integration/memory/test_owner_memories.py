@@ -132,6 +132,23 @@ def test_a_question_closed_by_a_tap_knows_when(memories: Memories) -> None:
     assert "answeredDate" not in opened.properties
 
 
+def test_a_question_answered_in_any_way_knows_when(memories: Memories) -> None:
+    """Stored or changed by its properties, too; a date that is stated counts."""
+    stored = service.put_node(memories.connection, OWNER, "Question", {"text": "Why?", "status": "answered"}, now=NOON)
+    assert stored.properties["answeredDate"] == NOON.isoformat()
+    then = (NOON - timedelta(days=3)).isoformat()
+    for changes, wanted in (
+        ({"status": "partial"}, None),
+        ({"status": "answered", "answeredDate": then}, then),
+        ({"status": "answered"}, then),
+        ({"text": "Why so?"}, then),
+        ({"status": "open"}, None),
+        ({"status": "answered"}, memories.now.isoformat()),
+    ):
+        changed = service.change_node(memories.connection, OWNER, stored.id, changes, now=memories.now)
+        assert changed.properties.get("answeredDate") == wanted, changes
+
+
 @pytest.mark.parametrize(
     ("choice", "status", "lost"),
     [("newer", "resolved", OLDER.key.words), ("older", "resolved", NEWER.key.words), ("both", "accepted", "")],

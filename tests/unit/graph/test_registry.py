@@ -178,6 +178,8 @@ FACT_EDGES = {
     for source in ("Entity", "Preference", "Topic")
     for target in ("Entity", "Preference", "Topic")
 }
+ENTITIES = ("Entity", "Concept", "Preference", "Topic")
+"""What the chronicle calls Entity, which may be a Concept there, has labels of its own in the memory graph."""
 CHRONICLE_EDGES: dict[tuple[str, str, str], dict[str, Kind]] = {
     **{("PART_OF", event, "Session"): {} for event in EVENTS},
     **{("RESPONDS_TO", "Response", asked): {} for asked in ("Request", "Feedback")},
@@ -188,8 +190,8 @@ CHRONICLE_EDGES: dict[tuple[str, str, str], dict[str, Kind]] = {
     **{("LAST_EVENT", "Session", event): {} for event in EVENTS},
     ("MONTH", "Year", "Day"): {"number*": whole(1, 12)},
     **{("HAPPENED_AT", any_node, "Day"): {"time*": CLOCK} for any_node in ("Session", "Entity", *EVENTS)},
-    ("INVOLVES", "Session", "Entity"): {"context": TEXT},
-    **{("MENTIONS", event, "Entity"): {"relevance": whole(1, 5)} for event in EVENTS},
+    **{("INVOLVES", "Session", entity): {"context": TEXT} for entity in ENTITIES},
+    **{("MENTIONS", event, entity): {"relevance": whole(1, 5)} for event in EVENTS for entity in ENTITIES},
 }
 EDGES = MEMORY_EDGES | FACT_EDGES | CHRONICLE_EDGES
 ALL = SPECIFIED | CHRONICLE

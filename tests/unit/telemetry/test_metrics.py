@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -91,7 +92,9 @@ def test_every_name_of_the_contract_is_there_with_its_labels() -> None:
     """After everything happened once, each promised metric stands on the page with exactly the promised labels."""
     counted = metrics()
     everything_happened(counted)
-    stored = StoredGauges([(7, "Family", 2)], [(42, 127)], 0, 1, 2, 3, datetime(2026, 1, 1, tzinfo=UTC))
+    stored = StoredGauges(
+        [(7, "Family", 2)], [(42, 127)], 0, 1, 2, 3, datetime(2026, 1, 1, tzinfo=UTC), merges=[(7, 1)]
+    )
     page = counted.exposition(stored).decode()
     labels: dict[str, set[str]] = {}
     for name, inside in re.findall(r"^(\w+)(?:\{(.*)\})? ", page, re.MULTILINE):
@@ -124,11 +127,11 @@ def test_first_failed_answer_is_a_rise() -> None:
 
 
 def test_only_merges_count_as_merged() -> None:
-    """Applied operations are counted by type, and merges once more by themselves."""
+    """Applied operations are counted by type; merges by themselves as they are stored, whoever merged."""
     counted = metrics()
     counted.people_applied(7, "Added", 3)
     counted.people_applied(7, "Merged", 2)
-    page = samples(counted)
+    page = samples(counted, replace(NOTHING, merges=[(7, 2)]))
     assert page['laplaced_people_extracted_total{op_type="Added",user_id="7"}'] == 3
     assert page['laplaced_people_extracted_total{op_type="Merged",user_id="7"}'] == 2
     assert page['laplaced_people_duplicates_merged_total{user_id="7"}'] == 2

@@ -36,7 +36,6 @@ async def mentioned(stage: AnalysisStage) -> list[dict[str, int | None]]:
         for one in line.mentions(connection, OWNER):
             node = store.get_node(connection, OWNER, one.entity_id, hidden=True)
             assert node is not None
-            assert node.label == "Entity"
             found[one.event_id][node.name] = one.relevance
         return list(found.values())
 
@@ -73,6 +72,29 @@ async def test_a_line_mentions_what_rests_on_it_and_what_it_names(stage: Analysi
     assert fourth == {}
     shown = await stage.talk.read(lambda c: view.of_owner(c, OWNER))
     assert len([edge for edge in shown.edges if edge.type == "INVOLVES"]) == 2
+
+
+async def test_topics_concepts_and_preferences_are_mentioned_too(stage: AnalysisStage) -> None:
+    """By the line that states them and by those that name them later; goals and memories are no names."""
+    yoga = {"type": "HAS_CONCEPT", "to": {"label": "Concept", "properties": {"name": "йога"}}}
+    memories = [
+        {"label": "Memory", "properties": {"content": "Начала заниматься йогой"}, "links": [yoga], "evidence": [1]},
+        {"label": "Preference", "properties": {"preference": "зелёный чай"}, "evidence": [1]},
+        {"label": "Goal", "properties": {"description": "Сесть на шпагат"}, "evidence": [1]},
+    ]
+    health = {"name": "здоровье", "labels": ["Topic"], "relevance": 5, "evidence": [1]}
+    stage.archival.reply("йогой", entities=[health], memories=memories)
+    await stage.archival.said("Занимаюсь йогой для здоровья, люблю зелёный чай и хочу сесть на шпагат")
+    await stage.archival.said("Сегодня была йога")
+    everything = {"здоровье": 5, "йога": 4, "зелёный чай": 4}
+    assert await mentioned(stage) == [everything, {}, {"йога": 3}, {}]
+    shown = await stage.talk.read(lambda c: view.of_owner(c, OWNER))
+    labels = [edge.target_label for edge in shown.edges if edge.type == "INVOLVES"]
+    assert sorted(labels) == ["Concept", "Preference", "Topic"]
+    assert {node.name for node in shown.entities} == set(everything)
+    tea = next(node for node in shown.entities if node.label == "Preference")
+    await stage.archival.forget("memory", tea.id)
+    assert await mentioned(stage) == [{"здоровье": 5, "йога": 4}, {}, {"йога": 3}, {}]
 
 
 async def test_what_only_an_entitys_line_supports_counts_for_four(stage: AnalysisStage) -> None:

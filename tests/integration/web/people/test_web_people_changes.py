@@ -78,6 +78,8 @@ async def test_a_merge_and_its_undoing(known: Stage, petrov: Person, olena: Pers
     assert (await known.client.get(f"/people/{olena.id}")).json() == merged.json()
     assert (await known.client.get(f"/graph/facts/{fact}")).json()["source_node_uuid"] == petrov.entity_id
     assert (await known.client.post("/people/merge", json=order)).status_code == 422
+    counted = f'laplaced_people_duplicates_merged_total{{user_id="{ANNA}"}} 1.0'
+    assert counted in (await known.client.get("/metrics")).text
     split = await known.client.post(f"/people/{olena.id}/split")
     assert split.status_code == 200
     assert (split.json()["id"], split.json()["other"]["id"]) == (olena.id, petrov.id)
