@@ -34,7 +34,7 @@ from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.update_handler import AccessPolicy, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
-from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update
+from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url
 from bot.web.admin.simulator import Simulator
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
@@ -179,10 +179,13 @@ async def telegram_side(
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None
         if config.telegram.mode == "polling":
-            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
+            own = await _own_webhooks(app, bot.id)
+            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor, own_webhooks=own)
         elif receives:
             await set_webhook(bot, config.telegram, _webhook_secret(config))
-        yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part)
+            url = webhook_url(config.telegram)
+            await database.write(lambda c: users.write_setting(c, f"webhook:{bot.id}", url))
+        yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, menus, part)
 
 
 def _services(app: App, menus: ChatMenus) -> Services:
@@ -293,6 +296,12 @@ def _webhook_secret(config: Config) -> str:
     secret = config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
     redact.register(secret)
     return secret
+
+
+async def _own_webhooks(app: App, bot_id: int) -> list[str]:
+    """The address that this program has set as the bot's webhook before, and the one that it would set."""
+    before = await app.database.read(lambda c: users.read_setting(c, f"webhook:{bot_id}"))
+    return [url for url in (before, webhook_url(app.config.telegram)) if url]
 
 
 async def _notice_token(app: App, bot_id: int) -> None:

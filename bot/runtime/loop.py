@@ -11,7 +11,6 @@ from typing import Any
 
 from bot.application.app import App
 from bot.application.database import last_backup
-from bot.telegram.menu import publish
 from bot.telegram.rendering import plain, render
 from bot.telegram.service import PollMonitor, TelegramService
 from internal.access import repository as users
@@ -54,7 +53,7 @@ async def work(
     endless.append(app.database.until_damaged())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())
-    once = [_publish_menu(app, side), WarmUp(app.database, [app.messages, app.knowledge, app.search]).run()]
+    once = [_keep_menus(app, side), WarmUp(app.database, [app.messages, app.knowledge, app.search]).run()]
     begun = [asyncio.create_task(job) for job in once]
     try:
         done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)
@@ -95,9 +94,9 @@ def _notifying(app: App, wake_outbox: Callable[[], None]) -> NotificationSchedul
     )
 
 
-async def _publish_menu(app: App, side: TelegramService) -> None:
+async def _keep_menus(app: App, side: TelegramService) -> None:
     everybody = await app.database.read(users.everybody)
-    await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
+    await side.menus.keep([user for user in everybody if user.role is Role.OWNER])
 
 
 @contextlib.contextmanager

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Sequence
+from datetime import timedelta
 
 from aiogram import Bot
-from aiogram.exceptions import TelegramAPIError
+from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramRetryAfter, TelegramServerError
 from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
 
 from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language, Role, User
+from internal.scheduling.run import pause
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +54,7 @@ OWNER_COMMANDS = (*COMMANDS, "access")
 DEFAULT: Language = "en"
 """The menu for users of other languages."""
 
+RETRY_BASE, RETRY_MAX = timedelta(seconds=2), timedelta(minutes=10)
 TIMEOUT_S = 5
 """The chat's other updates wait while its own menu is set."""
 
@@ -69,28 +74,54 @@ async def set_menu(bot: Bot) -> None:
 class ChatMenus:
     """Menus of single chats: the owner's has more commands, and a chosen language may differ from Telegram's.
 
-    Such a menu hides those of `set_menu`, so it is set again whenever its user's language or role changes.
+    Such a menu hides those of `set_menu`, so it is set again whenever its user's language or role changes. What
+    Telegram fails at is set by `keep`, later.
     """
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
+        self._owed: dict[int, User] = {}
+        self._woken = asyncio.Event()
 
     async def show(self, user: User) -> None:
         """Sets the user's menu. Cosmetic: a refusal, as before the user ever wrote, is only logged."""
+        self._owed[user.user_id] = user
+        if await _again_in(self._set(user)) is None:
+            self._owed.pop(user.user_id, None)
+        self._woken.set()
+
+    async def keep(self, owners: Sequence[User]) -> None:
+        """Sets the general menus and those of `owners`, and whatever failed, again and again until cancelled."""
+        self._owed = {owner.user_id: owner for owner in owners} | self._owed
+        general, failures = True, 0
+        while True:
+            self._woken.clear()
+            waits = [wait] if general and (wait := await _again_in(set_menu(self._bot))) is not None else []
+            general = bool(waits)
+            for user in list(self._owed.values()):
+                if (wait := await _again_in(self._set(user))) is not None:
+                    waits.append(wait)
+                else:
+                    self._owed.pop(user.user_id, None)
+            failures = failures + 1 if waits else 0
+            if waits:
+                await asyncio.sleep(max(*waits, pause(failures, RETRY_BASE, RETRY_MAX).total_seconds()))
+            else:
+                await self._woken.wait()
+
+    async def _set(self, user: User) -> None:
         names = OWNER_COMMANDS if user.role is Role.OWNER else COMMANDS
         scope = BotCommandScopeChat(chat_id=user.user_id)
-        try:
-            await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
-        except TelegramAPIError as error:
-            log.warning("menu_not_set", extra={"user_id": user.user_id, "error": describe(error)})
+        await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
 
 
-async def publish(bot: Bot, owners: list[User]) -> None:
-    """Sets the general menus and those of `owners`. Cosmetic: a refused one is tried again at the next start."""
+async def _again_in(setting: Awaitable[None]) -> float | None:
+    """Sets a menu. Returns None, or the least seconds after which it should be tried again."""
     try:
-        await set_menu(bot)
+        await setting
     except TelegramAPIError as error:
         log.warning("menu_not_set", extra={"error": describe(error)})
-        return
-    for owner in owners:
-        await ChatMenus(bot).show(owner)
+        if isinstance(error, TelegramRetryAfter):
+            return float(error.retry_after)
+        return 0.0 if isinstance(error, TelegramNetworkError | TelegramServerError) else None
+    return None

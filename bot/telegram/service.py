@@ -35,6 +35,7 @@ from bot.telegram.delivery.sender import Sender, describe
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import ALLOWED_UPDATES, Poller, RawUpdate, raw_update
 from bot.telegram.intake.update_handler import Ingest
+from bot.telegram.menu import ChatMenus
 from internal.config import TelegramConfig
 from internal.errors import ConfigurationError, LeaseLost, Refused
 from internal.flows.turn.delivery import Delivery
@@ -96,6 +97,7 @@ class TelegramService:
     delivery: Delivery
     poller: Poller | None
     monitor: PollMonitor
+    menus: ChatMenus
     part: Part | None = None
     """None for the only process of a database: it serves every chat."""
     _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
@@ -229,11 +231,15 @@ def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
 
 async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
     """Sets the webhook. Raises ConfigurationError with Telegram's reason."""
-    url = config.webhook.url.rstrip("/") + config.webhook.path
     try:
-        await bot.set_webhook(url, secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
+        await bot.set_webhook(webhook_url(config), secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
     except TelegramAPIError as error:
         raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
+
+
+def webhook_url(config: TelegramConfig) -> str:
+    """The address that Telegram calls in webhook mode; empty if none is configured."""
+    return config.webhook.url.rstrip("/") + config.webhook.path if config.webhook.url else ""
 
 
 def webhook_update(body: bytes) -> RawUpdate:

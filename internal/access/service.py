@@ -98,6 +98,12 @@ def issue_owner_code(connection: Connection) -> str | None:
     return "-".join(code[start : start + 4] for start in range(0, _CODE_LENGTH, 4))
 
 
+def looks_like_code(text: str) -> bool:
+    """Whether the words after /start could be an owner code; links carry other words there."""
+    bare = "".join(text.split()).replace("-", "")
+    return len(bare) == _CODE_LENGTH and bare.isalnum()
+
+
 def claim_ownership(connection: Connection, author: Author, code: str, now: datetime) -> User | None:
     """Makes the author the owner if the code is valid, and voids every open code; None if it is not.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from importlib.resources import files
 from zoneinfo import ZoneInfo, available_timezones
 
 from babel import Locale
@@ -12,6 +15,14 @@ from babel import Locale
 from internal.access.model import LANGUAGES, Language
 
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-\u2212])\s*(\d{1,2})(?::?(00|30|45))?", re.IGNORECASE)
+
+_DOUBT, _DOUBT_KM, _MOST_NEAR = 2, 100, 4
+"""A place may lie in a zone whose main city is twice as far as the nearest one and 100 km more: St Petersburg is twice
+as far from Moscow as from Helsinki.
+"""
+
+_PLACE = re.compile(r"([+-])(\d{2}|\d{3})(\d{2})(\d{2})?(?=[+-]|$)")
+"""A latitude or longitude of IANA's table: "+5026", "-0740023"."""
 
 _BROKEN_OFFSETS = {
     # IANA names whole hours only (Etc/GMT-3), so other offsets go by a place that keeps them all year.
@@ -65,11 +76,54 @@ def parse_zone(text: str) -> str | None:
     return _RENAMED.get(found, found) if found else None
 
 
+def zones_near(latitude: float, longitude: float, now: datetime, current: str, known: Sequence[str] = ()) -> list[str]:
+    """The zones that a place may lie in, at most four, one for each time on the clock, the likeliest first.
+
+    They are found by the main cities of the zones, so near a border there are several. Of zones with the same time the
+    `current` one wins, then those in `known` that are near, then the nearest.
+    """
+    ranked = sorted((_distance(latitude, longitude, *place), zone) for zone, place in _places().items())
+    near = [(away, zone) for away, zone in ranked if away <= _DOUBT * ranked[0][0] + _DOUBT_KM]
+    by_clock: dict[tuple[timedelta | None, ...], tuple[float, str]] = {}
+    for away, zone in sorted(near, key=lambda one: one[1] not in known):
+        by_clock.setdefault(_clock(zone, now), (away, zone))
+    if _clock(current, now) in by_clock:
+        by_clock[_clock(current, now)] = (by_clock[_clock(current, now)][0], current)
+    return [zone for _, zone in sorted(by_clock.values())][:_MOST_NEAR]
+
+
+def _clock(zone: str, now: datetime) -> tuple[timedelta | None, ...]:
+    """The offsets of a zone now and in half a year."""
+    return tuple(moment.astimezone(ZoneInfo(zone)).utcoffset() for moment in (now, now + timedelta(days=182)))
+
+
 def zone_label(zone: str, lang: Language, now: datetime) -> str:
     """What a person calls the zone, with today's offset: `Київ, UTC+2`."""
     offset = now.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
     numbers = _offset_label(offset)
     return numbers if zone == "UTC" or zone.startswith("Etc/") else f"{_city(zone, lang)}, {numbers}"
+
+
+def _distance(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
+    """Kilometres over the surface."""
+    one, other = math.radians(latitude), math.radians(other_latitude)
+    turn = math.radians(longitude - other_longitude)
+    cosine = math.sin(one) * math.sin(other) + math.cos(one) * math.cos(other) * math.cos(turn)
+    return 6371 * math.acos(max(-1.0, min(1.0, cosine)))
+
+
+@cache
+def _places() -> dict[str, tuple[float, float]]:
+    """The main city of each zone: its latitude and longitude in degrees, from IANA's own table."""
+    lines = files("tzdata.zoneinfo").joinpath("zone1970.tab").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    places = {row[2]: [_degrees(*part) for part in _PLACE.findall(row[1])] for row in rows}
+    return {zone: (latitude, longitude) for zone, (latitude, longitude) in places.items()}
+
+
+def _degrees(sign: str, whole: str, minutes: str, seconds: str) -> float:
+    size = int(whole) + int(minutes) / 60 + int(seconds or 0) / 3600
+    return -size if sign == "-" else size
 
 
 def _by_offset(sign: str, hours: int, minutes: str) -> str | None:

@@ -259,6 +259,12 @@ def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
     return {RunState(state): count for state, count in connection.execute(query)}
 
 
+def unfinished(connection: Connection, user_id: int) -> int:
+    """How many of one owner's runs are still to be done."""
+    found = counts(connection, user_id)
+    return sum(found.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
+
+
 def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
     """The number of everybody's runs by agent and state."""
     query = select(runs.c.agent, runs.c.state, func.count()).group_by(runs.c.agent, runs.c.state)

@@ -125,6 +125,16 @@ async def test_a_kill_after_200_loses_nothing(stage: Stage) -> None:
         assert await stage.seen(user) == [OFFLINE]
 
 
+async def test_polling_ends_the_webhook_of_before(stage: Stage) -> None:
+    """The last case here: with `telegram.mode: polling` the next start takes its own webhook back and polls."""
+    with proving("webhook", "the mode becomes polling", "its own webhook is deleted, answered by polling"):
+        await stage.bot.kill()
+        stage.bot.settings |= {"LAPLACED_TELEGRAM__MODE": "polling", "LAPLACED_TELEGRAM__WEBHOOK__URL": ""}
+        await stage.bot.start()
+        assert await stage.ask(await stage.newcomer(), "By polling now") == OFFLINE
+        assert (await stage.people.request("GET", "/state"))["webhook"]["url"] == ""
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
     port = free_port()

@@ -17,6 +17,8 @@ from internal.access.model import AwaitedAnswer, User
 
 ADMISSION = "access"
 """The question whom to let in."""
+ZONE = "zone"
+"""The question for the time zone."""
 
 
 async def ask(
@@ -87,6 +89,9 @@ async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaited
 
 
 def _may_answer(question: AwaitedAnswer, message: Message) -> bool:
-    """Whether the message may answer the question. A card or forward without text only answers whom to let in."""
-    words = bool(message.text or message.caption)
-    return words or (question.kind == ADMISSION and bool(message.contact or message.forward_origin))
+    """Whether the message may answer the question. Without text, a card or forward only answers whom to let in, a place
+    only where one lives.
+    """
+    if question.kind == ADMISSION and (message.contact or message.forward_origin):
+        return True
+    return bool(message.text or message.caption or (question.kind == ZONE and message.location))

@@ -32,6 +32,8 @@ QUIET_S = 86_400.0
 """Telegram restarts its update ids after a week without updates; a day is well before that."""
 MOST_UPDATE_ID = 2**63 - 1
 """Largest id that a database column holds; Telegram's ids have 32 bits."""
+SHORTEST_S = 0.3
+"""Between two polls that bring nothing new: a server that answers at once is not asked without a pause."""
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 CONFLICT_WINDOW_S = 120.0
@@ -76,10 +78,11 @@ class Poller:
         observer: PollObserver,
         *,
         deaf_after: float = DEAF_AFTER_S,
+        own_webhooks: Sequence[str] = (),
     ) -> None:
-        """`api_url` ends with the token and is never logged."""
+        """`api_url` ends with the token and is never logged. A webhook at one of `own_webhooks` is this program's."""
         self._url, self._accept, self._observer = api_url, accept, observer
-        self._deaf_after = deaf_after
+        self._deaf_after, self._own_webhooks = deaf_after, own_webhooks
         self._offset: int | None = None
         self._spoken_at = time.monotonic()
         self._heard = False
@@ -99,25 +102,28 @@ class Poller:
 
     async def _poll_until_broken(self, client: httpx.AsyncClient) -> None:
         while True:
+            asked_at = time.monotonic()
             try:
                 updates = await self._poll(client)
-                if updates is not None:
-                    await self._take(updates)
+                if updates is not None and not await self._take(updates):
+                    await asyncio.sleep(asked_at + SHORTEST_S - time.monotonic())
             except (httpx.HTTPError, ValueError, StorageError) as error:
                 await self._pause(type(error).__name__)
                 return
 
-    async def _take(self, updates: Sequence[RawUpdate]) -> None:
-        self._heard = True
+    async def _take(self, updates: Sequence[RawUpdate]) -> bool:
+        """Whether the poll was worth its while: it brought something new, or was the first one, which never waits."""
+        new, self._heard = not self._heard, True
         self._observer.polled()
         now = time.monotonic()
         if updates:
             await self._accept(updates)
-            self._offset = max(update_id for update_id, _ in updates) + 1
-            self._spoken_at = now
+            before, self._offset = self._offset, max(update_id for update_id, _ in updates) + 1
+            self._spoken_at, new = now, self._offset != before
         elif now - self._spoken_at > QUIET_S:
             self._offset = None
         self._failures = 0
+        return new
 
     async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
         """One long poll; None if Telegram refused it and it should be repeated."""
@@ -132,23 +138,37 @@ class Poller:
         if not isinstance(answer, dict):
             raise httpx.DecodingError("not an object")
         if not answer.get("ok"):
-            await self._refused(answer)
+            await self._refused(client, answer)
             return None
         return _updates(answer.get("result"))
 
-    async def _refused(self, answer: dict[str, Any]) -> None:
+    async def _refused(self, client: httpx.AsyncClient, answer: dict[str, Any]) -> None:
         code = answer.get("error_code")
         if code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
             raise BadToken
         if code == HTTPStatus.CONFLICT:
             if "webhook" in str(answer.get("description", "")).lower():
-                raise ConfigurationError("a webhook is set for this bot; use telegram.mode=webhook or delete it")
+                await self._end_own_webhook(client)
+                return
             self._conflict(time.monotonic())
         match answer.get("parameters"):
             case {"retry_after": int(seconds) | float(seconds)} if seconds > 0:
                 await self._pause(str(code), float(seconds))
             case _:
                 await self._pause(str(code))
+
+    async def _end_own_webhook(self, client: httpx.AsyncClient) -> None:
+        """Deletes the webhook of an earlier `telegram.mode: webhook`. Somebody else's is left: he would get nothing."""
+        match (await client.post(f"{self._url}/getWebhookInfo")).json():
+            case {"ok": True, "result": {"url": str(url)}} if url in self._own_webhooks:
+                await client.post(f"{self._url}/deleteWebhook")
+                log.warning("webhook_deleted", extra={"reason": "telegram.mode is polling"})
+            case {"ok": True, "result": {"url": str(url)}} if url:
+                raise ConfigurationError(
+                    f"a webhook is set for this bot, and not by this program: Telegram calls {httpx.URL(url).host}; "
+                    "stop what set it and delete it, or use telegram.mode=webhook"
+                )
+        await self._pause("webhook")
 
     def _conflict(self, now: float) -> None:
         self._conflicts.append(now)

@@ -13,7 +13,7 @@ from internal.dialogue import turn_repository as turns
 from internal.flows.archival.publication import Publication
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import DAILY_COST, Run, RunState
+from internal.scheduling.run import DAILY_COST, Run
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -49,8 +49,7 @@ async def archive_now(database: Database, clock: Clock, publication: Publication
 def _make_due(connection: Connection, user_id: int, now: datetime) -> ArchivedCounts:
     revived = runs.revive(connection, user_id, now)
     kinds = Counter(map(_kind, runs.hurry(connection, user_id, now)))
-    counts = runs.counts(connection, user_id)
-    unfinished = sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
+    unfinished = runs.unfinished(connection, user_id)
     answering = turns.first_open_seq(connection, user_id, users.read_setting(connection, "bot_id")) is not None
     return ArchivedCounts(revived=revived, unfinished=unfinished, answering=answering, **kinds)
 

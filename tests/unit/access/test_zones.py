@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.access.model import LANGUAGES, Language, nearest_language
-from internal.access.zones import guess_zone, parse_zone, zone_label
+from internal.access.zones import guess_zone, parse_zone, zone_label, zones_near
 
 WINTER = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -67,6 +67,31 @@ def test_whole_offsets_keep_their_sign(hours: int) -> None:
 def test_every_zone_has_a_label(zone: str, lang: Language) -> None:
     """Whatever zone is set can be shown, with its offset."""
     assert "UTC" in zone_label(zone, lang, WINTER)
+
+
+@pytest.mark.parametrize(
+    ("place", "current", "known", "zones"),
+    [
+        ((50.45, 30.52), "UTC", (), ["Europe/Kyiv"]),
+        ((46.48, 30.73), "Europe/Kyiv", (), ["Europe/Kyiv", "Europe/Simferopol"]),
+        ((48.14, 11.58), "UTC", ("Europe/Berlin",), ["Europe/Berlin"]),
+        ((48.86, 2.35), "UTC", ("Europe/Berlin",), ["Europe/Paris"]),
+        ((59.93, 30.31), "Europe/Moscow", (), ["Europe/Helsinki", "Europe/Moscow"]),
+        ((-33.87, 151.21), "UTC", (), ["Australia/Sydney"]),
+        ((40.71, -74.01), "UTC", (), ["America/New_York"]),
+    ],
+)
+def test_a_place_lies_in_one_of_the_zones_near(
+    place: tuple[float, float], current: str, known: tuple[str, ...], zones: list[str]
+) -> None:
+    """One where it is plain, else all that may be; one's own zone stands for others of the same time."""
+    assert zones_near(*place, WINTER, current, known) == zones
+
+
+@given(st.floats(-90, 90), st.floats(-180, 180))
+def test_every_place_has_a_zone(latitude: float, longitude: float) -> None:
+    """At sea and at the poles too."""
+    assert 1 <= len(zones_near(latitude, longitude, WINTER, "UTC")) <= 4
 
 
 def test_labels_speak_the_users_language() -> None:

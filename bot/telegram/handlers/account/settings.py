@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from aiogram import Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
-from aiogram.types import CallbackQuery, Message
+from aiogram.types import CallbackQuery, Location, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.awaited_answers import ZONE, Answers, ask
 from bot.telegram.handlers.buttons import LanguageButton, Rows, ZoneButton, button
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
 from internal.access.model import LANGUAGES, AwaitedAnswer, Language, User
-from internal.access.zones import parse_zone, zone_label
+from internal.access.zones import parse_zone, zone_label, zones_near
 from internal.chronicle import service as chronicle
 from internal.notifications import repository as notifications
 from internal.tasks import service as tasks
@@ -31,19 +34,16 @@ _OFFERED: dict[Language, tuple[str, ...]] = {
 }
 """Where most people who speak the language live; for other places there is a button to type the name."""
 
-_ZONE = AwaitedAnswer("zone")
-_ZONE_OFFERED = AwaitedAnswer("zone", {"offered": True})
+_ZONE = AwaitedAnswer(ZONE)
+_ZONE_OFFERED = AwaitedAnswer(ZONE, {"offered": True})
 """Asked with buttons, also at the first meeting: a place may be typed instead, and any other text is no answer."""
 
 
 async def ask_zone(chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
-    zones = dict.fromkeys((user.tz, *_OFFERED[user.lang]))
-    buttons = [button(zone_label(zone, user.lang, now), ZoneButton(owner=user.user_id, zone=zone)) for zone in zones]
-    other = button(label(user.lang, "zone-button-other"), ZoneButton(owner=user.user_id, zone=""))
-    rows: Rows = [[*buttons[start : start + 2]] for start in range(0, len(buttons), 2)]
+    rows = _zone_rows(user, dict.fromkeys((user.tz, *_OFFERED[user.lang])), now)
     question = phrase(user.lang, "zone-ask", zone=zone_label(user.tz, user.lang, now))
-    await ask(chat, services, _ZONE_OFFERED, question, [*rows, [other]])
+    await ask(chat, services, _ZONE_OFFERED, question, rows)
 
 
 async def timezone(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -63,10 +63,30 @@ async def zone_pressed(query: CallbackQuery, callback_data: ZoneButton, chat: Ch
 
 
 async def zone_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
+    if message.location is not None:
+        await _take_place(message.location, chat, services)
+        return
     text = answer_text(message)
     if _zone_in(text) is None and ("offered" in awaiting.details or reads_like_sentence(text)):
         raise SkipHandler
     await _take_zone(text, chat, services)
+
+
+async def _take_place(place: Location, chat: Chat, services: Services) -> None:
+    """Sets the zone of a place; where several are near, asks which one it is."""
+    user, now = chat.user, services.clock.now()
+    zones = zones_near(place.latitude, place.longitude, now, user.tz, _OFFERED[user.lang])
+    if len(zones) == 1:
+        await chat.say(await _set_zone(zones[0], user, services))
+    else:
+        await ask(chat, services, _ZONE_OFFERED, phrase(user.lang, "zone-near"), _zone_rows(user, zones, now))
+
+
+def _zone_rows(user: User, zones: Iterable[str], now: datetime) -> Rows:
+    """A button for each zone and one to type another."""
+    buttons = [button(zone_label(zone, user.lang, now), ZoneButton(owner=user.user_id, zone=zone)) for zone in zones]
+    other = button(label(user.lang, "zone-button-other"), ZoneButton(owner=user.user_id, zone=""))
+    return [*([*buttons[start : start + 2]] for start in range(0, len(buttons), 2)), [other]]
 
 
 async def _take_zone(text: str, chat: Chat, services: Services) -> None:
@@ -113,7 +133,7 @@ def router() -> Router:
     built = Router(name="settings")
     built.message.register(timezone, Command("timezone", ignore_mention=True))
     built.message.register(language, Command("language", ignore_mention=True))
-    built.message.register(zone_typed, Answers("zone"))
+    built.message.register(zone_typed, Answers(ZONE))
     built.callback_query.register(zone_pressed, ZoneButton.filter())
     built.callback_query.register(language_pressed, LanguageButton.filter())
     return built

@@ -22,9 +22,10 @@ _START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
 
 
 def start_code(message: Message) -> str | None:
-    """The code of `/start CODE`, with which a stranger may become the owner; None for anything else."""
+    """The code of `/start CODE`, with which a stranger may become the owner; None for anything else, as a link's."""
     match = _START.match(message.text or "")
-    return match[1].strip() if match and forward_of(message) is None else None
+    code = match[1].strip() if match and forward_of(message) is None else ""
+    return code if access.looks_like_code(code) else None
 
 
 async def start(message: Message, chat: Chat, services: Services) -> None:

@@ -42,6 +42,7 @@ from bot.telegram.handlers.facts.fact_text import (
     versions_text,
 )
 from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
+from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -119,6 +120,8 @@ async def facts_page(
     """A page of the facts about a person or thing, with its buttons."""
     found = await _page(user, services, about.node_id, page, past=past)
     text = _title(user, about, found.count, past=past)
+    if not found.count and not past:
+        text = await nothing_yet(user, services, text)
     if found.facts:
         first = found.number * PAGE + 1
         text = f"{text}\n\n{numbered(fact_lines(user, found.facts), first)}"

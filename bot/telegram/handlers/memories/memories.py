@@ -39,6 +39,7 @@ from bot.telegram.handlers.memories.memory_text import (
     memory_rows,
     memory_text,
 )
+from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
@@ -105,7 +106,7 @@ async def _listing(
 ) -> tuple[str, Rows]:
     found = await services.read(lambda c: _page(c, user.user_id, kind, page, past=past))
     if not found.count:
-        text = phrase(user.lang, f"memories-none-{kind.command}")
+        text = await nothing_yet(user, services, phrase(user.lang, f"memories-none-{kind.command}"))
     else:
         title = phrase(user.lang, f"memories-title-{kind.command}{'-past' if past else ''}", count=found.count)
         lines = [memory_line(user, one) for one in found.nodes]

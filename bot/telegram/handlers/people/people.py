@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import PeopleButton, PersonButton, Rows, SuggestionsButton, button
+from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -42,7 +43,9 @@ async def _overview(user: User, services: Services) -> tuple[str, Rows]:
         text = label(user.lang, "people-suggestions-button", count=questions)
         rows.append([button(text, SuggestionsButton(owner=user.user_id))])
     total = sum(counts.values())
-    return phrase(user.lang, "people-overview", count=total) if total else phrase(user.lang, "people-none"), rows
+    if not total:
+        return await nothing_yet(user, services, phrase(user.lang, "people-none")), rows
+    return phrase(user.lang, "people-overview", count=total), rows
 
 
 def _circle_button(user: User, circle: Circle, count: int) -> tuple[str, str]:

@@ -9,6 +9,7 @@ archive-again = Trying again what failed before: { $count }.
 archive-reread = Rereading the messages you edited: { $count }.
 archive-unpaid = Waiting until my daily budget allows it: { $count }. /status shows how much is spent.
 archive-running = There's nothing new, but I'm still going through what you said before.
+still-reading = I'm still going through our conversation. Look again in a moment.
 archive-answering = I'm still answering your last message; I'll go through it together with my answer.
 archive-dead = I couldn't go through part of our conversation. /status says more, and /archive tries again.
 

@@ -3,10 +3,11 @@
 language-ask = Which language shall we use?
 language-set = All right, English it is.
 
-zone-ask = What's your time zone? Pick one or send a city, so that I get "yesterday" and "on Friday" right. For now I have { $zone }.
+zone-ask = What's your time zone? Pick one, or send a city or your location, so that I get "yesterday" and "on Friday" right. For now I have { $zone }.
 zone-set = Noted: { $zone }.
 zone-unknown = I don't recognise this time zone: “{ $text }”. A city, a name like Europe/London or an offset like UTC+3 will do.
-zone-type = Send a city, a name like Europe/London or an offset like UTC+3.
+zone-type = Send a city, your location, a name like Europe/London or an offset like UTC+3.
+zone-near = Several time zones meet near there. Which one is yours?
 zone-button-other = Another…
 
 access-not-owner = Only the bot's owner decides who is let in.

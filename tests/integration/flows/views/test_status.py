@@ -29,6 +29,14 @@ async def test_only_the_owners_own_messages_wait(talk: Talk) -> None:
     assert (await status(talk)).buffered == 2
 
 
+async def test_a_question_waits_for_nothing(talk: Talk) -> None:
+    """There is nothing in it to be remembered, so it does not call for patience; it is read with the rest."""
+    for text in ("Who is Petrov?", "And where? When?", "He lives in Kyiv. Did you know?"):
+        await talk.exchange(text)
+    assert (await status(talk)).buffered == 1
+    assert [fragment.count for fragment in await talk.publication().publish_now(OWNER)] == [6]
+
+
 async def test_what_is_being_forgotten_waits_for_nothing(talk: Talk) -> None:
     """Neither its messages nor its runs are counted; what is said afterwards is, and once it is undone all are."""
     await talk.exchange("Hi")

@@ -48,6 +48,19 @@ async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
     assert set(world.archival.asked) == {2}
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("command", ["/people", "/facts", "/goals", "/memories"])
+async def test_nobody_is_told_too_early_that_nothing_is_known(world: World, lang: Language, command: str) -> None:
+    """Right after /archive it is still being read; once that is over, or was given up, there is nothing."""
+    await world.admit(2, "Taras", lang)
+    now = world.clock.now()
+    run = {"id": "1", "user_id": 2, "agent": "archivist", "first_n": 1, "last_n": 2, "rev": 1, "created_at": now}
+    await world.write(lambda c: c.execute(insert(runs).values(**run, due_at=now, state="claimed")))
+    assert only(await world.send(command, 2)).text == text(lang, "still-reading")
+    await world.write(lambda c: c.execute(update(runs).values(state="applied")))
+    assert only(await world.send(command, 2)).text != text(lang, "still-reading")
+
+
 @pytest.mark.parametrize("state", ["due", "dead"])
 async def test_status_does_not_call_done_what_is_not(world: World, state: str) -> None:
     """With nothing in the buffer a run that waits or was given up is told alone, without "the whole conversation"."""

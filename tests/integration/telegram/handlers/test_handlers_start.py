@@ -106,6 +106,21 @@ async def test_the_zone_is_set_by_button_or_in_words(world: World) -> None:
 
 
 @pytest.mark.parametrize("asked", ["/timezone", "/start"])
+async def test_a_place_sets_the_zone_that_was_asked_for(world: World, asked: str) -> None:
+    """Where several zones are near, their times are offered; a place that nobody asked for sets nothing."""
+    await world.admit(2, "Олена", "uk")
+    kyiv, lviv = ({"latitude": at, "longitude": east} for at, east in ((50.45, 30.52), (49.84, 24.03)))
+    assert only(await world.message({"location": kyiv}, 2)).text == text("uk", "cannot-read", kind="location")
+    await world.send(asked, 2)
+    assert only(await world.message({"location": kyiv}, 2)).text == text("uk", "zone-set", zone="Київ, UTC+2")
+    await world.send("/timezone", 2)
+    offered = only(await world.message({"location": lviv}, 2))
+    assert offered.text == text("uk", "zone-near")
+    await world.press(offered.buttons["Варшава, UTC+1"], 2)
+    assert (await world.user(2)).tz == "Europe/Warsaw"
+
+
+@pytest.mark.parametrize("asked", ["/timezone", "/start"])
 async def test_a_city_may_be_typed_instead_of_a_button(world: World, asked: str) -> None:
     """The question with buttons takes a typed place too, with a full stop or without."""
     await world.admit(2, "Олена")
@@ -175,8 +190,23 @@ async def test_anothers_button_and_a_stale_one_get_a_toast(world: World) -> None
         assert only(await world.press(data)).text == text("en", "button-stale")
 
 
+@pytest.mark.parametrize("link", ["ref_123", "утка", "a" * 64, "123"])
+async def test_what_a_link_adds_to_start_is_no_wrong_code(world: World, link: str) -> None:
+    """t.me/bot?start=... greets as /start does."""
+    await world.admit(2, "Олена")
+    first, *_ = await world.send(f"/start {link}", 2)
+    assert first.text == text("en", "greeting", name="Олена", persona="Laplaced")
+
+
 @pytest.mark.parametrize(
-    ("typed", "code"), [("/start ABC", "ABC"), ("/start@bot  A B ", "A B"), ("/start", None), ("start ABC", None)]
+    ("typed", "code"),
+    [
+        ("/start K7QF-9M2X-4HTA", "K7QF-9M2X-4HTA"),
+        ("/start@bot  k7qf 9m2x4hta ", "k7qf 9m2x4hta"),
+        ("/start", None),
+        ("start K7QF-9M2X-4HTA", None),
+        ("/start ref_123", None),
+    ],
 )
 async def test_the_code_is_what_stands_behind_start(world: World, typed: str, code: str | None) -> None:
     """A stranger's /start is read before anybody is admitted."""

@@ -176,12 +176,39 @@ async def test_conflicts_that_lie_far_apart_are_no_second_poller(monkeypatch: py
     assert observer.counts["error 409"] == polling.CONFLICTS
 
 
-async def test_a_webhook_is_told_plainly(stage: BotStage) -> None:
-    """With what to do about it."""
+async def test_somebody_elses_webhook_is_told_plainly(stage: BotStage) -> None:
+    """With whose it is and what to do about it; it is left as it is."""
     await stage.bot.set_webhook("https://127.0.0.1:9/hook")
-    poller = Poller(f"{stage.local.url}/bot{stage.local.token}", Accepted().accept, stage.observer)
-    with pytest.raises(ConfigurationError, match="webhook"):
+    poller = Poller(
+        f"{stage.local.url}/bot{stage.local.token}",
+        Accepted().accept,
+        stage.observer,
+        own_webhooks=["https://own/hook"],
+    )
+    with pytest.raises(ConfigurationError, match=r"not by this program: Telegram calls 127\.0\.0\.1;"):
         await asyncio.wait_for(poller.run(), 5)
+    assert (await stage.bot.get_webhook_info()).url == "https://127.0.0.1:9/hook"
+
+
+async def test_a_webhook_of_ones_own_ends_when_polling_begins(stage: BotStage) -> None:
+    """What came meanwhile is not lost."""
+    accepted, hook = Accepted(), "https://127.0.0.1:9/hook"
+    await stage.bot.set_webhook(hook)
+    await stage.say(await stage.person(), "meanwhile")
+    async with polled(stage, accepted, own_webhooks=[hook]):
+        await eventually(lambda: _count(accepted, 1))
+    assert accepted.texts == ["meanwhile"]
+    assert (await stage.bot.get_webhook_info()).url == ""
+
+
+@pytest.mark.parametrize("answer", [[], [{"update_id": 9, "message": {"text": "good"}}]])
+async def test_a_server_that_answers_at_once_is_not_asked_without_a_pause(answer: list[Any]) -> None:
+    """Whether it has nothing, or goes on sending what it was told to have been received."""
+    async with strange_telegram(*[{"ok": True, "result": answer}] * 100) as (url, asked):
+        running = asyncio.create_task(Poller(url, Accepted().accept, Counted()).run())
+        await asyncio.sleep(1)
+        await cancelled(running)
+    assert 2 <= len(asked) <= 6
 
 
 async def test_a_wrong_token_is_told_plainly(stage: BotStage) -> None:
