@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import hold_owner
+from internal.storage.rows import reader
 from internal.storage.tables import messages, settings, spend, users
 
 
@@ -130,16 +131,4 @@ def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
     return int(calls), int(tokens), float(cost)
 
 
-def _user(row: Row[Any]) -> User:
-    return User(
-        user_id=row.user_id,
-        role=Role(row.role),
-        state=UserState(row.state),
-        name=row.name,
-        username=row.username,
-        lang=row.lang,
-        tz=row.tz,
-        tz_asked=row.tz_asked,
-        created_at=row.created_at,
-        settings=row.settings,
-    )
+_user = reader(User, role=Role, state=UserState)

@@ -12,6 +12,7 @@ from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
 from internal.storage.chunks import chunks
 from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.rows import reader
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
 SESSION_CHANGE: Final = "session"
@@ -307,18 +308,7 @@ def _events(user_id: int) -> Select[Any]:
     return _EVENTS.where(chronicle.c.user_id == user_id)
 
 
-def _session(row: Row[Any]) -> Session:
-    return Session(
-        user_id=row.user_id,
-        id=row.id,
-        topic=row.topic,
-        trigger=row.trigger,
-        tz=row.tz,
-        opened_at=row.opened_at,
-        closed_at=row.closed_at,
-        topic_by=row.topic_by,
-        rev=row.rev,
-    )
+_session = reader(Session)
 
 
 def _event(row: Row[Any]) -> Event:

@@ -9,10 +9,11 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, func, insert, literal_column, select, update
+from sqlalchemy import Connection, case, func, insert, literal_column, select, update
 
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.scheduling.lease_repository import in_shards
+from internal.storage.rows import reader
 from internal.storage.tables import messages, turns
 from internal.storage.types import new_id, one_of
 
@@ -149,18 +150,4 @@ def _change(connection: Connection, turn: Turn, **values: Any) -> Turn:
     return _turn(connection.execute(changed.returning(*turns.c)).one())
 
 
-def _turn(row: Row[Any]) -> Turn:
-    return Turn(
-        user_id=row.user_id,
-        id=row.id,
-        bot_id=row.bot_id,
-        lane=row.lane,
-        chat_id=row.chat_id,
-        thread_id=row.thread_id,
-        state=TurnState(row.state),
-        opened_at=row.opened_at,
-        close_at=row.close_at,
-        attempts=row.attempts,
-        first_seq=row.first_seq,
-        last_seq=row.last_seq,
-    )
+_turn = reader(Turn, state=TurnState)

@@ -6,15 +6,16 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, literal, select, update
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
 from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import record_change
+from internal.storage.rows import reader
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.tables import search_items as items
 
@@ -197,33 +198,5 @@ def _of(user_id: int, source: EpisodeSource | None) -> list[ColumnElement[bool]]
     return ours if source is None else [*ours, episodes.c.source == source]
 
 
-def _episode(row: Row[Any]) -> Episode:
-    return Episode(
-        user_id=row.user_id,
-        id=row.id,
-        source=row.source,
-        name=row.name,
-        content=row.content,
-        source_description=row.source_description,
-        source_url=row.source_url,
-        reference_time=row.reference_time,
-        created_at=row.created_at,
-        first_seq=row.first_seq,
-        last_seq=row.last_seq,
-        dedupe=row.dedupe,
-        processed_at=row.processed_at,
-    )
-
-
-def _segment(row: Row[Any]) -> Segment:
-    return Segment(
-        n=row.n,
-        at=row.at,
-        text=row.text,
-        message_id=row.message_id,
-        speaker=row.speaker,
-        own=row.own,
-        forwarded_from=row.forwarded_from,
-        url=row.url,
-        key=row.key,
-    )
+_episode = reader(Episode)
+_segment = reader(Segment)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from internal.events import bus
 from internal.events.bus import Topic
 from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
+from internal.storage.rows import reader
 from internal.storage.tables import notifications, users
 from internal.storage.types import new_id, one_of
 
@@ -228,23 +229,4 @@ def _of(user_id: int, state: NotificationState | None) -> ColumnElement[bool]:
     return mine if state is None else mine & (notifications.c.state == state.value)
 
 
-def _notification(row: Row[Any]) -> Notification:
-    return Notification(
-        user_id=row.user_id,
-        id=row.id,
-        kind=NotificationKind(row.kind),
-        ref_id=row.ref_id,
-        text=row.text,
-        payload=row.payload,
-        state=NotificationState(row.state),
-        urgent=row.urgent,
-        not_before=row.not_before,
-        created_at=row.created_at,
-        event_id=row.event_id,
-        dedupe=row.dedupe,
-        decided_at=row.decided_at,
-        reason=row.reason,
-        merged_into=row.merged_into,
-        message_id=row.message_id,
-        attempts=row.attempts,
-    )
+_notification = reader(Notification, kind=NotificationKind, state=NotificationState)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, func, insert, select, update
 
 from internal.errors import Refused
 from internal.graph import name_repository
@@ -21,6 +21,7 @@ from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.rows import reader
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
@@ -370,21 +371,5 @@ def _row(person: Person) -> dict[str, Any]:
     }
 
 
-def person_of(row: Row[Any]) -> Person:
-    """A stored row as a profile, whether it is visible or not."""
-    return Person(
-        id=row.id,
-        user_id=row.user_id,
-        entity_id=row.entity_id,
-        display_name=row.display_name,
-        circle=Circle(row.circle),
-        bio=row.bio,
-        first_seen=row.first_seen,
-        last_seen=row.last_seen,
-        aliases=tuple(row.aliases),
-        telegram_id=row.telegram_id,
-        username=row.username,
-        mention_count=row.mention_count,
-        rev=row.rev,
-        field_meta=row.field_meta,
-    )
+person_of = reader(Person, circle=Circle, aliases=tuple)
+"""A stored row as a profile, whether it is visible or not."""

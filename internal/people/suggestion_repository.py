@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from internal.storage.engine.upsert import upsert
+from internal.storage.rows import reader
 from internal.storage.tables import suggestions, tombstones
 from internal.storage.types import new_id
 
@@ -172,14 +173,4 @@ def _identity(kind: SuggestionKind, payload: dict[str, Any]) -> tuple[Any, ...]:
     return (payload["field"], payload["value"])
 
 
-def _suggestion(row: Row[Any]) -> Suggestion:
-    return Suggestion(
-        id=row.id,
-        user_id=row.user_id,
-        kind=row.kind,
-        person_id=row.person_id,
-        payload=row.payload,
-        state=row.state,
-        created_at=row.created_at,
-        run_id=row.run_id,
-    )
+_suggestion = reader(Suggestion)

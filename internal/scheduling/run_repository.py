@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, Row, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, bindparam, case, delete, func, insert, select, update
 
 from internal.scheduling import lease_repository
 from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
+from internal.storage.rows import reader
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import Moment, new_id
 
@@ -366,24 +367,5 @@ def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> 
     return None if row is None else _run(row)
 
 
-def _run(row: Row[Any]) -> Run:
-    return Run(
-        id=row.id,
-        user_id=row.user_id,
-        agent=row.agent,
-        episode_id=row.episode_id or "",
-        rev=row.rev,
-        first_n=row.first_n,
-        last_n=row.last_n,
-        state=RunState(row.state),
-        claim=row.claim,
-        attempts=row.attempts,
-        outages=row.outages,
-        due_at=row.due_at,
-        created_at=row.created_at,
-        snapshot=row.snapshot,
-        reply=row.reply,
-        error=row.error,
-        replaces=row.replaces,
-        session_id=row.session_id,
-    )
+# A run over a whole session has no fragment.
+_run = reader(Run, episode_id=lambda known: known or "", state=RunState)

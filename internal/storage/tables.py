@@ -25,6 +25,7 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.schema import SchemaItem
 
 from internal.storage.row_ids import NumberedKey, only_on
 from internal.storage.types import Moment, OwnerOrSystem, Text
@@ -48,14 +49,26 @@ def _where(condition: str, postgres: str | None = None) -> dict[str, Any]:
     return {"sqlite_where": text(condition), "postgresql_where": text(postgres or condition)}
 
 
+def _unique(name: str, *columns: str, where: str) -> Index:
+    """An index that lets only one row with the same columns meet the condition."""
+    return Index(name, *columns, unique=True, **_where(where))
+
+
+def _table(name: str, *items: SchemaItem, **options: Any) -> Table:
+    return Table(name, metadata, *items, **options)
+
+
+def _owned(name: str, *items: SchemaItem) -> Table:
+    """A table whose key leads with the owner."""
+    return _table(name, Column("user_id", BigInteger, primary_key=True, autoincrement=False), *items)
+
+
 # JSON that is looked for as a whole: PostgreSQL compares only its binary form.
 _ComparedJson = JSON().with_variant(JSONB, "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 
-users = Table(
+users = _owned(
     "users",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("role", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("name", Text, nullable=False, info=TEXT),
@@ -69,24 +82,21 @@ users = Table(
     Column("next_rev", BigInteger, nullable=False, server_default="1"),
 )
 
-settings = Table(
+settings = _table(
     "settings",
-    metadata,
     Column("key", Text, primary_key=True),
     Column("value", JSON, nullable=False),
 )
 
-leases = Table(
+leases = _table(
     "leases",
-    metadata,
     Column("name", Text, primary_key=True),
     Column("holder", Text, nullable=False),
     Column("until", BigInteger, nullable=False),
 )
 
-inbox = Table(
+inbox = _table(
     "inbox",
-    metadata,
     Column("n", _Serial, primary_key=True, autoincrement=True),
     Column("bot_id", BigInteger, nullable=False),
     Column("update_id", BigInteger, nullable=False),
@@ -102,10 +112,8 @@ inbox = Table(
     **_GROWING,
 )
 
-turns = Table(
+turns = _owned(
     "turns",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("bot_id", BigInteger, nullable=False),
     Column("lane", Text, nullable=False),
@@ -119,14 +127,12 @@ turns = Table(
     Column("first_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
     Column("error", Text),
-    Index("idx_turns_collecting", "user_id", "bot_id", "lane", unique=True, **_where("state = 'collecting'")),
+    _unique("idx_turns_collecting", "user_id", "bot_id", "lane", where="state = 'collecting'"),
     Index("idx_turns_open", "state", **_where("state IN ('collecting', 'running')")),
 )
 
-messages = Table(
+messages = _owned(
     "messages",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, nullable=False),
     Column("role", Text, nullable=False),
@@ -152,19 +158,16 @@ messages = Table(
     Index("idx_messages_waiting", "user_id", "seq", **_where("episode_id IS NULL")),
 )
 
-dialogue_state = Table(
+dialogue_state = _owned(
     "dialogue_state",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("last_published_message_id", Text),
     Column("last_activity", Moment, nullable=False),
     Column("is_active", Boolean, nullable=False, server_default=true()),
     Index("idx_dialogue_state_active", "is_active", **_where("is_active = true")),
 )
 
-events = Table(
+events = _table(
     "events",
-    metadata,
     Column("seq", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
     Column("user_id", OwnerOrSystem, nullable=False),
@@ -184,9 +187,8 @@ events = Table(
     **_GROWING,
 )
 
-agent_state = Table(
+agent_state = _table(
     "agent_state",
-    metadata,
     Column("agent_id", Text, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("user_id", BigInteger),
@@ -195,9 +197,8 @@ agent_state = Table(
     Index("idx_agent_state_agent", "agent_id"),
 )
 
-outbox = Table(
+outbox = _table(
     "outbox",
-    metadata,
     Column("n", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
     Column("user_id", BigInteger, nullable=False),
@@ -224,10 +225,8 @@ outbox = Table(
     **_GROWING,
 )
 
-episodes = Table(
+episodes = _owned(
     "episodes",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("source", Text, nullable=False),
     Column("name", Text, nullable=False, info=TEXT),
@@ -242,14 +241,12 @@ episodes = Table(
     Column("dedupe", Text, info=TEXT),
     Column("processed_at", Moment),
     Index("idx_episodes_id", "id"),
-    Index("idx_episodes_dedupe", "user_id", "dedupe", unique=True, **_where("dedupe IS NOT NULL")),
+    _unique("idx_episodes_dedupe", "user_id", "dedupe", where="dedupe IS NOT NULL"),
     Index("idx_episodes_time", "user_id", "reference_time"),
 )
 
-segments = Table(
+segments = _owned(
     "segments",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("episode_id", Text, primary_key=True),
     Column("n", Integer, primary_key=True, autoincrement=False),
     Column("text", Text, info=TEXT),
@@ -260,13 +257,12 @@ segments = Table(
     Column("forwarded_from", Text, info=TEXT),
     Column("url", Text, info=TEXT),
     Column("key", Text, info=TEXT),
-    Index("idx_segments_key", "user_id", "key", unique=True, **_where("key IS NOT NULL")),
+    _unique("idx_segments_key", "user_id", "key", where="key IS NOT NULL"),
     Index("idx_segments_message", "user_id", "message_id", **_where("message_id IS NOT NULL")),
 )
 
-runs = Table(
+runs = _table(
     "runs",
-    metadata,
     Column("n", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
     Column("user_id", BigInteger, nullable=False),
@@ -306,9 +302,8 @@ runs = Table(
     **_GROWING,
 )
 
-people = Table(
+people = _table(
     "people",
-    metadata,
     Column("id", _Serial, autoincrement=True),
     Column("user_id", BigInteger, nullable=False),
     Column("entity_id", Text, nullable=False),
@@ -330,21 +325,13 @@ people = Table(
     UniqueConstraint("user_id", "entity_id"),
     only_on("postgresql", Index("idx_people_id", "id")),
     Index("idx_people_user_circle", "user_id", "circle"),
-    Index(
-        "idx_people_telegram", "user_id", "telegram_id", unique=True,
-        **_where("telegram_id IS NOT NULL AND merged_into IS NULL"),
-    ),
-    Index(
-        "idx_people_username", "user_id", "username_key", unique=True,
-        **_where("username_key IS NOT NULL AND merged_into IS NULL"),
-    ),
+    _unique("idx_people_telegram", "user_id", "telegram_id", where="telegram_id IS NOT NULL AND merged_into IS NULL"),
+    _unique("idx_people_username", "user_id", "username_key", where="username_key IS NOT NULL AND merged_into IS NULL"),
     **_GROWING,
-)  # fmt: skip
+)
 
-name_keys = Table(
+name_keys = _owned(
     "name_keys",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("key", Text, primary_key=True, info=TEXT),
     Column("entity_id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
@@ -353,18 +340,14 @@ name_keys = Table(
     Index("idx_name_keys_entity", "user_id", "entity_id"),
 )
 
-mentions = Table(
+mentions = _owned(
     "mentions",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("person_id", BigInteger, primary_key=True, autoincrement=False),
     Column("episode_id", Text, primary_key=True),
 )
 
-merges = Table(
+merges = _owned(
     "merges",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("source", BigInteger, nullable=False),
     Column("target", BigInteger, nullable=False),
@@ -375,10 +358,8 @@ merges = Table(
     Index("idx_merges_target", "user_id", "target"),
 )
 
-node_merges = Table(
+node_merges = _owned(
     "node_merges",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("source", Text, nullable=False),
     Column("target", Text, nullable=False),
@@ -388,10 +369,8 @@ node_merges = Table(
     Column("undone_at", Moment),
 )
 
-evidence = Table(
+evidence = _owned(
     "evidence",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("target", Text, primary_key=True),
     Column("episode_id", Text, primary_key=True),
     Column("segment", Integer, primary_key=True, autoincrement=False),
@@ -403,10 +382,8 @@ evidence = Table(
     Index("idx_evidence_episode", "user_id", "episode_id"),
 )
 
-suggestions = Table(
+suggestions = _owned(
     "suggestions",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("person_id", BigInteger),
@@ -417,10 +394,8 @@ suggestions = Table(
     Column("decided_at", Moment),
 )
 
-forgettings = Table(
+forgettings = _owned(
     "forgettings",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("person_id", BigInteger),
@@ -431,28 +406,22 @@ forgettings = Table(
     Index("idx_forgettings_due", "due_at", **_where("state = 'pending'")),
 )
 
-hidings = Table(
+hidings = _owned(
     "hidings",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("forgetting_id", Text, primary_key=True),
     Column("kind", Text, primary_key=True),
     Column("target", Text, primary_key=True),
     Index("idx_hidings_target", "target"),
 )
 
-tombstones = Table(
+tombstones = _owned(
     "tombstones",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("key_hmac", Text, primary_key=True),
     Column("at", Moment, nullable=False),
 )
 
-graph_nodes = Table(
+graph_nodes = _owned(
     "graph_nodes",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("label", Text, nullable=False),
     Column("subtype", Text),
@@ -475,10 +444,8 @@ graph_nodes = Table(
     Index("idx_graph_nodes_name", "user_id", "label", "name_key"),
 )
 
-graph_edges = Table(
+graph_edges = _owned(
     "graph_edges",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("type", Text, nullable=False),
     Column("source", Text, nullable=False),
@@ -502,10 +469,8 @@ graph_edges = Table(
     Index("idx_graph_edges_strength", "user_id", "type", "strength", "id", **_where("strength IS NOT NULL")),
 )
 
-facts = Table(
+facts = _owned(
     "facts",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("edge_id", Text, primary_key=True),
     Column("name", Text, nullable=False, info=TEXT),
     Column("fact", Text, nullable=False, info=TEXT),
@@ -520,10 +485,8 @@ facts = Table(
     Index("idx_facts_supersedes", "user_id", "supersedes", **_where("supersedes IS NOT NULL")),
 )
 
-claims = Table(
+claims = _owned(
     "claims",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("edge_id", Text),
     Column("source", Text, nullable=False),
@@ -552,10 +515,8 @@ claims = Table(
     Index("idx_claims_target_origin", "user_id", "target_origin", **_where("target_origin != target")),
 )
 
-observations = Table(
+observations = _owned(
     "observations",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("target", Text, nullable=False),
     Column("kind", Text, nullable=False),
@@ -569,10 +530,8 @@ observations = Table(
     Index("idx_observations_episode", "user_id", "episode_id"),
 )
 
-sessions = Table(
+sessions = _owned(
     "sessions",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("topic", Text, nullable=False, info=TEXT),
     Column("topic_by", Text, nullable=False),
@@ -582,14 +541,12 @@ sessions = Table(
     Column("closed_at", Moment),
     Column("rev", BigInteger, nullable=False),
     Index("idx_sessions_id", "id"),
-    Index("idx_sessions_open", "user_id", unique=True, **_where("closed_at IS NULL")),
+    _unique("idx_sessions_open", "user_id", where="closed_at IS NULL"),
     Index("idx_sessions_time", "user_id", "opened_at"),
 )
 
-chronicle = Table(
+chronicle = _owned(
     "chronicle",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("n", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, nullable=False),
     Column("session_id", Text, nullable=False),
@@ -601,16 +558,11 @@ chronicle = Table(
     Column("run_id", Text),
     Index("idx_chronicle_id", "user_id", "id", unique=True),
     Index("idx_chronicle_session", "user_id", "session_id", "n"),
-    Index(
-        "idx_chronicle_message", "user_id", "message_id", unique=True,
-        **_where("message_id IS NOT NULL"),
-    ),
-)  # fmt: skip
+    _unique("idx_chronicle_message", "user_id", "message_id", where="message_id IS NOT NULL"),
+)
 
-event_mentions = Table(
+event_mentions = _owned(
     "event_mentions",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("event_id", Text, primary_key=True),
     Column("entity_origin", Text, primary_key=True),
     Column("entity_id", Text, nullable=False),
@@ -619,19 +571,15 @@ event_mentions = Table(
     Index("idx_event_mentions_entity", "user_id", "entity_id"),
 )
 
-mirrors = Table(
+mirrors = _owned(
     "mirrors",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("target", Text, primary_key=True),
     Column("seq", BigInteger, nullable=False),
     Column("at", Moment, nullable=False),
 )
 
-reply_sources = Table(
+reply_sources = _owned(
     "reply_sources",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("message_id", Text, primary_key=True),
     Column("n", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
@@ -639,10 +587,8 @@ reply_sources = Table(
     Column("cited", Boolean, nullable=False),
 )
 
-search_items = Table(
+search_items = _owned(
     "search_items",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("item", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("ref_id", Text, nullable=False),
@@ -666,17 +612,13 @@ search_items = Table(
     Index("idx_search_items_embedded", "embedded", **_where("embedded IS NOT NULL")),
 )
 
-search_backlog = Table(
+search_backlog = _owned(
     "search_backlog",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, nullable=False),
 )
 
-vectors = Table(
+vectors = _owned(
     "vectors",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("item", Text, primary_key=True),
     Column("model", Text, primary_key=True),
     Column("dim", Integer, nullable=False),
@@ -684,9 +626,8 @@ vectors = Table(
     Column("vec", LargeBinary, nullable=False, info=TEXT),
 )
 
-changes = Table(
+changes = _table(
     "changes",
-    metadata,
     Column("seq", _Serial, autoincrement=True),
     Column("user_id", BigInteger, nullable=False),
     Column("kind", Text, nullable=False),
@@ -698,9 +639,8 @@ changes = Table(
     **_GROWING,
 )
 
-model_calls = Table(
+model_calls = _table(
     "model_calls",
-    metadata,
     Column("n", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
     Column("user_id", OwnerOrSystem, nullable=False),
@@ -725,10 +665,8 @@ model_calls = Table(
     **_GROWING,
 )
 
-spend = Table(
+spend = _owned(
     "spend",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("day", Text, primary_key=True),
     Column("agent", Text, primary_key=True),
     Column("calls", Integer, nullable=False),
@@ -736,20 +674,16 @@ spend = Table(
     Column("cost_usd", Float, nullable=False),
 )
 
-event_links = Table(
+event_links = _owned(
     "event_links",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("ref", Text, primary_key=True),
     Column("event_seq", BigInteger, primary_key=True, autoincrement=False),
     Column("name", Text, primary_key=True),
     Index("idx_event_links_event", "event_seq"),
 )
 
-tasks = Table(
+tasks = _owned(
     "tasks",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
@@ -775,20 +709,16 @@ tasks = Table(
     Index("idx_tasks_state", "user_id", "state", "next_at"),
 )
 
-task_firings = Table(
+task_firings = _owned(
     "task_firings",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("task_id", Text, primary_key=True),
     Column("due_at", Moment, primary_key=True),
     Column("fired_at", Moment, nullable=False),
     Column("notification_id", Text, nullable=False),
 )
 
-notifications = Table(
+notifications = _owned(
     "notifications",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("ref_id", Text),
@@ -814,10 +744,8 @@ notifications = Table(
     ),
 )
 
-context_snapshots = Table(
+context_snapshots = _owned(
     "context_snapshots",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("content", JSON, nullable=False, info=TEXT),
     Column("run_id", Text),
@@ -825,20 +753,16 @@ context_snapshots = Table(
     Column("created_at", Moment, nullable=False),
 )
 
-team_members = Table(
+team_members = _owned(
     "team_members",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("team_id", Text, primary_key=True),
     Column("team_name", Text, nullable=False, info=TEXT),
     Column("joined_at", Moment, nullable=False),
     Index("idx_team_members_team", "team_id"),
 )
 
-team_invitations = Table(
+team_invitations = _owned(
     "team_invitations",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("id", Text, primary_key=True),
     Column("team_id", Text, nullable=False),
     Column("team_name", Text, nullable=False, info=TEXT),
@@ -848,9 +772,8 @@ team_invitations = Table(
     Column("decided_at", Moment),
 )
 
-console_links = Table(
+console_links = _table(
     "console_links",
-    metadata,
     Column("token_hash", Text, primary_key=True),
     Column("user_id", BigInteger, nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -858,9 +781,8 @@ console_links = Table(
     Column("used_at", Moment),
 )
 
-console_sessions = Table(
+console_sessions = _table(
     "console_sessions",
-    metadata,
     Column("token_hash", Text, primary_key=True),
     Column("user_id", BigInteger),
     Column("csrf", Text, nullable=False),

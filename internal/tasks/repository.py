@@ -7,12 +7,13 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
 
 from internal.errors import Conflict
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.rows import reader
 from internal.storage.tables import forgettings, task_firings, tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
@@ -170,7 +171,4 @@ def _of(user_id: int, states: Collection[TaskState]) -> list[ColumnElement[bool]
     return [*wanted, tasks.c.state.in_([state.value for state in states])] if states else wanted
 
 
-def _task(row: Row[Any]) -> Task:
-    values = {name: getattr(row, name) for name in _COLUMNS}
-    values |= {"kind": TaskKind(row.kind), "state": TaskState(row.state), "origin": TaskOrigin(row.origin)}
-    return Task(**values)
+_task = reader(Task, kind=TaskKind, state=TaskState, origin=TaskOrigin)

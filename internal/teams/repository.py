@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from internal.storage.engine.row_policies import across_owners
+from internal.storage.rows import reader
 from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
 from internal.teams.model import Invitation, InvitationState, Member, Team, TeamPromise
 
@@ -165,14 +165,4 @@ def withdraw(connection: Connection, team_id: str, invited_by: int, now: datetim
         connection.execute(update(team_invitations).where(open_).values(values))
 
 
-def _invitation(row: Row[Any]) -> Invitation:
-    return Invitation(
-        row.user_id,
-        row.id,
-        row.team_id,
-        row.team_name,
-        row.invited_by,
-        InvitationState(row.state),
-        row.created_at,
-        row.decided_at,
-    )
+_invitation = reader(Invitation, state=InvitationState)

@@ -1,0 +1,30 @@
+"""Rows as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from sqlalchemy import Row
+
+T = TypeVar("T")
+
+
+def reader(kind: type[T], /, **converted: Callable[[Any], Any]) -> Callable[[Row[Any]], T]:
+    """Returns what makes an object of this dataclass from a row, whose columns are called as its fields.
+
+    `converted` says how the values of a column become those of the field, such as the members of an enumeration.
+    """
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    columns = attrgetter(*names)
+    places = [(names.index(name), convert) for name, convert in converted.items()]
+
+    def read(row: Row[Any]) -> T:
+        values = list(columns(row))
+        for place, convert in places:
+            values[place] = convert(values[place])
+        return kind(*values)
+
+    return read
