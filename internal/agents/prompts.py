@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -11,34 +10,7 @@ from string import Template
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import OwnerProfile, TranscriptLine
-from internal.people.model import escape
-
-BLOCK_TAGS = (
-    *(
-        "owner",
-        "known_facts",
-        "known_entities",
-        "known_memory",
-        "inner_circle",
-        "context_snapshot",
-        "notifications",
-        "relevant_people",
-        "facts",
-        "memories",
-        "past_messages",
-        "lessons",
-        "notes",
-        "metadata",
-        "people",
-        "candidates",
-    ),
-    *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
-    *("rules", "topic", "responses", "open_tasks"),
-)
-"""Every tag of our prompts."""
-
-# An unclosed "<owner" counts too: the text that follows may close it.
-_BLOCK_TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join(BLOCK_TAGS)})(?![\w-])[^<>]*>?", re.IGNORECASE)
+from internal.language.text.block_tags import escape, neutralised
 
 LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
 
@@ -51,14 +23,6 @@ def instructions(package: str, **fields: str) -> str:
 @cache
 def _template(package: str) -> Template:
     return Template(files(package).joinpath("prompt.md").read_text(encoding="utf-8"))
-
-
-def neutralised(text: str) -> str:
-    """Somebody's words, verbatim but for the tags of our blocks, which can neither open nor close one any more.
-
-    For dialogues, where code and line breaks must stay; on one line inside a block everything is escaped.
-    """
-    return _BLOCK_TAG.sub(lambda tag: tag[0].replace("<", "&lt;").replace(">", "&gt;"), text)
 
 
 def block(tag: str, lines: Sequence[str]) -> str:

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from internal.language.text.block_tags import escape
+
 
 class Circle(StrEnum):
     """How close a person is. The first two are the inner circle, always in the system prompt."""
@@ -70,12 +72,6 @@ def embedding_text(person: Person) -> str:
     Source: people-graph specification, "Создание Embeddings".
     """
     return f"{person.display_name} {person.username or ''} {' '.join(person.aliases)} {person.bio}"
-
-
-def escape(text: str) -> str:
-    """Text escaped for a prompt block: without tags and on one line."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return " ".join(escaped.split())
 
 
 def candidate_line(person: Person) -> str:

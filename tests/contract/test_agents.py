@@ -26,11 +26,11 @@ from internal.agents.model import (
     TranscriptLine,
     WeighingRequest,
 )
-from internal.agents.prompts import BLOCK_TAGS
 from internal.agents.task_manager.output import parse as parse_tasks
 from internal.errors import ModelUnavailable
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
+from internal.language.text.block_tags import BLOCK_TAGS
 from internal.notifications.model import Notification, NotificationKind, NotificationState
 from internal.people.model import Circle, Person, candidate_line
 from internal.people.operations import Added, Updated

@@ -10,8 +10,8 @@ from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
-from internal.people.model import escape
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
 """Enough for some 58 judgements: the answers of a long session."""

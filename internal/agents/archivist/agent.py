@@ -12,9 +12,10 @@ from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, Sam
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import ArchivistConfig
 from internal.knowledge.entities.types import EntityType, EntityTypes
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 from internal.memory.model import KnownMemory
-from internal.people.model import Person, candidate_line, escape
+from internal.people.model import Person, candidate_line
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
 """60 lines may hold some dozens of people, facts and memories, and a thinking model reads them."""
@@ -68,7 +69,7 @@ def _known_entity(entity: KnownEntity) -> str:
 def _known_memory(known: KnownMemory, timezone: str) -> str:
     """[G1] Goal | active | 2026-02-07 | выучить испанский"""
     day = f"{known.at.astimezone(ZoneInfo(timezone)):%Y-%m-%d}" if known.at else ""
-    described = " | ".join(part for part in (known.label, known.status or "", day, escape(known.text)) if part)
+    described = " | ".join(part for part in (known.label, escape(known.status or ""), day, escape(known.text)) if part)
     return f"[{known.handle}] {described}"
 
 

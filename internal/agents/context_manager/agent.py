@@ -11,9 +11,9 @@ from internal.agents.context_manager.output import REPLY_SCHEMA
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 from internal.notifications.model import Notification
-from internal.people.model import escape
 from internal.snapshots.model import PARTS, Snapshot
 
 LIMITS: Final = Limits()

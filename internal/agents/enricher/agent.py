@@ -10,8 +10,8 @@ from internal.agents.enricher.output import REPLY_SCHEMA, parse
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
-from internal.people.model import escape
 
 LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=20))
 """One sentence, for which the owner waits; without it his question is searched for as it is written."""

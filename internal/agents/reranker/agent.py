@@ -9,8 +9,9 @@ from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse
 from internal.config_agents import RerankerConfig
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
-from internal.people.model import escape, people_block
+from internal.people.model import people_block
 
 LIMITS: Final = Limits()
 """The owner waits for his answer meanwhile; after a minute the nearest people are taken."""

@@ -12,24 +12,16 @@ from typing import Final
 from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import DialogueLine, ResponderRequest
-from internal.agents.prompts import (
-    block,
-    clock_metadata,
-    facts_block,
-    instructions,
-    joined,
-    neutralised,
-    owner_block,
-    with_metadata,
-)
+from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import snapshot_block
 from internal.config_agents import ResponderConfig
+from internal.language.text.block_tags import escape, neutralised
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
-from internal.people.model import escape, people_block
+from internal.people.model import people_block
 
 OMITTED = "…"
 """Replaces what the owner said before the first of the assistant's messages that fits into the prompt."""

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import RecalledFact
 from internal.agents.prompts import block
-from internal.people.model import escape
+from internal.language.text.block_tags import escape
 
 
 def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:

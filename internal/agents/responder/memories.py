@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from internal.agents.model import RecalledMemory
 from internal.agents.prompts import block
 from internal.agents.responder.facts import day
-from internal.people.model import escape
+from internal.language.text.block_tags import escape
 
 
 def memories_block(memories: Sequence[RecalledMemory], timezone: str) -> str:
@@ -18,7 +18,7 @@ def memories_block(memories: Sequence[RecalledMemory], timezone: str) -> str:
 def memory_line(memory: RecalledMemory, timezone: str) -> str:
     """`[M1] Goal: run a marathon (active, 2026-02-03, by 2026-12-31)`: in the owner's days, without what is unknown."""
     details = [
-        *([memory.status] if memory.status else []),
+        *([escape(memory.status)] if memory.status else []),
         *([day(memory.at, timezone)] if memory.at else []),
         *([f"by {day(memory.due, timezone)}"] if memory.due else []),
         *(["associated"] if memory.associated else []),

@@ -19,7 +19,6 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
 )
-from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
 from internal.agents.responder.memories import lessons_block, memories_block
@@ -30,6 +29,7 @@ from internal.agents.responder.relevant_memories import of_kind, said_before, sa
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
+from internal.language.text.block_tags import neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply

@@ -12,8 +12,8 @@ from typing import Any
 import regex
 
 from internal.agents.markdown_code import Code
-from internal.agents.prompts import BLOCK_TAGS
 from internal.errors import ModelReplyInvalid
+from internal.language.text.block_tags import BLOCK_TAGS
 
 _NAMES = "|".join(BLOCK_TAGS)
 _TAG = regex.compile(rf"<\s{{0,3}}(/?)\s{{0,3}}({_NAMES})(?:\s[^<>]{{0,80}})?(/?)>", regex.IGNORECASE)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import PassageLine, RecalledPassage
 from internal.agents.prompts import block
-from internal.people.model import escape
+from internal.language.text.block_tags import escape
 
 ASSISTANT: Final = "you"
 """The speaker of the assistant's own words, as the assistant is shown it."""

@@ -6,7 +6,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from internal.agents.prompts import block
-from internal.people.model import escape
+from internal.language.text.block_tags import escape
 from internal.snapshots.model import PARTS, Item, Part, Snapshot
 
 _CALLED: Final[dict[Part, str]] = {"who": "Who", "now": "Now", "threads": "Open"}

@@ -9,8 +9,8 @@ from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.agents.task_manager.output import REPLY_SCHEMA
 from internal.config_agents import AgentConfig
+from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
-from internal.people.model import escape
 
 LIMITS: Final = Limits()
 """A slice of 60 lines holds a few tasks."""
@@ -47,4 +47,4 @@ class ModelTaskManager:
 
 def _known(task: KnownTask) -> str:
     due = "no date" if task.due is None else f"{task.due:%Y-%m-%d}" if task.whole_day else f"{task.due:%Y-%m-%dT%H:%M}"
-    return f"[{task.handle}] {task.state} | {due} | {task.recurrence or 'once'} | {escape(task.title)}"
+    return f"[{task.handle}] {task.state} | {due} | {escape(task.recurrence or 'once')} | {escape(task.title)}"

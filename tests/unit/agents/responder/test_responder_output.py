@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.agents.prompts import BLOCK_TAGS
 from internal.agents.responder.output import BlockFilter, Speech, spoken
 from internal.errors import ModelReplyInvalid
+from internal.language.text.block_tags import BLOCK_TAGS
 
 FENCED_BLOCK = "Так выглядит блок:\n```xml\n<owner>\n  <notes/>\n</owner>\n```\nПонятно?"
 
