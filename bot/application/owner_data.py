@@ -50,6 +50,9 @@ class OwnerData:
             await self._database.read(lambda c: users.get(c, user_id))
         return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
+    async def undo(self, user_id: int, forgetting: str) -> None:
+        await self._eraser.undo(user_id, forgetting)
+
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
         await asyncio.to_thread(expect_within, self._data_dir, file, "file")
         document = await asyncio.to_thread(_parse, file)

@@ -76,15 +76,25 @@ def _write_private(target: Path, document: str) -> None:
 @click.option("--episode", metavar="ID", help="A fragment with its messages, or a text, and all that follows from it.")
 @click.option("--message", metavar="ID", help="One message, and all that only it supports.")
 @click.option("--everything", is_flag=True, help="All that is kept of this user.")
+@click.option("--undo", "undone", metavar="ID", help="Show again what is hidden for this forgetting.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(
-    config_path: Path | None, user_id: int, messages: bool, everything: bool, yes: bool, **chosen: str | None
+    config_path: Path | None,
+    user_id: int,
+    messages: bool,
+    everything: bool,
+    yes: bool,
+    undone: str | None,
+    **chosen: str | None,
 ) -> None:
     """Erase something of one user for good, at once, and tell what fell with it.
 
     A running bot does it; if none runs, it is done here. Backups that were made before still hold it: they are named.
     """
-    kind, ref_id = _one_of(everything, chosen)
+    if undone is not None and not (everything or any(chosen.values())):
+        asyncio.run(_undo(load(config_path), user_id, undone))
+        return
+    kind, ref_id = _one_of(everything or undone is not None, chosen)
     if messages and kind != "fact":
         raise click.UsageError("--messages goes with --fact only")
     what = "everything" if ref_id is None else f"{kind} {ref_id}" + " with its messages" * messages
@@ -113,6 +123,14 @@ async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, 
     order = {"user_id": user_id, "kind": kind, "ref_id": ref_id, "messages": messages}
     async with open_rest(config) as rest:
         return await rest.post(FORGET_PATH, order, Erased)
+
+
+async def _undo(config: Config, user_id: int, forgetting: str) -> None:
+    from bot.application.rest import open_rest
+    from bot.web.admin.owner_data import UNDO_PATH
+
+    async with open_rest(config) as rest:
+        await rest.text(UNDO_PATH, body={"user_id": user_id, "forgetting": forgetting})
 
 
 def _report_lines(what: str, erased: Erased) -> list[str]:

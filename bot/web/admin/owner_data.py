@@ -14,6 +14,7 @@ from internal.storage.erasure.forgettings import Kind
 
 EXPORT_PATH = "/admin/export"
 FORGET_PATH = "/admin/forget"
+UNDO_PATH = "/admin/forget/undo"
 READ_BACK_PATH = "/admin/import/export"
 
 _LARGEST_ID = 2**63 - 1
@@ -29,6 +30,10 @@ class OwnerData(Protocol):
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         """Erases it now, without time to undo. Raises as `ForgettingService.erase_now`."""
+        ...
+
+    async def undo(self, user_id: int, forgetting: str) -> None:
+        """Shows again what is hidden for a forgetting. Raises NotFound when it is too late, or nothing is hidden."""
         ...
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
@@ -54,6 +59,10 @@ class ForgetOrder(_Order):
     messages: bool = False
 
 
+class UndoOrder(_Order):
+    forgetting: Annotated[str, Field(max_length=200)]
+
+
 class ReadBackOrder(_Order):
     file: str
 
@@ -75,6 +84,10 @@ def owner_data_router(owner_data: OwnerData) -> APIRouter:
     @router.post(FORGET_PATH)
     async def forget(order: ForgetOrder) -> Erased:
         return await owner_data.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
+
+    @router.post(UNDO_PATH, status_code=204)
+    async def undo(order: UndoOrder) -> None:
+        await owner_data.undo(order.user_id, order.forgetting)
 
     @router.post(READ_BACK_PATH)
     async def read_back(order: ReadBackOrder) -> ReadExport:

@@ -201,6 +201,19 @@ class ForgettingService:
         holding = [backup.path.name for backup in self._backups()]
         return Erased(report.counts(), holding, not self._log_to_empty, left)
 
+    async def undo(self, user_id: int, forgetting_id: str) -> None:
+        """Runs `undo`, with the event that says so; shows again what is hidden for an id that no request has."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            if (user_id, forgetting_id) in hidings.unexplained(connection):
+                show(connection, Forgetting(user_id, forgetting_id, "memory", None, now, now))
+            else:
+                append_event(connection, UNDONE, undo(connection, user_id, forgetting_id), now)
+
+        with acting_for(user_id):
+            await self._database.write(work)
+
     async def _erase_one(self, forgetting: Forgetting) -> bool:
         def work(connection: Connection) -> ErasureReport | None:
             if forgettings.state(connection, forgetting.user_id, forgetting.id) != "pending":

@@ -19,6 +19,7 @@ from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup
 from internal.storage.engine.postgres_server import ServerState
+from internal.storage.erasure import hidings
 from internal.storage.migration import current_revision, head_revision
 from internal.storage.vectors import Progress
 
@@ -89,6 +90,7 @@ class Stored:
     oldest_user: datetime | None
     vectors: Progress
     foreign_vectors: int
+    hidden: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
 
 def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
@@ -102,6 +104,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
         oldest_user=everybody[0].created_at if everybody else None,
         vectors=vectors.progress(connection, model, dimensions),
         foreign_vectors=vectors.of_other_models(connection, model, dimensions),
+        hidden=hidings.unexplained(connection),
     )
 
 
@@ -112,6 +115,7 @@ def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[C
         _dead_runs(stored.dead),
         _outbox(stored.owed, now, running=running),
         *_other_bots(stored.owed),
+        *_hidden(stored.hidden),
         _vectors(stored, model),
         check_clock(now, stored.newest),
     ]
@@ -290,6 +294,17 @@ def _other_bots(owed: Owed) -> list[Check]:
         return []
     waits = f"{owed.foreign} message{_s(owed.foreign)} of another bot's wait for its token; this bot does not send them"
     return [note("other bot", waits, "other-bot-waits", count=owed.foreign)]
+
+
+def _hidden(unexplained: Mapping[tuple[int, str], int]) -> list[Check]:
+    """What an update left hidden though nobody waits for its erasing any more."""
+    checks = []
+    for (user_id, forgetting), count in unexplained.items():
+        message = f"{count} row{_s(count)} of user {user_id} would stay hidden for ever: no forgetting explains them"
+        command = f"laplaced forget --user {user_id} --undo {forgetting}"
+        values: dict[str, Value] = {"count": count, "user": str(user_id), "command": command}
+        checks.append(finding("hidden", message, f"{command} shows them again", "hidden-unexplained", **values))
+    return checks
 
 
 def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:

@@ -15,6 +15,7 @@ from internal.dialogue import search_item_repository as message_items
 from internal.errors import Conflict, Refused
 from internal.events import link_repository
 from internal.flows.archival.ingestion import put_episode_item
+from internal.flows.forgetting.hide import hide
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.transfer.export import FORMAT
 from internal.graph import store
@@ -23,6 +24,8 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import fact_repository
 from internal.memory import service as memory
 from internal.people import repository as people
+from internal.storage.erasure import forgettings, hidings
+from internal.storage.erasure.hidings import DERIVED
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import chronicle, claims, graph_nodes, messages
 from internal.storage.tables import episodes as episodes_table
@@ -68,6 +71,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExp
         audit.fill_from_log(connection, user_id)
     link_repository.derive(connection, user_id)
     make_findable(connection, user_id)
+    _hide_as_earlier_versions(connection, user_id)
     return ReadExport(user_id, stored)
 
 
@@ -87,6 +91,14 @@ def make_findable(connection: Connection, user_id: int) -> None:
         segments = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
         put_episode_item(connection, episode, segments, next_rev(connection, user_id))
     message_items.put_later(connection, user_id)
+
+
+def _hide_as_earlier_versions(connection: Connection, user_id: int) -> None:
+    """Hides what waits to be forgotten according to an export of a version that had no rows, or none of messages."""
+    for asked in forgettings.pending(connection, user_id):
+        kinds = ("message",) if asked.kind in ("message", "episode") else DERIVED
+        if not any(hidings.of_requests(connection, user_id, [asked.id], kind) for kind in kinds):
+            hide(connection, asked)
 
 
 def _checked(document: Any, user_id: int) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, insert, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, literal, or_, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
@@ -68,7 +68,8 @@ def hide_every(connection: Connection, user_id: int, forgetting_id: str) -> None
     for kind, table in _TABLES.items():
         rows = select(literal(user_id), literal(forgetting_id), literal(kind), table.c.id)
         every = rows.where(table.c.user_id == user_id)
-        connection.execute(insert(hidings).from_select(["user_id", "forgetting_id", "kind", "target"], every))
+        columns = ["user_id", "forgetting_id", "kind", "target"]
+        connection.execute(upsert(hidings).from_select(columns, every).on_conflict_do_nothing())
 
 
 def inherit(connection: Connection, user_id: int, kind: HiddenKind, before: str, after: str) -> None:
@@ -104,6 +105,18 @@ def end(connection: Connection, user_id: int, forgetting_id: str) -> Targets:
     for row in connection.execute(delete(hidings).where(one).returning(hidings.c.kind, hidings.c.target)).all():
         ended[row.kind].add(row.target)
     return {kind: set(_now_visible(connection, user_id, kind, targets)) for kind, targets in ended.items()}
+
+
+def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
+    """How much is hidden for a request that is not pending, by owner and the id of the request: it would never end."""
+    asked = select(forgettings.c.id).where(
+        forgettings.c.user_id == hidings.c.user_id,
+        forgettings.c.id == hidings.c.forgetting_id,
+        forgettings.c.state == "pending",
+    )
+    place = (hidings.c.user_id, hidings.c.forgetting_id)
+    query = select(*place, func.count()).where(~asked.exists()).group_by(*place).order_by(*place)
+    return {(user_id, forgetting_id): count for user_id, forgetting_id, count in connection.execute(query)}
 
 
 def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:

@@ -55,6 +55,9 @@ LEFT_OUT: Final = frozenset(
 NUMBERED: Final = {events: "seq", outbox: "n", runs: "n", model_calls: "n"}
 """Numbers that only order rows: an import gives new ones, since others may have the old."""
 
+_DROPPED: Final = {(table, "hidden_until") for table in (people, graph_nodes, graph_edges)}
+"""Columns that earlier versions exported: what they say is in `hidings` now."""
+
 _OPEN: Final[dict[Table, Sequence[str]]] = {
     outbox: ("pending", "sending", "unknown", "held"),
     turns: ("collecting", "running"),
@@ -202,6 +205,8 @@ def _decoded_row(table: Table, user_id: int, row: Any, place: str) -> dict[str, 
         raise Refused("malformed", f"{place}.user_id: the owner's own is expected")
     found = {}
     for name, value in row.items():
+        if (table, name) in _DROPPED:
+            continue
         if name not in table.c:
             raise Refused("malformed", f"{place}.{name}: this version has no such column; it may be of a newer one")
         try:

@@ -19,6 +19,7 @@ from internal.dialogue import repository as dialogue
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.people import repository as known
 from internal.people import service as people
 from internal.storage.database import Database
 from internal.storage.migration import migrate
@@ -52,13 +53,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(data: Path, work: Any) -> None:
-    async def make() -> None:
+def made(data: Path, work: Any) -> Any:
+    async def make() -> Any:
         async with Database.open(data / "laplaced.db") as database:
             await database.exclusive(migrate)
-            await database.write(work)
+            return await database.write(work)
 
-    asyncio.run(make())
+    return asyncio.run(make())
 
 
 def read(data: Path, work: Any) -> Any:
@@ -158,11 +159,7 @@ def test_a_fact_is_forgotten_with_the_messages_that_said_it(folder: Path) -> Non
         claim = NewClaim(me.id, "LIKES", birds.id, "Люблю канареек", FIRST_MOMENT, episode_id=new_id(), lines=[line])
         return str(knowledge.record_claims(connection, OWNER, [claim], now=FIRST_MOMENT).facts[0])
 
-    async def write() -> str:
-        async with Database.open(folder / "data" / "laplaced.db") as database:
-            return await database.write(told)
-
-    fact_id = asyncio.run(write())
+    fact_id = made(folder / "data", told)
     gone = laplaced("forget", "--user", str(OWNER), "--fact", fact_id, "--messages", "--yes")
     assert gone.exit_code == 0
     assert gone.stdout.startswith(f"forgotten: fact {fact_id} with its messages (1 messages, 1 facts")
@@ -170,6 +167,23 @@ def test_a_fact_is_forgotten_with_the_messages_that_said_it(folder: Path) -> Non
         "Хороший день"
     ]
     assert SECRET.encode() not in (folder / "data/laplaced.db").read_bytes()
+
+
+def test_what_nothing_explains_is_named_and_shown_again(folder: Path) -> None:
+    """Migration 0008 hid some things for no request: `doctor` names the command that shows them."""
+    person = "SELECT entity_id FROM people WHERE user_id = 500"
+    hide = f"INSERT INTO hidings (user_id, forgetting_id, kind, target) SELECT 500, 'unknown', 'node', ({person})"
+    made(folder / "data", lambda c: c.exec_driver_sql(hide).rowcount)
+    found = laplaced("doctor").stdout
+    assert "1 row of user 500" in found
+    command = (
+        next(line for line in found.splitlines() if "hidden" in line).split("Fix: laplaced ")[1].split(" shows")[0]
+    )
+    assert read(folder / "data", lambda c: known.listing(c, OWNER)) == []
+    assert laplaced(*command.split()).exit_code == 0
+    assert len(read(folder / "data", lambda c: known.listing(c, OWNER))) == 1
+    assert laplaced(*command.split()).stderr == "laplaced: there is nothing to undo any more\n"
+    assert "hidden" not in laplaced("doctor").stdout
 
 
 def test_everything_is_forgotten_by_command(folder: Path) -> None:
@@ -187,6 +201,7 @@ def test_everything_is_forgotten_by_command(folder: Path) -> None:
         ("--fact", "a", "--entity", "b"),
         ("--person",),
         ("--message", "a", "--messages", "--yes"),
+        ("--message", "a", "--undo", "b"),
     ],
 )
 def test_exactly_one_thing_is_forgotten(folder: Path, words: tuple[str, ...]) -> None:

@@ -52,6 +52,7 @@ def test_clean_store_has_no_finding() -> None:
         (replace(CLEAN, owed=Owed(0, None, 0, 2)), "other bot", Level.NOTE),
         (replace(CLEAN, vectors=Progress(3, 5)), "vectors", Level.NOTE),
         (replace(CLEAN, foreign_vectors=9), "vectors", Level.NOTE),
+        (replace(CLEAN, hidden={(7, "unknown"): 2}), "hidden", Level.FINDING),
         (replace(CLEAN, newest=NOW + timedelta(hours=1)), "clock", Level.FINDING),
         (replace(CLEAN, newest=None), "clock", Level.OK),
     ],

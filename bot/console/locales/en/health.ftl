@@ -35,6 +35,7 @@ check-note = note
 check-finding = needs attention
 check-quarantine = Updates set aside
 check-runs = Agent runs
+check-hidden = Hidden
 check-outbox = Outgoing messages
 check-vectors = Vectors
 check-clock = Clock

@@ -35,6 +35,7 @@ check-note = к сведению
 check-finding = требует внимания
 check-quarantine = Отложенные обновления
 check-runs = Запуски агентов
+check-hidden = Скрытое
 check-outbox = Исходящие сообщения
 check-vectors = Векторы
 check-clock = Часы

@@ -35,6 +35,7 @@ check-note = до відома
 check-finding = потребує уваги
 check-quarantine = Відкладені оновлення
 check-runs = Запуски агентів
+check-hidden = Приховане
 check-outbox = Вихідні повідомлення
 check-vectors = Вектори
 check-clock = Годинник

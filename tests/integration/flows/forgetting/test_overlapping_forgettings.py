@@ -255,3 +255,19 @@ async def test_a_sentence_does_not_come_back_after_its_message_was_erased(stage:
     stage.talk.clock.advance(UNDO_WINDOW)
     await stage.eraser.erase_due()
     assert await stage.tables_with("Вихрь") == set()
+
+
+async def test_erased_at_once_while_another_waits(talk: Talk) -> None:
+    """Of the two messages that state a fact one waits, the other is erased over REST: now the fact waits too."""
+    stage = ErasingStage(talk)
+    stage.reply("чай", facts=[fact("user", "LIKES", "чай", "Любит чай", 1)])
+    await stage.said("Люблю чай")
+    await stage.said("Да, очень люблю чай")
+    first, second = [one.id for one in await talk.messages() if one.role == "user"]
+    now = talk.clock.now()
+    asked = await talk.write(lambda c: requests.ask(c, OWNER, "message", first, now=now))
+    assert len(await stage.facts()) == 1
+    await stage.forget("message", second)
+    assert await stage.facts() == []
+    await talk.write(lambda c: requests.undo(c, OWNER, asked.id))
+    assert len(await stage.facts()) == 1

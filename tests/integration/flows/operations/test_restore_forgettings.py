@@ -9,6 +9,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.flows.forgetting import requests
 from internal.flows.operations.restore import restore
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
@@ -108,4 +109,24 @@ async def test_of_another_instance_nothing_is_learnt(talk: Talk, tmp_path: Path)
         await other.write(lambda c: c.execute(update(users).values(created_at=later)))
     await restore(made.path, users_of, clock=talk.clock, tombstone_key=KEY, force=True)
     async with Database.open(users_of) as restored:
+        assert (await restored.read(known))[0] == ["Любит чай"]
+
+
+async def test_messages_wait_with_their_fact(talk: Talk, tmp_path: Path) -> None:
+    """A fact that waits to be forgotten with the message that stated it: hidden after a restore too, undone with it."""
+    stage = ErasingStage(talk)
+    stage.reply("чай", facts=[fact("LIKES", "чай", "Любит чай")])
+    await stage.said("Люблю чай")
+    made = await backup.back_up(stage.database.path, tmp_path / "backups", talk.clock.now())
+    [liked] = await stage.facts()
+    now = talk.clock.now()
+    asked = await talk.write(lambda c: requests.ask(c, OWNER, "fact", liked.id, now=now))
+    await talk.write(lambda c: requests.ask_messages(c, OWNER, liked.id, now=now))
+    target = tmp_path / "copy.db"
+    await backup.back_up_to(stage.database.path, target, talk.clock.now())
+    await restore(made.path, target, clock=talk.clock, tombstone_key=KEY, force=True)
+    async with Database.open(target) as restored:
+        assert len(await restored.read(lambda c: messages_to_forget(c, OWNER))) == 1
+        await restored.write(lambda c: requests.undo(c, OWNER, asked.id))
+        assert await restored.read(lambda c: messages_to_forget(c, OWNER)) == set()
         assert (await restored.read(known))[0] == ["Любит чай"]

@@ -23,6 +23,7 @@ from internal.flows.merging import people as merging_people
 from internal.flows.notifications.reminders import ReminderScheduler
 from internal.flows.transfer.export import export_document
 from internal.flows.transfer.restore_export import ReadExport, read_back
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.notifications import repository as notifications
@@ -311,6 +312,22 @@ async def test_ids_of_somebody_else_are_not_taken(stage: ErasingStage, elsewhere
     with pytest.raises(Refused, match="people"):
         await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
     assert await elsewhere.read(lambda c: c.execute(select(users.c.user_id)).scalars().all()) == [OTHER]
+
+
+async def test_exports_of_earlier_versions_are_read(stage: ErasingStage, elsewhere: Database) -> None:
+    """They said in columns of their own what is hidden, and had no rows about messages: what waits is hidden still."""
+    await lived(stage)
+    [said, *_] = [one for one in await stage.talk.messages() if one.role == "user"]
+    now = stage.talk.clock.now()
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", said.id, now=now))
+    exported = await document(stage)
+    exported["tables"].pop("hidings")
+    for table in ("people", "graph_nodes", "graph_edges"):
+        for row in exported["tables"][table]:
+            row["hidden_until"] = now.isoformat()
+    await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
+    assert said.id in await elsewhere.read(lambda c: messages_to_forget(c, OWNER))
+    assert len(await elsewhere.read(lambda c: people.listing(c, OWNER))) > 0
 
 
 def _first(told: Any) -> Any:
