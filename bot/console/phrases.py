@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,6 +14,8 @@ from babel.numbers import format_decimal
 from fluent.runtime import FluentBundle, FluentResource
 
 LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
+_TALK = re.compile(r"(dialogue|session) (\d{4}-\d\d-\d\d \d\d:\d\d)")
+"""Names of stored fragments (in UTC) and of sessions (in the owner's zone)."""
 _LOCALES = Path(__file__).parent / "locales"
 
 
@@ -39,6 +42,18 @@ class Phrases:
     def reason(self, decision: str) -> str:
         """The reason of a decision: a rule's key in the reader's language, a model's sentence unchanged."""
         return self.known(f"reason-{decision.replace('_', '-')}", decision)
+
+    def relation(self, name: str) -> str:
+        """The relation of a fact; most are free text."""
+        return self.known(f"relation-{name}", name.replace("_", " ").lower())
+
+    def source(self, name: str) -> str:
+        """The name of a source or context: of a conversation its time in the reader's words, any other unchanged."""
+        talk = _TALK.fullmatch(name)
+        if talk is None:
+            return name
+        at = datetime.fromisoformat(talk[2]).replace(tzinfo=UTC if talk[1] == "dialogue" else self.zone)
+        return f"{self('label-Session')}, {self.moment(at)}"
 
     def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
         """A time in the owner's zone, in a pattern of CLDR; a dash for None. Takes REST's ISO 8601, too."""

@@ -101,7 +101,7 @@ class _Fact:
     def _meta(self, names: dict[str, str]) -> None:
         say, fact = self._context.say, self._fact
         ends = [names.get(fact[f"{end}_node_uuid"]) for end in ("source", "target")]
-        chip(say.known(f"relation-{fact['name']}", fact["name"].replace("_", " ").lower()))
+        chip(say.relation(fact["name"]))
         if all(ends):
             words("span", " → ".join(str(one) for one in ends), "fact-ends")
         if fact["expired_at"]:
@@ -143,7 +143,7 @@ class _Fact:
         if line["forwarded_from"] or line["speaker"]:
             words("span", line["forwarded_from"] or line["speaker"])
         words("time", say.moment(line["at"]))
-        if episode is not None:
+        if episode is not None and say.source(episode["episode_name"]) == episode["episode_name"]:
             words("span", episode["episode_name"])
         address = line["telegram_link"] or line["url"] or (episode or {}).get("source_url")
         if address and str(address).startswith(("https://", "http://")):

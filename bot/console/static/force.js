@@ -3,8 +3,8 @@
 // hundred nodes: every pair is looked at.
 const APART = 130; // the length of a link at rest
 const PUSH = 14000;
-const WIDE = 116; // the room of a node with its name
-const HIGH = 50;
+export const WIDE = 116; // the room of a node with its name in two lines
+const HIGH = 62;
 
 export function settle(nodes, links, heat, tall) {
   const lean = Math.min(2.2, Math.max(0.7, tall));

@@ -1,7 +1,41 @@
 // A drawing that is moved by dragging and made larger by wheel, pinch or buttons. A mixin for Vue components whose
 // template has <svg ref="svg"> with one <g :transform="moved">; `extent()` gives what is to be seen at first.
+const FONT = getComputedStyle(document.body).fontFamily;
+const pen = document.createElement("canvas").getContext("2d");
+const known = new Map();
 const SMALLEST = 0.15;
 const LARGEST = 4;
+
+// The lines of a text of this size, none wider than `width`; what is more than `most` lines ends in an ellipsis.
+export function lines(text, size, width, most) {
+  const key = [size, width, most, text].join(" ");
+  if (known.has(key)) return known.get(key);
+  pen.font = `${size}px ${FONT}`;
+  const wide = (line) => pen.measureText(line).width > width;
+  const fitting = (word, end) => {
+    let n = word.length;
+    while (n > 1 && wide(word.slice(0, n) + end)) n--;
+    return word.slice(0, n);
+  };
+  const found = [];
+  for (let word of text.slice(0, 400).split(/\s+/)) {
+    const last = found[found.length - 1], longer = `${last} ${word}`;
+    if (found.length && (found.length === most || !wide(longer))) found[found.length - 1] = longer;
+    else {
+      for (; found.length < most - 1 && wide(word); word = word.slice(found[found.length - 1].length)) found.push(fitting(word, ""));
+      found.push(word);
+    }
+  }
+  const end = found.length - 1;
+  if (wide(found[end])) found[end] = `${fitting(found[end], "…").trimEnd()}…`;
+  known.set(key, found);
+  return found;
+}
+
+export function measure(text, size) {
+  pen.font = `${size}px ${FONT}`;
+  return pen.measureText(text).width;
+}
 
 export default {
   data: () => ({ x: 0, y: 0, k: 1, width: 800, height: 600 }),

@@ -41,7 +41,10 @@ class SeenNodeOut(BaseModel):
 
 
 class SeenEdgeOut(BaseModel):
-    """Of a fact `name` is its relation and `text` its sentence. The ids of derived edges work in no other call."""
+    """Of a fact `name` is its relation and `text` its sentence, of IN_CIRCLE (owner to person) the circle.
+
+    The ids of derived edges work in no other call.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -1,7 +1,7 @@
 """Facts, memories and the chronicle as one graph that is explored node by node.
 
-The chronicle's nodes and edges are derived from its rows (`internal.chronicle.view`), the others are stored; a reader
-sees no difference. What is being forgotten is left out.
+The chronicle's nodes and edges are derived from its rows (`internal.chronicle.view`), edges from the owner to his
+people from their circles; the others are stored. A reader sees no difference. What is being forgotten is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from internal.access import repository as users
 from internal.chronicle import repository as chronicle
 from internal.chronicle.model import Session
 from internal.chronicle.view import NOTHING_HIDDEN, ViewEdge, ViewNode, day_id, session_node, year_id
@@ -26,6 +27,7 @@ from internal.graph.model import Edge, EdgeFilter, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
 from internal.people import mention_repository
+from internal.people import repository as people
 
 Kind = Literal["fact", "memory", "chronicle"]
 KINDS: Final[tuple[Kind, ...]] = ("fact", "memory", "chronicle")
@@ -57,7 +59,7 @@ class SeenNode:
 
 @dataclass(frozen=True, slots=True)
 class SeenEdge:
-    """An edge as it is shown: of a fact `name` is its relation and `text` its sentence."""
+    """An edge as it is shown: of a fact `name` is its relation and `text` its sentence; of IN_CIRCLE the circle."""
 
     id: str
     type: str
@@ -112,8 +114,12 @@ def neighbourhood(
         _stored(connection, user_id, stored.id, filter_, now, found)
         if "chronicle" in filter_.kinds and stored.label in MENTIONED:
             _add_sessions(connection, user_id, stored, filter_, found)
+    elif node_id == store.owner_node_id(user_id):
+        node = _himself(connection, user_id)
     else:
         node = _of_chronicle(connection, user_id, node_id, filter_, found)
+    if "fact" in filter_.kinds:
+        _add_circles(connection, user_id, node, filter_, found)
     found.nodes.pop(node.id, None)
     nodes = list(found.nodes.values())
     _between(connection, user_id, [node, *nodes], filter_, now, found)
@@ -123,11 +129,15 @@ def neighbourhood(
 
 
 def starting_points(connection: Connection, user_id: int, *, limit: int) -> list[SeenNode]:
-    """Where to begin: the owner himself, if anything is known of him, then the nodes with the most edges."""
+    """Where to begin: the owner himself, if anything is known of him or he knows anybody, then what has most edges."""
+    himself = store.owner_node_id(user_id)
     busiest = explore_repository.busiest(connection, user_id, limit=limit)
-    ids = list(dict.fromkeys((store.owner_node_id(user_id), *busiest)))
+    ids = list(dict.fromkeys((himself, *busiest)))
     known = store.nodes_by_ids(connection, user_id, ids)
-    return _seen(connection, user_id, [known[one] for one in ids if one in known][:limit])
+    seen = _seen(connection, user_id, [known[one] for one in ids if one in known])
+    if himself not in known and people.listing(connection, user_id, limit=1):
+        seen.insert(0, _himself(connection, user_id))
+    return seen[:limit]
 
 
 # Stored nodes and edges
@@ -158,6 +168,8 @@ def _between(
 ) -> None:
     """Adds the stored edges among the nodes of an answer, and to those that are shown already."""
     ids = [one.id for one in nodes]
+    if "fact" in filter_.kinds:
+        found.edges |= _circle_edges(connection, user_id, [*ids, *filter_.beside], filter_)
     for kind in ("fact", "memory"):
         if kind in filter_.kinds:
             edges = explore_repository.edges_between(
@@ -209,6 +221,52 @@ def _seen_edges(connection: Connection, user_id: int, edges: Sequence[Edge]) -> 
             one = replace(one, kind="fact", text=version.fact.fact, valid_at=edge.valid_at, invalid_at=edge.invalid_at)
         seen.append(one)
     return seen
+
+
+# The owner and his people
+
+
+def _himself(connection: Connection, user_id: int) -> SeenNode:
+    """The owner, stored or not. Raises NotFound for an unknown one."""
+    owner_id = store.owner_node_id(user_id)
+    stored = store.nodes_by_ids(connection, user_id, [owner_id])
+    if stored:
+        return _seen(connection, user_id, list(stored.values()))[0]
+    name = users.get(connection, user_id).name
+    return SeenNode(owner_id, "Entity", "fact", name or str(user_id), "person", owner=True)
+
+
+def _add_circles(connection: Connection, user_id: int, node: SeenNode, filter_: GraphFilter, found: _Found) -> None:
+    """Adds his people to the owner, most mentioned first, and the owner to each of them."""
+    at = filter_.as_of
+    if node.owner:
+        every = people.listing(connection, user_id, limit=filter_.limit if at is None else None)
+        known = [one.entity_id for one in every if at is None or one.first_seen <= at]
+        found.count += len(known) if at is not None else sum(people.counts(connection, user_id).values())
+        stored = store.nodes_by_ids(connection, user_id, known[: filter_.limit])
+        found.nodes |= {one.id: one for one in _seen(connection, user_id, list(stored.values()))}
+    elif node.person_id is not None and _circle_edges(
+        connection, user_id, [store.owner_node_id(user_id), node.id], filter_
+    ):
+        found.count += 1
+        himself = _himself(connection, user_id)
+        found.nodes[himself.id] = himself
+
+
+def _circle_edges(
+    connection: Connection, user_id: int, ids: Collection[str], filter_: GraphFilter
+) -> dict[str, SeenEdge]:
+    """From the owner, if he is among these nodes, to the people among them."""
+    owner_id = store.owner_node_id(user_id)
+    if owner_id not in ids:
+        return {}
+    by_entity = mention_repository.people_at(connection, user_id, ids)
+    edges = {}
+    for person in people.by_ids(connection, user_id, list(by_entity.values())).values():
+        if filter_.as_of is None or person.first_seen <= filter_.as_of:
+            one = SeenEdge(f"IN_CIRCLE:{person.id}", "IN_CIRCLE", "fact", owner_id, person.entity_id, person.circle)
+            edges[one.id] = one
+    return edges
 
 
 # Nodes and edges derived from the chronicle

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
-from support.product.console_people import LONELY, VIRA, Acquaintances, acquainted
+from support.product.console_people import HOSTILE, LONELY, VIRA, Acquaintances, acquainted
 from support.product.console_product import House, Opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -55,6 +55,20 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
     )
 
 
+async def test_the_owner_stands_among_his_people_with_whole_names(open_page: OpenPage, known: Acquaintances) -> None:
+    """Linked by circle, each name as wide as there is room; what is pointed at tells its whole name."""
+    opened = await open_page("/graph", owner=VIRA)
+    page, details = opened.page, opened.page.locator(".graph-details")
+    for tie in ("family Maria Koval", "close colleague Petro Bondar", "knows Mariia K."):
+        await expect(details.get_by_role("button", name=tie, exact=True)).to_be_visible()
+    names = page.locator(".names text")
+    await expect(names.filter(has_text="Petro Bondar")).to_have_count(1)
+    hostile = names.filter(has_text="<b")
+    await expect(hostile).to_contain_text("…")
+    await node(page, HOSTILE).hover()
+    await expect(hostile).to_have_text(HOSTILE.replace(" ", ""))
+
+
 async def test_the_graph_as_it_was_at_a_day(open_page: OpenPage, known: Acquaintances) -> None:
     """What has ended since is there again, what came later is not."""
     opened = await open_page(f"/graph?node={known.maria}", owner=VIRA)
@@ -93,7 +107,7 @@ async def test_the_graph_on_a_phone_in_the_dark(open_page: OpenPage, known: Acqu
     await node(page, "Vira, User").click()
     await expect(details.get_by_role("heading", name="Vira")).to_be_visible()
     await opened.accessible()
-    await details.get_by_role("button", name="Close").click()
+    await details.get_by_role("button", name="Close", exact=True).click()
     await expect(details).to_be_hidden()
     await opened.fits()
     alone = await open_page("/graph", owner=LONELY)

@@ -40,8 +40,9 @@ _RELATIONS: Final = (
     "OCCURRED_DURING", "INFORMED", "PARTIALLY_ANSWERS", "SUPPORTS", "REVEALS", "CONCEPT_RELATED_TO", "LED_TO",
     "DEPENDS_ON", "PART_OF", "CONFLICTS_WITH", "SUPERSEDES", "RESPONDS_TO", "FEEDBACK_ON", "ANALYZES", "SUMMARIZES",
     "NEXT", "MONTH", "HAPPENED_AT", "INVOLVES", "WORKS_FOR", "LIVES_IN", "KNOWS", "LIKES",
+    "Family", "Friends", "Work_Inner", "Work_Outer", "Other",
 )  # fmt: skip
-"""Relations with a phrase of their own; relations of facts are free text, and others are shown by name."""
+"""Relations with a phrase of their own, circles among them; relations of facts are free text."""
 
 
 async def build(context: PageContext) -> None:
@@ -73,6 +74,8 @@ async def _around(context: PageContext, node: str, asked: Json) -> Json:
         limit=asked.get("limit", _AT_FIRST),
         as_of=asked.get("day"),
     )
+    for one in (found["node"], *found["nodes"]):
+        one["name"] = context.say.source(one["name"])
     return found
 
 
@@ -118,12 +121,17 @@ class _Explorer(ui.element, component="graph.js"):
                 self.run_method("failed")
 
     async def _search(self, event: GenericEventArguments) -> None:
-        query = str(event.args)
+        query, say = str(event.args), self._context.say
         body = {"query": query, "search_type": "nodes", "max_results": 8, "group_ids": [str(self._context.user_id)]}
         with trouble_notice(self._context):
             found = await self._context.rest.post("/graph/search", body, user_id=self._context.user_id)
             hits = [
-                {"uuid": one["uuid"], "name": one["name"], "summary": one["summary"], "label": ", ".join(one["labels"])}
+                {
+                    "uuid": one["uuid"],
+                    "name": say.source(one["name"]),
+                    "summary": one["summary"],
+                    "label": ", ".join(one["labels"]),
+                }
                 for one in found["results"]
             ]
             self.run_method("hits", query, hits)

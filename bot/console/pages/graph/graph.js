@@ -1,11 +1,12 @@
 // The graph around a node: who and what it is linked with, opened node by node. The same nodes as a list for whoever
 // sees no drawing; what a node is and its links stand beside.
-import stage from "/static/stage.js";
-import { settle } from "/static/force.js";
+import stage, { lines } from "/static/stage.js";
+import { settle, WIDE } from "/static/force.js";
 
 const MOST = 150; // nodes shown at once
 const AT_ONCE = 14; // neighbours of each kind; opened again, a node brings more
 const DAY = 86400000;
+const NAME = 11.5, SAYING = 9.5; // sizes of letters, as in graph.css
 
 const short = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
 
@@ -40,7 +41,7 @@ export default {
           <g :transform="moved">
             <g v-for="edge in drawn" :key="edge.id" :class="['edge', edge.kind, { near: near(edge) }]" aria-hidden="true">
               <line :x1="edge.from.x" :y1="edge.from.y" :x2="edge.to.x" :y2="edge.to.y" />
-              <text v-if="near(edge) && named" :x="(edge.from.x + edge.to.x) / 2" :y="(edge.from.y + edge.to.y) / 2 - 3">{{ brief([...edge.said].join(" · "), 32) }}</text>
+              <text v-if="near(edge) && named" :transform="along(edge)" y="-4">{{ saying(edge) }}</text>
             </g>
             <g v-for="node in nodes" :key="node.id" :data-node="node.id" :class="['node', look(node).tone, { chosen: node.id === chosen, himself: node.owner, far: chosen && !beside.has(node.id), open: node.count !== undefined }]"
                role="button" :tabindex="node.id === (chosen || nodes[0].id) ? 0 : -1" :aria-pressed="String(node.id === chosen)" :aria-label="node.name + ', ' + look(node).name" :transform="'translate(' + node.x + ' ' + node.y + ')'"
@@ -49,7 +50,7 @@ export default {
               <text class="node-sign material-icons" aria-hidden="true" :style="{ fontSize: radius(node) * 1.15 + 'px' }">{{ look(node).icon }}</text>
             </g>
             <g v-for="node in nodes" v-show="tells(node)" :key="'name-' + node.id" :class="['names', { far: chosen && !beside.has(node.id) }]" aria-hidden="true">
-              <text class="node-name" :x="node.x" :y="node.y + radius(node) + 13">{{ brief(node.name, 18) }}</text>
+              <text class="node-name" :y="node.y + radius(node) + 13"><tspan v-for="(line, n) in label(node)" :key="n" :x="node.x" :dy="n ? 13 : 0">{{ line }}</tspan></text>
             </g>
           </g>
         </svg>
@@ -82,7 +83,7 @@ export default {
             <li v-for="tie in links(here.id)" :key="tie.id">
               <button type="button" class="tie" @click="pick(tie.other)"><span :class="['tie-dot', look(tie.other).tone]"></span><span><span class="dim">{{ tie.out ? relation(tie) : '← ' + relation(tie) }}</span> <b>{{ brief(tie.other.name, 80) }}</b><span v-if="tie.text" class="tie-text">{{ tie.text }}</span>
                 <span v-if="tie.valid_at || tie.invalid_at" class="tie-when">{{ span(tie) }}</span></span></button>
-              <button v-if="tie.kind === 'fact'" type="button" class="tie-why" :aria-expanded="String(!!sources[tie.id])" :aria-label="words.sources + ': ' + tie.text" @click="why(tie)"><span class="material-icons" aria-hidden="true">format_quote</span></button>
+              <button v-if="tie.kind === 'fact' && tie.text" type="button" class="tie-why" :aria-expanded="String(!!sources[tie.id])" :aria-label="words.sources + ': ' + tie.text" @click="why(tie)"><span class="material-icons" aria-hidden="true">format_quote</span></button>
               <div v-if="sources[tie.id]" class="tie-lines"><blockquote v-for="line in sources[tie.id]" class="quote"><p>{{ line.quote }}</p><footer><span v-if="line.speaker">{{ line.speaker }}</span><time>{{ date(line.at) }}</time></footer></blockquote>
                 <p v-if="!sources[tie.id].length" class="dim">{{ words.noSources }}</p></div>
             </li>
@@ -156,6 +157,17 @@ export default {
       if (this.nodes.length <= 60 || this.k > 1.2 || node.id === this.over || node.count !== undefined) return true;
       return this.beside.has(node.id) && this.beside.size <= 40;
     },
+    // The whole name of what is chosen or pointed at, two lines of any other.
+    label(node) { return node.id === this.chosen || node.id === this.over ? lines(node.name, NAME, 170, 8) : lines(node.name, NAME, WIDE, 2); },
+    // Along the line and above it, never upside down.
+    along(edge) {
+      const turn = (Math.atan2(edge.to.y - edge.from.y, edge.to.x - edge.from.x) * 180) / Math.PI;
+      return `translate(${(edge.from.x + edge.to.x) / 2} ${(edge.from.y + edge.to.y) / 2}) rotate(${Math.abs(turn) > 90 ? turn + 180 : turn})`;
+    },
+    saying(edge) {
+      const room = Math.hypot(edge.to.x - edge.from.x, edge.to.y - edge.from.y) - this.radius(edge.from) - this.radius(edge.to) - 8;
+      return room > 30 ? lines([...edge.said].join(" · "), SAYING, room, 1)[0] : "";
+    },
     links(id) { return this.linked.get(id) || []; },
     near(edge) { return edge.source === this.chosen || edge.target === this.chosen; },
     relation(edge) { return this.relations[edge.name] || edge.name.toLowerCase().replaceAll("_", " "); },
@@ -227,7 +239,7 @@ export default {
     },
     extent() {
       const xs = this.nodes.map((node) => node.x), ys = this.nodes.map((node) => node.y);
-      const box = { left: Math.min(...xs) - 70, right: Math.max(...xs) + 70, top: Math.min(...ys) - 40, bottom: Math.max(...ys) + 50 };
+      const box = { left: Math.min(...xs) - 70, right: Math.max(...xs) + 70, top: Math.min(...ys) - 40, bottom: Math.max(...ys) + 60 };
       return xs.length ? box : { left: -100, right: 100, top: -100, bottom: 100 };
     },
 

@@ -1,9 +1,9 @@
 // People as circles around the owner: a ring for each circle, nearest inside, everybody as large as they are often
 // mentioned. Beside it the same people as a list; search and filters are for both.
-import stage from "/static/stage.js";
+import stage, { lines, measure } from "/static/stage.js";
 
 const GAP = 14; // between two people of a ring
-const LABEL = 17; // below a person
+const LINE = 16, NAME = 14; // of a name below a person: its height, the size of its letters
 const OWNER = 52;
 
 const fold = (text) => text.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
@@ -33,13 +33,13 @@ export default {
               <circle class="ring-band" :r="ring.outer" />
             </g>
             <g class="self" aria-hidden="true">
-              <circle :r="${OWNER}" /><text class="self-initials" y="2">{{ owner.initials }}</text><text class="self-name" y="22">{{ brief(owner.name, 12) }}</text>
+              <circle :r="${OWNER}" /><text class="self-initials" y="2">{{ owner.initials }}</text><text class="self-name" y="22">{{ lines(owner.name, 13.5, 92, 1)[0] }}</text>
             </g>
             <a v-for="one in laid.dots" :key="one.id" :href="one.href" :class="['dot', one.tone, { dim: fits && !fits.has(one.id) }]" :transform="'translate(' + one.x + ' ' + one.y + ')'"
                :aria-label="one.label" :tabindex="fits && !fits.has(one.id) ? -1 : 0" draggable="false" @click="clicked" @mouseenter="over = one" @mouseleave="over = null" @focus="over = one" @blur="over = null">
               <circle :r="one.r" />
               <text class="dot-initials" :style="{ fontSize: one.r * 0.72 + 'px' }" aria-hidden="true">{{ one.initials }}</text>
-              <text class="dot-name" :y="one.r + 16" aria-hidden="true">{{ brief(one.name, 14) }}</text>
+              <text class="dot-name" :y="one.r + ${LINE}" aria-hidden="true"><tspan v-for="(line, n) in one.named" :key="n" x="0" :dy="n ? ${LINE} : 0">{{ line }}</tspan></text>
             </a>
             <g v-for="ring in laid.rings" :key="'name-' + ring.id" :class="['ring', ring.tone]" aria-hidden="true">
               <text class="ring-name" :y="5 - ring.outer">{{ ring.name }}</text>
@@ -105,7 +105,7 @@ export default {
       const dots = [], rings = [];
       let edge = OWNER + 6;
       this.circles.forEach((circle, n) => {
-        const here = drawn.filter((one) => one.circle === circle.id).map((one) => ({ ...one, r: 17 + 24 * Math.sqrt(one.mentions / most) }));
+        const here = drawn.filter((one) => one.circle === circle.id).map((one) => ({ ...one, r: 17 + 24 * Math.sqrt(one.mentions / most), named: lines(one.name, NAME, 120, 2) }));
         if (!here.length) return;
         let inside = edge + (n ? 13 : 20);
         for (let row = []; here.length; row = []) {
@@ -124,7 +124,7 @@ export default {
             dots.push({ ...one, x: R * Math.cos(turn), y: R * Math.sin(turn) });
             turn += half;
           }
-          inside = R + largest + LABEL + GAP / 2;
+          inside = R + largest + LINE * Math.max(...row.map((one) => one.named.length)) + GAP / 2;
         }
         edge = inside - GAP / 2 - 2;
         rings.unshift({ ...circle, outer: edge });
@@ -143,7 +143,8 @@ export default {
   },
   methods: {
     brief: short,
-    room(one) { return Math.max(2 * one.r, short(one.name, 14).length * 7.8) + GAP; },
+    lines,
+    room(one) { return Math.max(2 * one.r, ...one.named.map((line) => measure(line, NAME))) + GAP; },
     extent() {
       const r = this.laid.outer + 8;
       return { left: -r, top: -r, right: r, bottom: r };

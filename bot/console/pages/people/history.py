@@ -86,7 +86,7 @@ def _lay_why(context: PageContext, fact: Json, state: str) -> None:
     say = context.say
     with ui.element("div").classes("life-chips"):
         chip(say(f"people-fact-{state}"), {"now": "good", "ended": "", "corrected": "warn"}[state])
-        chip(fact["name"])
+        chip(say.relation(fact["name"]))
     if fact["original_fact"]:
         words("p", say("people-before", words=fact["original_fact"]), "dim")
     if fact["update_reason"]:

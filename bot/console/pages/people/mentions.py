@@ -86,7 +86,7 @@ def _month(context: PageContext, month: str) -> str:
 
 def _row(context: PageContext, mention: Json) -> None:
     say, lines = context.say, mention["lines"]
-    first = lines[0]["quote"] if lines else mention["episode_name"]
+    first = lines[0]["quote"] if lines else say.source(mention["episode_name"])
     with ui.element("li"), ui.element("details").classes("row") as row:
         with ui.element("summary"):
             words("time", say.moment(mention["at"]), "row-title")

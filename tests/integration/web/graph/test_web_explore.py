@@ -120,6 +120,27 @@ async def test_one_begins_with_oneself(told: Stage) -> None:
     assert nothing.json() == {"nodes": []}
 
 
+async def test_the_owner_is_linked_with_the_people_of_his_circles(told: Stage) -> None:
+    """Also before anything was stored about himself; from him to them and from them to him, since they are known."""
+    maria, petro = await told.person("Maria"), await told.person("Petro", mention_count=3)
+    [anna] = (await told.client.get("/graph/beginnings", params={"user_id": ANNA, "limit": 1})).json()["nodes"]
+    assert (anna["owner"], anna["type"]) == (True, "person")
+    found = await around(told, anna["id"], limit=1)
+    assert (names(found), found["count"]) == ({"Petro"}, 2)
+    [edge] = found["edges"]
+    assert (edge["source"], edge["target"]) == (anna["id"], petro.entity_id)
+    assert (edge["type"], edge["kind"], edge["name"]) == ("IN_CIRCLE", "fact", "Work_Outer")
+    back = await around(told, maria.entity_id, beside=[petro.entity_id])
+    assert ([one["owner"] for one in back["nodes"]], back["count"]) == ([True], 1)
+    assert {one["target"] for one in back["edges"]} == {maria.entity_id, petro.entity_id}
+    before = (NOON - timedelta(days=1)).isoformat()
+    for node in (anna["id"], maria.entity_id):
+        earlier = await around(told, node, as_of=before)
+        assert (earlier["nodes"], earlier["edges"], earlier["count"]) == ([], [], 0)
+    assert names(await around(told, anna["id"], kind="memory")) == set()
+    assert (await told.client.get(f"/graph/around/{anna['id']}", params={"user_id": BORIS})).status_code == 404
+
+
 async def test_facts_at_a_node_come_with_their_lines(told: Stage) -> None:
     """What has ended only if it is asked for."""
     maria, first, second = [await told.node(name) for name in ("Maria", "Rubin", "Vector")]
