@@ -92,7 +92,11 @@ class Prompts:
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
-        recent += [_quoted_line(len(recent) + 1, m.quoted, m.timestamp) for m in question.asked if m.quoted]
+        asked = await self._unspoken.quotes(user.user_id, question.asked)
+        quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]
+        recent += [
+            _quoted_line(len(recent) + n, one, at, self._persona.name, user) for n, (one, at) in enumerate(quoted, 1)
+        ]
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
         )
@@ -102,7 +106,7 @@ class Prompts:
             persona_tone=self._persona.tone,
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
-            dialogue=[*_dialogue(remembered), *_dialogue(question.asked, {m.tg_id for m in remembered})],
+            dialogue=[*_dialogue(remembered), *_dialogue(asked, {m.tg_id for m in remembered})],
             now=self._clock.now(),
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
@@ -124,11 +128,12 @@ class Prompts:
         return list(earlier[place:])
 
 
-def _quoted_line(number: int, quoted: Quoted, at: datetime) -> TranscriptLine:
+def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: User) -> TranscriptLine:
     """What the question answers, as a line before it: "who is that?" leans on it."""
     role: Literal["assistant", "user"] = "assistant" if quoted.by == "assistant" else "user"
-    author = quoted.author if quoted.by == "other" else None
-    return TranscriptLine(number, role, quoted.speaker("", ""), at, quoted.part or quoted.text, author)
+    own = quoted.by == "owner"
+    speaker = persona if role == "assistant" else user.name if own else quoted.author
+    return TranscriptLine(number, role, speaker, at, quoted.part or quoted.text, own=own)
 
 
 def _dialogue(messages: Sequence[Message], there: Collection[int | None] | None = None) -> list[DialogueLine]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -28,6 +28,8 @@ from internal.storage.erasure import forgettings
 _WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
 _SHORTEST: Final = 3
 
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+
 Line = tuple[str, datetime]
 """The text of a line and its time."""
 
@@ -40,15 +42,15 @@ class PromptFilter:
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
         """The messages among these that may be shown, without quotes that may not."""
-        quotes = [message.quoted.text if message.quoted else "" for message in said]
-        lines = [(message.content or "", message.timestamp) for message in said]
-        quoted = [(text, message.timestamp) for text, message in zip(quotes, said, strict=True) if text]
-        may = await self._may(user_id, [*lines, *quoted])
-        may_quote = iter(may[len(lines) :])
-        kept = [
-            one if not text or next(may_quote) else one.without_quote() for one, text in zip(said, quotes, strict=True)
-        ]
-        return [message for message, shown in zip(kept, may, strict=False) if shown]
+        may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
+        return await self.quotes(user_id, [message for message, shown in zip(said, may, strict=True) if shown])
+
+    async def quotes(self, user_id: int, said: Sequence[Message]) -> list[Message]:
+        """All these messages, without quotes that may not be shown: they are older than the messages, however new."""
+        quoted = [message for message in said if message.quoted]
+        may = await self._may(user_id, [(one.quoted.text, _LONG_AGO) for one in quoted if one.quoted])
+        secret = {message.id for message, shown in zip(quoted, may, strict=True) if not shown}
+        return [message.without_quote() if message.id in secret else message for message in said]
 
     async def passages(self, user_id: int, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """These passages without such lines, under their own numbers; without passages whose best line is gone."""

@@ -12,6 +12,7 @@ from support.stores.stores import memory_store
 
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, Owed
+from internal.storage.database import Database
 from internal.testing import FIRST_MOMENT
 
 BOT, OTHER_BOT = 7, 8
@@ -80,6 +81,37 @@ def test_a_chats_messages_wait_for_each_other_other_chats_do_not(connection: Con
     assert texts(mailbox.due(connection, LATER, limit=9)) == ["a1", "b1"]
     assert mailbox.mark_sent(connection, 1, first, 100)
     assert due(connection) == ["a2", "b1"]
+
+
+async def test_what_is_stuck_holds_up_its_own_parts_alone(database: Database) -> None:
+    """On either engine: others pass it, its parts wait for it, and whatever becomes of a new attempt it stays stuck."""
+
+    def work(connection: Connection) -> None:
+        first, _ = owe(connection, "a1", turn_id="a"), owe(connection, "a2", turn_id="a", part=1)
+        alone = owe(connection, "b")
+        owe(connection, "c")
+        mailbox.mark_stuck(connection, _row(connection, first), LATER, "500")
+        assert due(connection) == ["b"]
+        assert mailbox.stuck_before(connection, _row(connection, first)) is None
+        assert mailbox.stuck_before(connection, _row(connection, alone)) == LATER
+        mailbox.mark_stuck(connection, _row(connection, alone), LATER, "500")
+        assert due(connection) == ["c"]
+        assert texts(mailbox.due(connection, LATER, limit=9)) == ["a1", "b", "c"]
+        mailbox.mark_sending(connection, 1, first)
+        mailbox.postpone(connection, 1, first, LATER, "no network")
+        assert _row(connection, first).stuck
+        mailbox.mark_unknown(connection, 1, first, LATER, "reset")
+        assert due(connection) == ["c"]
+        mailbox.mark_sent(connection, 1, first, 100)
+        assert texts(mailbox.due(connection, LATER, limit=9)) == ["a2", "b", "c"]
+
+    await database.write(work)
+
+
+def _row(connection: Connection, row_id: str) -> OutboxRow:
+    row = mailbox.get(connection, row_id)
+    assert row is not None
+    return row
 
 
 def test_when_the_next_is_due(connection: Connection) -> None:

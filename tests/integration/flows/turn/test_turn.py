@@ -26,6 +26,7 @@ from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
+from internal.people.service import Sender, from_metadata
 from internal.storage import tables
 
 DOWN = ModelUnavailable("no connection")
@@ -353,6 +354,19 @@ async def test_a_quote_of_what_is_to_be_forgotten_is_not_shown(talk: Talk) -> No
     await talk.flow().answer(await talk.ask("Now?", quoted=Quoted("owner", "", told.content)))
     assert "flowerpot" not in str(talk.responder.asked[-1].dialogue)
     assert "Still?" in [line.text for line in talk.responder.asked[-1].dialogue]
+
+
+async def test_a_quote_does_not_name_who_is_forgotten(talk: Talk) -> None:
+    """However new the message is that answers it; what the owner himself says anew may."""
+    now = talk.clock.now()
+    one = await talk.write(lambda c: from_metadata(c, OWNER, Sender(5, "Oksana"), seen_at=now, now=now))
+    await talk.write(lambda c: ask(c, OWNER, "person", str(one.id), now=talk.clock.now()))
+    talk.clock.advance(60)
+    for text in ("Who was it?", "Really?"):
+        await talk.exchange(text, quoted=Quoted("assistant", "", "It was Oksana who rang."))
+        assert "Oksana" not in str(talk.responder.asked[-1].dialogue)
+    await talk.exchange("Oksana rang again", quoted=Quoted("assistant", "", "Somebody rang."))
+    assert "Somebody rang." in str(talk.responder.asked[-1].dialogue[-1].metadata)
 
 
 async def test_a_hidden_instruction_is_seen_in_the_turn_it_causes(talk: Talk) -> None:
