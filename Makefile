@@ -88,6 +88,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/inbox.py
 	$(BIN)/python benchmarks/buffer_recovery.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/owners_wait.py
 	$(BIN)/python benchmarks/people_search.py
 	$(BIN)/python benchmarks/facts.py
 	$(BIN)/python benchmarks/mirror.py

@@ -34,6 +34,7 @@ class InstantTelegram:
         self._news = asyncio.Event()
         self._done = asyncio.Event()
         self._pause = 0.0
+        self._asked: dict[int, asyncio.Future[float]] = {}
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -65,12 +66,18 @@ class InstantTelegram:
         await self._done.wait()
         return time.perf_counter() - began
 
+    def ask(self, user: int, text: str) -> asyncio.Future[float]:
+        """Lets a user write this; the seconds until the answer arrives."""
+        self._asked[user] = asyncio.get_running_loop().create_future()
+        self._write(user, text)
+        return self._asked[user]
+
     def _write_after(self, user: int, seconds: float) -> None:
         asyncio.get_running_loop().call_later(seconds, self._write, user)
 
-    def _write(self, user: int) -> None:
+    def _write(self, user: int, text: str = "") -> None:
         update_id, message_id = self._next("update"), self._next("message")
-        text = f"А что сказал Петров про релиз, {message_id}?"
+        text = text or f"А что сказал Петров про релиз, {message_id}?"
         sender = {"id": user, "is_bot": False, "first_name": f"User {user}", "language_code": "ru"}
         message = {
             "message_id": message_id,
@@ -116,6 +123,9 @@ class InstantTelegram:
         return self._updates[:MOST_UPDATES]
 
     def _answered(self, user: int, waited: float) -> None:
+        if user in self._asked:
+            self._asked.pop(user).set_result(waited)
+            return
         self.waits[user].append(waited)
         self._left[user] -= 1
         if self._left[user] > 0:

@@ -47,6 +47,7 @@ from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import FolderLock, hold_for
+from internal.storage.engine.owner_scope import current_scope
 from internal.storage.key_files import ensure_key
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
@@ -72,7 +73,7 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         clock = clock or await clock_of(database, metrics)
         recorder = CallRecorder(database, clock)
         stack.push_async_callback(recorder.flush)
-        worker = LanguageWorker()
+        worker = LanguageWorker(current_scope)
         stack.push_async_callback(worker.close)
         models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
         mirrors = await stack.enter_async_context(Mirrors(config, database, clock).opened())

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from internal.import_formats.model import split_reply
-from internal.import_formats.passages import passages
 from internal.knowledge.model import Segment
+from internal.language.text.passages import passages
 
 GAP = timedelta(hours=6)
 """A longer silence ends a conversation: a night's sleep, not a working day."""

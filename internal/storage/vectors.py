@@ -12,7 +12,20 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
 
 from internal.storage.engine.commit_order import state_of
 from internal.storage.engine.upsert import upsert
@@ -100,18 +113,21 @@ def due(
     *,
     limit: int,
     without: Collection[int] = (),
-    messages: bool = True,
+    after: int | None = None,
 ) -> list[DueItem]:
-    """Items to embed, owner by owner, except those of the owners in `without`.
+    """Items to embed, owner by owner, except those of the owners in `without`; the owner `after` comes last.
 
-    Messages come when nothing else is left, an owner's newest first, or not at all.
+    Messages come when nothing else is left, an owner's newest first.
     """
-    order = (search_items.c.user_id, search_items.c.item)
-    found = _due(connection, _due_items(model, dim, _DUE, without).order_by(*order).limit(limit))
-    if messages and len(found) < limit:
-        newest = [column.desc() for column in order]
-        query = _due_items(model, dim, _DUE_MESSAGE, without).order_by(*newest)
-        found += _due(connection, query.limit(limit - len(found)))
+    owner, item = search_items.c.user_id, search_items.c.item
+    last = 0 if after is None else after
+    kinds = (_DUE, (owner, item), owner > last), (_DUE_MESSAGE, (owner.desc(), item.desc()), owner < last)
+    found: list[DueItem] = []
+    for which, order, later in kinds:
+        for turn in ((),) if after is None else ((later,), (~later,)):
+            if len(found) < limit:
+                query = _due_items(model, dim, which, without).where(*turn).order_by(*order)
+                found += _due(connection, query.limit(limit - len(found)))
     return found
 
 

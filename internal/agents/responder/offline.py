@@ -43,6 +43,9 @@ _LONGEST_NAME = 3
 _QUOTE = 400
 """Most characters of an earlier message in a quotation."""
 
+_LONGEST_VALUE = 2_000
+"""Characters of a value in a phrase; Fluent refuses those of 2,500."""
+
 _STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "answered", "liked", "disliked"})
 """States of goals, questions and preferences that are shown; others mean nothing in a list."""
 
@@ -119,7 +122,8 @@ class _Speech:
         pattern = self._bundle.get_message(phrase).value
         if pattern is None:
             raise LookupError(f"the phrase {phrase} has no text in {self.language}")
-        text, errors = self._bundle.format_pattern(pattern, values)
+        given = {name: value[:_LONGEST_VALUE] if isinstance(value, str) else value for name, value in values.items()}
+        text, errors = self._bundle.format_pattern(pattern, given)
         if errors:
             raise errors[0]
         return str(text)

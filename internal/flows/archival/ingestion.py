@@ -16,10 +16,11 @@ from internal.events import repository as events
 from internal.flows.archival.publication import slices
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
 from internal.flows.visibility.pending_forgettings import everything_asked
-from internal.import_formats.passages import MAX_CHARACTERS, json_lines, passages
+from internal.import_formats.json_lines import json_lines
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, EpisodeSource, Segment
+from internal.language.text.passages import MAX_CHARACTERS, passages
 from internal.scheduling import run_repository as runs
 from internal.storage import search_items
 from internal.storage.owner_counters import next_rev

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
@@ -27,18 +28,21 @@ OUTBOX_KEPT = timedelta(days=14)
 class Job:
     """Something done at every tick, or not more often than `every`.
 
-    `everywhere`: in every process of a store; other jobs run in the one that keeps the clock.
+    `everywhere`: in every process of a store; other jobs run in the one that keeps the clock. `aside`: the jobs after
+    it do not wait for it, and it is not begun again while it runs.
     """
 
     name: str
     work: Callable[[], Awaitable[object]]
     every: timedelta = timedelta(0)
     everywhere: bool = False
+    aside: bool = False
     last: datetime | None = None
+    running: asyncio.Task[None] | None = None
 
 
 class Maintenance:
-    """Runs its jobs one after another at each tick; one that fails is due again at the next."""
+    """Runs its jobs one after another at each tick, long ones aside; one that fails is due again at the next."""
 
     def __init__(
         self,
@@ -55,9 +59,15 @@ class Maintenance:
     async def run(self) -> None:
         duty = self._duty
         with acting_for_everyone(), duty.standing_for_clock(modestly=self._modestly) if duty else nullcontext():
-            async for _ in self._ticker.ticks():
-                for job in self._jobs:
-                    await self._run(job)
+            try:
+                async for _ in self._ticker.ticks():
+                    for job in self._jobs:
+                        await self._run(job)
+            finally:
+                running = [job.running for job in self._jobs if job.running is not None]
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
 
     async def _run(self, job: Job) -> None:
         if not job.everywhere and self._duty is not None and not self._duty.leads:
@@ -65,7 +75,16 @@ class Maintenance:
         now = self._clock.now()
         if job.last is not None and job.last <= now < job.last + job.every:
             return
+        if job.running is not None and not job.running.done():
+            return
         job.last = now
+        if job.aside:
+            job.running = asyncio.create_task(self._work(job), name=f"job-{job.name}")
+        else:
+            await self._work(job)
+
+    @staticmethod
+    async def _work(job: Job) -> None:
         try:
             await job.work()
         except Exception:  # border of a job: what is due is a query, so it is asked again

@@ -25,19 +25,18 @@ class Hint(NamedTuple):
     reason: str
 
 
-def hints(people: Mapping[int, Sequence[str]], texts: Sequence[str]) -> list[Hint]:
-    """At most 30 hints, those about names in the texts first, then pairs of known people that may be the same.
+def hints_of_texts(people: Mapping[int, Sequence[str]], texts: Sequence[str]) -> list[Hint]:
+    """Hints about names in the texts.
 
     `people` maps ids to display name, aliases and "@username". A name that is exactly somebody's, or that the text
     clearly uses for somebody, gives no hint.
     """
-    unique = dict.fromkeys([*_hints_of_texts(people, texts), *_hints_of_pairs(people)])
-    return list(unique)[:MAX_HINTS]
+    return list(_of_names(people, dict.fromkeys(_names_in(texts))))
 
 
-def _hints_of_texts(people: Mapping[int, Sequence[str]], texts: Sequence[str]) -> Iterator[Hint]:
+def _of_names(people: Mapping[int, Sequence[str]], found: Iterable[str]) -> Iterator[Hint]:
     known = {name_key(name) for names in people.values() for name in names}
-    for name in dict.fromkeys(_names_in(texts)):
+    for name in found:
         if name_key(name) in known:
             continue
         if name.startswith("@"):
@@ -78,12 +77,12 @@ def _with_initials(names: Sequence[str], name: str) -> bool:
     return any("." in other for other in (*names, name)) and any(same_person_reason(name, other) for other in names)
 
 
-def _hints_of_pairs(people: Mapping[int, Sequence[str]]) -> Iterator[Hint]:
+def hints_of_pairs(people: Mapping[int, Sequence[str]]) -> list[Hint]:
     """Each pair once, for the later person; case forms of two nominatives (Александр, Александра) are no pair."""
+    found = []
     for person, names in people.items():
         later = [other for other in people if other > person]
         for name in names:
             if not name.startswith("@"):
-                for hint in _similar_people(people, name, later):
-                    if hint.reason != "declension":
-                        yield hint
+                found += [hint for hint in _similar_people(people, name, later) if hint.reason != "declension"]
+    return found

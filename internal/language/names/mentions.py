@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from internal.language.names.given_names import given_names, is_english_given_name
 from internal.language.names.kinship import CircleName
@@ -106,8 +108,8 @@ class _MentionFinder:
         self._bounds = sentences(text)
 
     def read(self) -> list[NameMention]:
-        spans = self._spans()
-        mentions = [self._mention(span, spans) for span in spans]
+        by_sentence = groupby(self._spans(), key=lambda span: self._sentence(self._tokens[span.start].start))
+        mentions = [self._mention(span, spans) for _, group in by_sentence for spans in [list(group)] for span in spans]
         return _join_usernames(mentions, self._text)
 
     def _spans(self) -> list[Span]:
@@ -137,11 +139,11 @@ class _MentionFinder:
         return any(key in _PUBLIC for key in before)
 
     def _sentence_start(self, position: int) -> int:
-        begin = self._bounds[self._sentence(self._tokens[position].start)][0]
-        return next(index for index, token in enumerate(self._tokens) if token.start >= begin)
+        begin, _ = self._bounds[self._sentence(self._tokens[position].start)]
+        return bisect_left(self._tokens, begin, key=lambda token: token.start)
 
     def _sentence(self, place: int) -> int:
-        return next(number for number, (_, end) in enumerate(self._bounds) if place < end)
+        return bisect_right(self._bounds, place, key=lambda bounds: bounds[1])
 
     # --- Cyrillic
 
@@ -307,8 +309,6 @@ class _MentionFinder:
             return False
         before = self._tokens[position - 1]
         return before.key in _COMPANY or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
-
-    # --- Results
 
     def _mention(self, span: Span, spans: Sequence[Span]) -> NameMention:
         first, last = self._tokens[span.start], self._tokens[span.end - 1]

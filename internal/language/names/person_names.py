@@ -56,17 +56,18 @@ def index_of(people: Mapping[int, Sequence[str]]) -> NameIndex:
     return _index(tuple((person_id, tuple(names)) for person_id, names in people.items()))
 
 
-_SEEN_ONCE: OrderedDict[int, None] = OrderedDict()
+_SEEN_ONCE: OrderedDict[int, bool] = OrderedDict()
 _MAX_SEEN = 256
 
 
 def _index_for(text: str, names: Mapping[int, Sequence[str]]) -> NameIndex:
     """An index that finds in this text what the full one finds. The full one is built for a set that is used again."""
     people = tuple((person_id, tuple(person_names)) for person_id, person_names in names.items())
-    if (key := hash(people)) in _SEEN_ONCE:
-        _SEEN_ONCE.move_to_end(key)
+    key = hash(people)
+    again = _SEEN_ONCE.pop(key, False)
+    _SEEN_ONCE[key] = True
+    if again:
         return _index(people)
-    _SEEN_ONCE[key] = None
     if len(_SEEN_ONCE) > _MAX_SEEN:
         _SEEN_ONCE.popitem(last=False)
     return NameIndex.for_text(names, text)

@@ -11,6 +11,9 @@ from internal.language.text.spelling import name_key
 
 Reason = Literal["prefix", "patronymic", "declension", "diminutive", "transliteration"]
 
+_MOST_WORDS = 5
+"""Of the shorter of two names: every order of its words is tried."""
+
 _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
 
 
@@ -25,7 +28,7 @@ def same_person_reason(a: str, b: str) -> Reason | None:
     if name_key(a) == name_key(b):
         return None
     one, other = sorted((name_words(a), name_words(b)), key=lambda words: (len(words), [word.key for word in words]))
-    if not _says_enough(one) or len(other) > len(one) + 3:
+    if not _says_enough(one) or len(one) > _MOST_WORDS or len(other) > len(one) + 3:
         return None
     pairing = _pair(list(one), list(other))
     if pairing is None:

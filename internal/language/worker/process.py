@@ -1,5 +1,7 @@
 """The child process of `LanguageWorker`: reads pickled calls from standard input and writes pickled answers.
 
+Each call has a thread, so that a query of 2 ms ends within some 10 ms whatever else goes on. What is called must not
+hold the interpreter for long: a regular expression is not interrupted, the embedding of a passage lets others go on.
 Ends when its input ends, that is, with its parent. Started as `python -m internal.language.worker.process`; it reads
 pickles only from the parent that started it.
 """
@@ -11,10 +13,15 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import traceback
-from typing import BinaryIO
+from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO, Final
 
-from internal.language.worker.process_pool import LENGTH_BYTES
+from internal.language.worker.process_pool import LENGTH_BYTES, NUMBER_BYTES, OWNERS_AT_ONCE
+
+_SWITCH: Final = 0.002
+"""Seconds after which another thread may go on."""
 
 
 def main() -> None:
@@ -22,14 +29,22 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Dictionaries and indexes live as long as the process: a full collection takes 170 ms and frees nothing.
     gc.set_threshold(100_000, 50, 1000)
+    sys.setswitchinterval(_SWITCH)
     requests, answers = _pipes()
-    while (frame := _read(requests)) is not None:
+    writing = threading.Lock()
+
+    def serve(number: bytes, frame: bytes) -> None:
         answer = _call(frame)
-        try:
-            answers.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
-            answers.flush()
-        except BrokenPipeError:
-            break
+        with writing:
+            try:
+                answers.write(len(answer).to_bytes(LENGTH_BYTES, "big") + number + answer)
+                answers.flush()
+            except BrokenPipeError:
+                os._exit(0)
+
+    threads = ThreadPoolExecutor(OWNERS_AT_ONCE + 1)
+    while (asked := _read(requests)) is not None:
+        threads.submit(serve, *asked)
     # Native libraries hold threads and memory whose orderly shutdown would only take time.
     os._exit(0)
 
@@ -42,12 +57,13 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
     return sys.stdin.buffer, answers
 
 
-def _read(requests: BinaryIO) -> bytes | None:
-    head = requests.read(LENGTH_BYTES)
-    if len(head) < LENGTH_BYTES:
+def _read(requests: BinaryIO) -> tuple[bytes, bytes] | None:
+    """The number of the next call and the call; None at the end."""
+    head = requests.read(LENGTH_BYTES + NUMBER_BYTES)
+    if len(head) < LENGTH_BYTES + NUMBER_BYTES:
         return None
-    frame = requests.read(int.from_bytes(head, "big"))
-    return frame or None
+    frame = requests.read(int.from_bytes(head[:LENGTH_BYTES], "big"))
+    return (head[LENGTH_BYTES:], frame) if frame else None
 
 
 def _call(frame: bytes) -> bytes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 import numpy as np
 
-from internal.language.worker.embedding import DIMENSIONS, embed_passages, embed_queries
+from internal.language.text.passages import passages
+from internal.language.worker.embedding import DIMENSIONS, embed_passages, embed_queries, embeddable, unit_rows
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 
@@ -19,8 +21,17 @@ between 0.66 and 0.86 (median 0.78) and a person's own profile between 0.76 and 
 another model means nothing here.
 """
 
-_BULK = 4
-"""Documents in one call: an arriving query waits for at most these, some 60 ms."""
+PASSAGE: Final = 600
+"""Characters of the longest passage that is embedded: some 60 to 120 words.
+
+A letter may be a token, and a token takes 1 ms or more: whole texts kept everybody else waiting for up to 39 s.
+"""
+
+_MOST_PASSAGES: Final = 24
+"""Passages of a document from its beginning that count. Longer ones would take minutes and mean everything."""
+
+_MOST_OF_QUERY: Final = 3
+"""Passages of a query: its beginning, and its end, where the question stands."""
 
 
 class OfflineEmbedder:
@@ -34,15 +45,31 @@ class OfflineEmbedder:
         self._worker = worker
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of queries, before any waiting documents. Raises ModelUnavailable if the process cannot answer."""
-        if not texts:
-            return np.empty((0, DIMENSIONS), dtype=np.float32)
-        return await self._worker.run(embed_queries, list(texts))
+        """Vectors of queries, beside any documents. Raises ModelUnavailable if the process cannot answer."""
+        return await _embedded([_of_query(split(text)) for text in texts], embed_queries, self._worker.run)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of documents, four at a time after everything else. Raises as `embed_queries`."""
-        parts = [
-            await self._worker.run_bulk(embed_passages, list(texts[start : start + _BULK]))
-            for start in range(0, len(texts), _BULK)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, DIMENSIONS), dtype=np.float32)
+        """Vectors of documents, passage by passage, owners in turn. Raises as `embed_queries`."""
+        return await _embedded([split(text)[:_MOST_PASSAGES] for text in texts], embed_passages, self._worker.run_bulk)
+
+
+def split(text: str) -> list[str]:
+    """The passages of a text, at least one."""
+    return passages(embeddable(text), PASSAGE) or [""]
+
+
+def _of_query(parts: Sequence[str]) -> Sequence[str]:
+    return parts if len(parts) <= _MOST_OF_QUERY else [*parts[: _MOST_OF_QUERY - 1], parts[-1]]
+
+
+async def _embedded(
+    texts: Sequence[Sequence[str]],
+    embed: Callable[[list[str]], Vectors],
+    run: Callable[[Callable[[list[str]], Vectors], list[str]], Awaitable[Vectors]],
+) -> Vectors:
+    """One row for each text: the mean of its passages, each counting by its length."""
+    rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    for number, parts in enumerate(texts):
+        for part in parts:
+            rows[number] += (await run(embed, [part]))[0] * np.float32(len(part) + 1)
+    return unit_rows(rows)

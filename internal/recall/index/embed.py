@@ -12,6 +12,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.language.text.passages import batches
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 32
 """Texts of one call to the embedder: reading the JSON of 100 blocks the event loop for 99 ms."""
+
+BATCH_CHARACTERS: Final = 8_000
+"""Characters of one call, unless one text has more. Then it is another owner's turn."""
 
 _REMOVED_AT_ONCE: Final = 500
 
@@ -50,6 +54,7 @@ class VectorBackfill:
         self._more = False
         self._refused: set[tuple[int, str, str]] = set()
         self._stuck: set[int] = set()
+        self._turn: int | None = None
 
     @property
     def more(self) -> bool:
@@ -103,18 +108,21 @@ class VectorBackfill:
             log.info("vectors_following", extra={"done": progress.done, "total": progress.total})
 
     async def _next_batch(self) -> list[DueItem]:
-        """Due items of one owner, so that a call is billed to that owner; owners whose texts failed come last."""
+        """Due items of one owner, so that a call is billed to that owner; owners in turn, whose texts failed last."""
         batch = await self._batch_without(self._stuck)
         if not batch and self._stuck:
             self._stuck.clear()
             batch = await self._batch_without(())
+        self._turn = batch[0].user_id if batch else None
         return batch
 
     async def _batch_without(self, owners: Collection[int]) -> list[DueItem]:
-        limit, skipped = _DUE_READ_AT_ONCE + len(self._refused), tuple(owners)
+        limit, skipped, after = _DUE_READ_AT_ONCE + len(self._refused), tuple(owners), self._turn
         model, dimensions = self._embedder.name, self._embedder.dimensions
         while True:
-            due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=skipped))
+            due = await self._database.read(
+                lambda c: vectors.due(c, model, dimensions, limit=limit, without=skipped, after=after)
+            )
             known = [item for item in due if item.known]
             if not known:
                 break
@@ -122,7 +130,8 @@ class VectorBackfill:
         allowed = (item for item in due if (item.user_id, item.item, item.text_hash) not in self._refused)
         for _, group in itertools.groupby(allowed, key=lambda item: item.user_id):
             items = list(group)
-            return [item for item in items if item.is_message == items[0].is_message][:BATCH]
+            alike = [item for item in items if item.is_message == items[0].is_message][:BATCH]
+            return next(batches(alike, BATCH_CHARACTERS, lambda item: len(item.text)))
         return []
 
     def _acknowledge(self, connection: Connection, known: Sequence[DueItem]) -> None:

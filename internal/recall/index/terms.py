@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from internal.errors import ModelUnavailable
 from internal.language.search import terms as language
 from internal.language.search.terms import ANALYZER, Word
+from internal.language.text.passages import batches
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.recall.index import item_repository
 from internal.recall.index.item_repository import DueText
@@ -21,8 +22,10 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 BATCH: Final = 64
-"""Texts of one call: 20 ms of the language process, during which no question is served."""
+"""Texts stored at once."""
 
+_CHARACTERS: Final = 8_000
+"""Characters of one call, unless a text has more; then it is another owner's turn."""
 
 _ANALYSED_AT_ONCE: Final = 200
 """Most texts without stored terms that a search analyses itself; the others wait for the background job."""
@@ -50,7 +53,8 @@ class WorkerTerms:
 
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
         run = self._worker.run if urgent else self._worker.run_bulk
-        return await run(language.document_terms, list(texts))
+        parts = [await run(language.document_terms, part) for part in batches(texts, _CHARACTERS)]
+        return [terms for part in parts for terms in part]
 
     async def query_terms(self, text: str) -> list[Word]:
         return await self._worker.run(language.query_terms, text)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
-from internal.llm.offline.embedder import OfflineEmbedder
+from internal.llm.offline.embedder import PASSAGE, OfflineEmbedder
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def embedder(worker: LanguageWorker) -> Embedder:
 
 async def test_rows_are_unit_vectors_in_order(embedder: Embedder) -> None:
     """float32, one row a text, length 1, whatever the text holds; no text gives no rows."""
-    texts = ["Пётр", "", "a\0b", "\ud800", "слово " * 2000, "emoji 🙂", "Пётр"]
+    texts = ["Пётр", "", "a\0b", "\ud800", "слово " * 300, "emoji 🙂", "Пётр"]
     rows = await embedder.embed_documents(texts)
     assert rows.shape == (len(texts), embedder.dimensions)
     assert rows.dtype == np.float32
@@ -53,14 +53,43 @@ async def test_queries_and_documents_are_told_apart(embedder: Embedder) -> None:
     assert not np.allclose(query, document, atol=1e-3)
 
 
-async def test_a_query_does_not_wait_for_a_bulk(embedder: Embedder) -> None:
-    """Two hundred documents in the background delay a query by a few of them, not by all."""
-    await embedder.embed_queries(["warm"])
-    bulk = asyncio.create_task(embedder.embed_documents(["Петров, коллега по проекту, работает и любит кофе"] * 200))
-    await asyncio.sleep(0.1)
-    started = time.perf_counter()
-    await embedder.embed_queries(["кто такой Петров"])
-    waited = time.perf_counter() - started
-    assert not bulk.done()
-    await bulk
-    assert waited < (time.perf_counter() - started) / 2
+class Recorded(LanguageWorker):
+    """Notes the texts of each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queries: list[list[str]] = []
+        self.bulk: list[list[str]] = []
+
+    async def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self.queries.append(args[0])
+        return await super().run(function, *args, **kwargs)
+
+    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self.bulk.append(args[0])
+        return await super().run_bulk(function, *args, **kwargs)
+
+
+async def test_a_long_text_goes_to_the_process_passage_by_passage() -> None:
+    """A call has one passage: other owners' texts come between. Of a long query its beginning and its end count."""
+    worker = Recorded()
+    try:
+        embedder = OfflineEmbedder(worker)
+        story = " ".join(f"На {number}-й день мы поехали дальше." for number in range(58))
+        [whole] = await embedder.embed_documents([story])
+        [asked] = await embedder.embed_queries([f"{story} Куда мы поехали?"])
+    finally:
+        await worker.close()
+    assert " ".join(text for texts in worker.bulk for text in texts) == story
+    for texts in (*worker.bulk, *worker.queries):
+        assert [len(text) <= PASSAGE for text in texts] == [True]
+    assert len(worker.queries) == 3
+    assert worker.queries[-1][0].endswith("Куда мы поехали?")
+    assert whole @ asked > 0.8
+
+
+async def test_a_letter_that_becomes_eighteen_does_not_kill_the_process(worker: LanguageWorker) -> None:
+    """The library that embeds made no room for U+FDFA: a message of it ended the process, twice."""
+    before = await worker.run(os.getpid)
+    assert (await OfflineEmbedder(worker).embed_documents(["\ufdfa" * 20])).any()
+    assert await worker.run(os.getpid) == before

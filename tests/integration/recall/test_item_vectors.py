@@ -13,7 +13,7 @@ from internal.llm.model import Vectors
 from internal.people.model import embedding_text
 from internal.people.operations import Added, Updated
 from internal.people.repository import get
-from internal.recall.index.embed import BATCH
+from internal.recall.index.embed import BATCH, BATCH_CHARACTERS
 from internal.storage import search_items, vectors
 from internal.storage.database import Database
 from internal.storage.tables import vectors as stored
@@ -75,7 +75,17 @@ async def test_batches_are_small_and_of_one_owner(memory: Memory) -> None:
     assert await following.progress() == Progress(0, BATCH + 4)
     assert await following.embed_due() == BATCH + 4
     assert await following.progress() == Progress(BATCH + 4, BATCH + 4)
-    assert [(user_id, len(texts)) for user_id, texts in moody.asked] == [(OWNER, BATCH), (OWNER, 3), (STRANGER, 1)]
+    assert [(user_id, len(texts)) for user_id, texts in moody.asked] == [(OWNER, BATCH), (STRANGER, 1), (OWNER, 3)]
+
+
+async def test_long_texts_of_one_owner_are_few_to_a_call_and_others_have_their_turn(memory: Memory) -> None:
+    """Cost counts, not number: a call has at most BATCH_CHARACTERS, and after it another owner's texts come."""
+    memory.embedder = moody = Moody()
+    await memory.learn(*(Added(f"Имя {n}", bio="слово " * 500) for n in range(12)), embed=False)
+    await memory.learn(Added("Чужой"), user_id=STRANGER, embed=False)
+    assert await memory.following().embed_due() == 13
+    assert all(sum(map(len, texts)) <= BATCH_CHARACTERS for _, texts in moody.asked)
+    assert [user_id for user_id, _ in moody.asked][:3] == [OWNER, STRANGER, OWNER]
 
 
 async def test_an_outage_is_waited_out_with_growing_pauses(memory: Memory) -> None:

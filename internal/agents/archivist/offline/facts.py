@@ -59,7 +59,12 @@ def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
     """The statements of one sentence, about its speaker (`by_owner`) and people named before a verb, in order."""
     if asks(sentence) or shapes.HEDGES.search(sentence) or quoted(sentence):
         return
-    found = [_read(shape, verb, sentence, line) for shape in shapes.SHAPES for verb in shape.verb.finditer(sentence)]
+    language = text_language(sentence, "ru")
+    found = [
+        _read(shape, verb, sentence, line, language)
+        for shape in shapes.SHAPES
+        for verb in shape.verb.finditer(sentence)
+    ]
     yield from sorted((stated for stated in found if stated is not None), key=lambda stated: stated.verb)
 
 
@@ -105,7 +110,9 @@ def fact_of(stated: Statement, source: str, sentence: str, line: TranscriptLine)
     }
 
 
-def _read(shape: VerbPattern, verb: re.Match[str], sentence: str, line: TranscriptLine) -> Statement | None:
+def _read(
+    shape: VerbPattern, verb: re.Match[str], sentence: str, line: TranscriptLine, language: Language
+) -> Statement | None:
     before = sentence[: verb.start()]
     by_owner = _by_owner(verb, before)
     if by_owner is None or shapes.DENIALS.search(before):
@@ -115,7 +122,7 @@ def _read(shape: VerbPattern, verb: re.Match[str], sentence: str, line: Transcri
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
     if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
         return None
-    target = _target(shape, found["target"], text_language(sentence, "ru"))
+    target = _target(shape, found["target"], language)
     if target is None or _cut_short(found["target"], sentence[found.end("target") :]):
         return None
     place, third = found.span("target"), verb["third"] is not None

@@ -28,7 +28,11 @@ _HIMSELF = re.compile(
     r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
     re.IGNORECASE,
 )
-"""What stands before one's own name."""
+"""What stands before one's own name, within _INTRODUCTION characters."""
+_INTRODUCTION = 60
+_GOES_ON = re.compile(r"['’]s?(?!\w)|\s+\w+л[аи]?\b")
+_MOST_PEOPLE = 100
+"""Whom one transcript names, each compared with each new name; what is longer is a list and no conversation."""
 _MOST_RECENT = 3
 """People named last of whom "she" may speak."""
 _SURELY = 0.75
@@ -113,13 +117,9 @@ class Reading:
             self._hear(line)
             return
         sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
-        subjects = [self._subject(sighting, line) for sighting in sightings]
+        named = self._by_sentence(sightings, line)
         for number, (start, end) in enumerate(sentences(line.text)):
-            inside = [
-                (sighting, subject)
-                for sighting, subject in zip(sightings, subjects, strict=True)
-                if sighting.sentence == number and subject is not None
-            ]
+            inside = named.get(number, [])
             sentence = line.text[start:end]
             continued = next(iter(self._continued(sentence)), None)
             kin = self._kin(sentence)
@@ -138,10 +138,20 @@ class Reading:
         if speaker is None:
             return
         full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
-        named = [(replace(one, circle=None), self._subject(replace(one, circle=None), line)) for one in full]
+        named = self._by_sentence([replace(one, circle=None) for one in full], line)
         for number, (start, end) in enumerate(sentences(line.text)):
-            inside = [(one, subject) for one, subject in named if one.sentence == number and subject is not None]
-            self.heard.append(Said(line, start, line.text[start:end], inside, None, speaker))
+            self.heard.append(Said(line, start, line.text[start:end], named.get(number, []), None, speaker))
+
+    def _by_sentence(
+        self, sightings: Sequence[NameMention], line: TranscriptLine
+    ) -> dict[int, list[tuple[NameMention, Dossier]]]:
+        """Who is meant by the names of each sentence."""
+        named: dict[int, list[tuple[NameMention, Dossier]]] = {}
+        for sighting in sightings:
+            subject = self._subject(sighting, line)
+            if subject is not None:
+                named.setdefault(sighting.sentence, []).append((sighting, subject))
+        return named
 
     def _speaker(self, line: TranscriptLine) -> Dossier | None:
         """Who speaks, if he is called like a person, by name and surname; None for a channel, a login, a bot."""
@@ -168,17 +178,26 @@ class Reading:
             if isinstance(meant, int):
                 self._same_username(sighting, meant, owner, line)
             meant = owner
-        return None if meant == "several" else self._dossier(sighting, meant if isinstance(meant, int) else None)
+        if meant == "several":
+            return None
+        person = meant if isinstance(meant, int) else None
+        full = len(self.dossiers) >= _MOST_PEOPLE
+        return self._found(sighting, person) if full else self._dossier(sighting, person)
 
     def _dossier(self, sighting: NameMention, meant: int | None) -> Dossier:
+        dossier = self._found(sighting, meant)
+        if dossier is None:
+            dossier = Dossier(meant, [sighting.name], sighting.username)
+            self.dossiers.append(dossier)
+        return dossier
+
+    def _found(self, sighting: NameMention, meant: int | None) -> Dossier | None:
         for dossier in self.dossiers:
             if meant is not None and dossier.person_id == meant:
                 return dossier
             if meant is None and dossier.person_id is None and _same(dossier, sighting):
                 return dossier
-        dossier = Dossier(meant, [sighting.name], sighting.username)
-        self.dossiers.append(dossier)
-        return dossier
+        return None
 
     def _same_username(self, sighting: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
         """Маша (@masha), where @masha is known as somebody else: one username is one person."""
@@ -293,10 +312,8 @@ def _is_himself(sighting: NameMention, text: str) -> bool:
     """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
     if name_key(sighting.written) != name_key(sighting.name) or sighting.role is not None:
         return False  # "Я Олега не видел"
-    behind = text[sighting.end :]
-    return (
-        _HIMSELF.search(text[: sighting.start]) is not None and re.match(r"['’]s?(?!\w)|\s+\w+л[аи]?\b", behind) is None
-    )
+    before = _HIMSELF.search(text, max(0, sighting.start - _INTRODUCTION), sighting.start)
+    return before is not None and _GOES_ON.match(text, sighting.end) is None
 
 
 def _same(dossier: Dossier, sighting: NameMention) -> bool:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from internal.language.names.hints import MAX_HINTS, hints
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from support.agents.conversations import person
+
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.language.names.hints import MAX_HINTS, Hint, hints_of_pairs, hints_of_texts
+from internal.language.worker.process_pool import LanguageWorker
 
 PEOPLE = {
     1: ["Мария Ивановна"],
@@ -11,6 +18,15 @@ PEOPLE = {
     4: ["Олена Коваль"],
     5: ["Robert Hughes"],
 }
+
+
+class InThisProcess(LanguageWorker):
+    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+
+def hints(people: Mapping[int, Sequence[str]], texts: Sequence[str]) -> list[Hint]:
+    return [*hints_of_texts(people, texts), *hints_of_pairs(people)]
 
 
 def test_names_of_the_texts_are_compared_with_known_people() -> None:
@@ -37,7 +53,8 @@ def test_known_people_that_look_the_same_are_paired_once() -> None:
     assert hints(known, []) == [("Маша", 2, "diminutive"), ("Petrov", 6, "transliteration")]
 
 
-def test_hints_are_bounded() -> None:
+async def test_hints_are_bounded() -> None:
     """A prompt gets at most thirty."""
-    known = {number: [f"Мария {surname}ова"] for number, surname in enumerate("абвгдежзиклмнопрстуфхцчшщэюя" * 2)}
-    assert len(hints(known, ["Маша пришла"])) == MAX_HINTS
+    surnames = "абвгдежзиклмнопрстуфхцчшщэюя" * 2
+    known = [person(number, f"Мария {surname}ова") for number, surname in enumerate(surnames)]
+    assert len(await WorkerNameReader(InThisProcess()).hints(known, ["Маша пришла"])) == MAX_HINTS

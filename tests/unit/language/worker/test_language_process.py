@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from pathlib import Path
 
 import pytest
 
@@ -94,21 +96,66 @@ async def test_a_call_that_nobody_waits_for_is_soon_ended() -> None:
         await worker.close()
 
 
-async def test_queries_pass_bulk_work(worker: LanguageWorker) -> None:
-    """A query waits for the one bulk call in flight and for none that waits."""
-    finished: list[str] = []
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """A pipe: who reads it goes on only when somebody writes into it."""
+    os.mkfifo(tmp_path / "gate")
+    return tmp_path / "gate"
 
-    async def call(name: str, bulk: bool) -> None:
-        await (worker.run_bulk if bulk else worker.run)(time.sleep, 0.05)
+
+async def test_a_query_waits_for_no_bulk_work(worker: LanguageWorker, gate: Path) -> None:
+    """The bulk call in flight ends only because a query is answered meanwhile; what waits comes in its order."""
+    bulk = [asyncio.create_task(worker.run_bulk(gate.read_text)), asyncio.create_task(worker.run_bulk(int, "7"))]
+    await asyncio.sleep(0)
+    assert await worker.run(gate.write_text, "said") == 4
+    assert await asyncio.gather(*bulk) == ["said", 7]
+
+
+async def test_a_query_waits_for_no_query_of_another_owner(gate: Path) -> None:
+    """One owner's text over which the rules take long costs nobody else a turn; his own queries come in order."""
+    owner = ContextVar("owner", default="one")
+    worker = LanguageWorker(owner.get, call_timeout=20)
+    try:
+        hostile = [asyncio.create_task(worker.run(gate.read_text)), asyncio.create_task(worker.run(gate.exists))]
+        await asyncio.sleep(0)
+        owner.set("other")
+        assert await worker.run(gate.write_text, "said") == 4
+        assert await asyncio.gather(*hostile) == ["said", True]
+    finally:
+        await worker.close()
+
+
+async def test_owners_take_turns_with_bulk_work() -> None:
+    """Whoever has much to do is asked for the next piece after everybody else has had one."""
+    owner, finished = ContextVar("owner", default=""), list[str]()
+    worker = LanguageWorker(owner.get)
+
+    async def work(name: str) -> None:
+        owner.set(name)
+        await worker.run_bulk(int, "7")
         finished.append(name)
 
-    await worker.run(int, "0")
-    async with asyncio.TaskGroup() as group:
-        for number in range(3):
-            group.create_task(call(f"bulk {number}", bulk=True))
-        await asyncio.sleep(0.02)
-        group.create_task(call("query", bulk=False))
-    assert finished == ["bulk 0", "query", "bulk 1", "bulk 2"]
+    try:
+        await asyncio.gather(*map(work, "aaaaabc"))
+    finally:
+        await worker.close()
+    assert finished[:2] == ["a", "a"]
+    assert sorted(finished[2:4]) == ["b", "c"]
+
+
+async def test_a_call_that_kills_the_process_fails_no_other() -> None:
+    """What was in flight beside it is tried again alone."""
+    owner = ContextVar("owner", default="one")
+    worker = LanguageWorker(owner.get, call_timeout=20)
+    try:
+        await worker.run(int, "0")
+        deadly = [asyncio.create_task(worker.run(os._exit, 3)), asyncio.create_task(worker.run_bulk(os._exit, 3))]
+        owner.set("other")
+        other = asyncio.create_task(worker.run(time.sleep, 0.05))
+        results = await asyncio.gather(*deadly, other, return_exceptions=True)
+    finally:
+        await worker.close()
+    assert [type(result) for result in results] == [ModelUnavailable, ModelUnavailable, type(None)]
 
 
 async def test_the_queue_is_bounded() -> None:
