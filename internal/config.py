@@ -28,6 +28,7 @@ from internal.config_sources import from_environment, from_file, merge
 from internal.config_values import (
     Address,
     Duration,
+    Network,
     OptionalAddress,
     Port,
     PositiveDuration,
@@ -159,6 +160,7 @@ class ServerConfig(Section):
     worker_port: Annotated[Port | None, BeforeValidator(unset)] = None
     api_key: Secret = SecretStr("")
     allowed_hosts: Annotated[list[str], BeforeValidator(listing)] = Field(default_factory=list)
+    trusted_proxies: Annotated[list[Network], BeforeValidator(listing)] = Field(default_factory=list)
 
 
 class MetricsConfig(Section):

@@ -6,6 +6,7 @@ import json
 import re
 from datetime import timedelta
 from fractions import Fraction
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -45,6 +46,13 @@ def _address(value: str) -> str:
     if text and not text.startswith(("http://", "https://")):
         raise ValueError("an address begins with http:// or https://")
     return text
+
+
+def _network(value: str) -> str:
+    try:
+        return str(ip_network(value.strip()))
+    except ValueError:
+        raise ValueError("an IP address or a network such as 10.0.0.0/8") from None
 
 
 def _given(value: str) -> str:
@@ -89,6 +97,7 @@ OptionalDuration = Annotated[timedelta | None, BeforeValidator(_optional_duratio
 OptionalAddress = Annotated[str, AfterValidator(_address)]
 Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
 Secret = Annotated[SecretStr, BeforeValidator(_stripped)]
+Network = Annotated[str, AfterValidator(_network)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 """0 lets the system choose a free one."""
 

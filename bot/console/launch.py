@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.console.process import CALLER_KEY
 from bot.shared.child_process import LINE_BREAK, LONGEST_RECORD
 
 log = logging.getLogger(__name__)
@@ -27,14 +28,17 @@ _STEADY = 60.0
 class Place:
     """The console's address and settings.
 
-    `listener` is the bot's own socket, which outlives the process: visitors in between wait.
+    `listener` is the bot's own socket, which outlives the process: visitors in between wait. `caller_key` proves to the
+    server at `rest` that it is the console who says where a visitor comes from.
     """
 
     listener: socket.socket
     rest: str
     storage: Path
     allowed_hosts: Sequence[str] = ()
+    trusted_proxies: Sequence[str] = ()
     secure: bool = False
+    caller_key: str = ""
 
 
 class ConsoleProcess:
@@ -87,12 +91,13 @@ class ConsoleProcess:
     async def _start(self) -> asyncio.subprocess.Process:
         place = self._place
         hosts = [word for host in place.allowed_hosts for word in ("--allow", host)]
+        hosts += [word for proxy in place.trusted_proxies for word in ("--trust", proxy)]
         return await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.console.process", "--listener", str(place.listener.fileno()),
             "--rest", place.rest, "--storage", str(place.storage), "--parent", str(os.getpid()),
             *(["--secure"] if place.secure else []), *hosts,
             stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, limit=LONGEST_RECORD,
-            pass_fds=[place.listener.fileno()],
+            pass_fds=[place.listener.fileno()], env={**os.environ, CALLER_KEY: place.caller_key},
             start_new_session=True,  # Ctrl-C in the terminal is for the bot, which then stops its child
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ _PAGE = (Path(__file__).parent / "static" / "login.html").read_text(encoding="ut
 _FAULTS = {401: "login-wrong", 422: "login-wrong", 429: "login-wait"}
 
 
-def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
+def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> APIRouter:
     """The routes of login and logout. `secure`: the cookie goes over https only."""
     router = APIRouter()
 
@@ -37,8 +37,9 @@ def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
     ) -> Response:
         body = {"link": link} if link else {"key": key}
         caller = request.client.host if request.client is not None else ""
+        told = {"X-Console-Key": caller_key, "X-Console-Caller": caller.encode("ascii", "replace").decode()}
         try:
-            answer = await http.post("/console/login", json=body, headers={"X-Forwarded-For": caller})
+            answer = await http.post("/console/login", json=body, headers=told)
         except httpx.HTTPError:
             return _page(request, back, "login-down", 503)
         if answer.status_code != httpx.codes.OK:

@@ -16,6 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bot.shared.child_process import log_as, stop_with
+from bot.shared.hosts import proxy_options
+
+CALLER_KEY = "CONSOLE_CALLER_KEY"
+"""The variable with the secret by which the server believes this process who its visitors are."""
 
 _SHUTDOWN_GRACE = 2
 
@@ -36,6 +40,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rest", required=True, help="address of the server")
     parser.add_argument("--storage", type=Path, required=True, help="where the page library may keep its files")
     parser.add_argument("--allow", action="append", default=[], help="a Host to answer to, beside loopback")
+    parser.add_argument("--trust", action="append", default=[], help="a proxy that says who calls")
     parser.add_argument("--secure", action="store_true", help="people come by https: cookies go no other way")
     parser.add_argument("--parent", type=int, default=os.getppid(), help="process whose end ends this one")
     return parser.parse_args(arguments)
@@ -52,11 +57,12 @@ async def _serve(options: argparse.Namespace) -> None:
             """Signals are left to this process."""
             yield
 
-    app = build(options.rest, allowed_hosts=options.allow, secure=options.secure)
+    key = os.environ.pop(CALLER_KEY, "")
+    app = build(options.rest, allowed_hosts=options.allow, secure=options.secure, caller_key=key)
     server = Server(
         uvicorn.Config(
-            app, log_config=None, access_log=False, proxy_headers=False, lifespan="on", server_header=False,
-            timeout_graceful_shutdown=_SHUTDOWN_GRACE, timeout_keep_alive=75,
+            app, log_config=None, access_log=False, lifespan="on", server_header=False, timeout_keep_alive=75,
+            timeout_graceful_shutdown=_SHUTDOWN_GRACE, **proxy_options(options.trust),
         )
     )  # fmt: skip
 

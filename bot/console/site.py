@@ -32,8 +32,11 @@ _AWAY_S = 15.0
 """How long a page may be unreachable (a phone in a lift) and still go on without being loaded again."""
 
 
-def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp:
-    """The whole application, a client of the REST API at that address. `secure`: cookies go over https only."""
+def build(rest: str, *, allowed_hosts: Collection[str], secure: bool, caller_key: str = "") -> ASGIApp:
+    """The whole application, a client of the REST API at that address. `secure`: cookies go over https only.
+
+    With the `caller_key` that API believes where a visitor comes from.
+    """
     http = client(rest)
 
     @asynccontextmanager
@@ -43,7 +46,7 @@ def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.mount("/static", StaticFiles(directory=_STATIC))
-    app.include_router(login_router(http, secure=secure))
+    app.include_router(login_router(http, secure=secure, caller_key=caller_key))
     for page in PAGES:
         _serve(page, http)
     icon = (_STATIC / "icon.svg").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.http import RunningServers, ServerPorts, served
+from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
@@ -330,4 +330,6 @@ async def _greet(app: App, api_base: str, server: RunningServers) -> None:
     print(f"MCP: {server.mcp}")
     if server.console is not None:
         print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")
+    if not metrics_open(config):
+        print(METRICS_KEYED)
     print(f"Health, metrics and REST: {server.rest.url}", flush=True)

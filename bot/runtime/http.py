@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -15,6 +17,7 @@ from bot.application.imports import import_agents
 from bot.application.owner_data import OwnerData
 from bot.console.launch import Place, console_at
 from bot.mcp.http import PATH, McpServer
+from bot.shared.hosts import is_loopback
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.console_login import Console
 from bot.web.admin.doctor import Examine
@@ -28,6 +31,7 @@ from bot.web.memory.nodes import Memory, memory_eraser
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
+from internal.config import Config
 from internal.flows.transfer.imports import Importer
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.storage.key_files import ensure_key
@@ -58,10 +62,28 @@ def server_key(app: App) -> str:
     return key
 
 
+METRICS_KEYED: Final = (
+    "/metrics names users and can be reached from elsewhere (server.host), so it needs the server's key or a named "
+    "one; with metrics.identity hashed or off it needs none."
+)
+
+
+def metrics_open(config: Config) -> bool:
+    """Whether the metrics need no key: they name nobody, or cannot be reached from elsewhere."""
+    return config.metrics.identity != "raw" or is_loopback(config.server.host)
+
+
 def web_of(
-    app: App, ports: ServerPorts, *, stopping: asyncio.Event, mcp: str | None = None, console: str | None = None
+    app: App,
+    ports: ServerPorts,
+    *,
+    stopping: asyncio.Event,
+    mcp: str | None = None,
+    console: str | None = None,
+    caller_key: str = "",
 ) -> FastAPI:
-    """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed.
+    """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed. `caller_key` is
+    sent by the console's process.
 
     Raises ConfigurationError.
     """
@@ -99,12 +121,13 @@ def web_of(
         owner_data=OwnerData(app.database, app.clock, app.eraser, config.data_dir, on_import=publish_imported),
         simulator=ports.simulator,
         webhook=ports.webhook,
-        console=Console(server_key(app), config.console.session_lifetime, console),
+        console=Console(server_key(app), caller_key, config.console.session_lifetime, console),
         chat_page=ports.chat_page,
         mcp=mcp,
         whole_day_at=app.config.notifications.whole_day_at,
         daily_limit_usd=config.access.daily_cost_usd,
         stopping=stopping,
+        metrics_open=metrics_open(config),
     )
 
 
@@ -133,13 +156,15 @@ async def served(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
         address = f"{mcp.url}{PATH}"
         pages = _console_listener(app, stack)
         console = None if pages is None else app.config.console.url or pages.url
-        web = web_of(app, ports, stopping=stopping, mcp=address, console=console)
+        caller_key = secrets.token_urlsafe()
+        web = web_of(app, ports, stopping=stopping, mcp=address, console=console, caller_key=caller_key)
         tools = McpServer(web, server_key(app), server.allowed_hosts)
         stack.push_async_callback(tools.close)
-        calls = await stack.enter_async_context(serving_on(rest, web))
-        tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded))
+        proxies = server.trusted_proxies
+        calls = await stack.enter_async_context(serving_on(rest, web, trusted_proxies=proxies))
+        tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded, trusted_proxies=proxies))
         if pages is not None:
-            await stack.enter_async_context(console_at(_place(app, pages, calls.url)))
+            await stack.enter_async_context(console_at(_place(app, pages, calls.url, caller_key)))
         stack.callback(stopping.set)
         yield RunningServers(calls, address, console, [calls.ended, tool_calls.ended])
 
@@ -153,7 +178,7 @@ def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | 
     return pages
 
 
-def _place(app: App, pages: Listener, rest: str) -> Place:
+def _place(app: App, pages: Listener, rest: str, caller_key: str) -> Place:
     config = app.config
     public = urlsplit(config.console.url)
     return Place(
@@ -161,7 +186,9 @@ def _place(app: App, pages: Listener, rest: str) -> Place:
         rest,
         config.data_dir / "console",
         allowed_hosts=[*config.server.allowed_hosts, *filter(None, [public.hostname])],
+        trusted_proxies=config.server.trusted_proxies,
         secure=public.scheme == "https",
+        caller_key=caller_key,
     )
 
 

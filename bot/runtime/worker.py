@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.runtime.bot import telegram_side
-from bot.runtime.http import server_key
+from bot.runtime.http import METRICS_KEYED, metrics_open, server_key
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.launch import DEFAULT_TOKEN
 from bot.telegram.delivery.flood_limits import Budget
@@ -79,8 +79,13 @@ async def _health(app: App) -> AsyncIterator[Sequence[asyncio.Task[None]]]:
         return
     web = FastAPI(openapi_url=None)
     join(web, health_router(app.database, app.metrics, Readiness(app.database, app.clock, lambda: True)))
-    web.add_middleware(Guard, api_key=server_key(app), allowed_hosts=server.allowed_hosts, own_secret=[])
+    keyless = metrics_open(app.config)
+    web.add_middleware(
+        Guard, api_key=server_key(app), allowed_hosts=server.allowed_hosts, own_secret=[], metrics_open=keyless
+    )
     listener = listening(server.host, server.worker_port, "server.worker_port")
     async with serving_on(listener, web) as running:
+        if not keyless:
+            print(METRICS_KEYED)
         print(f"Health and metrics: {running.url}", flush=True)
         yield [running.ended]

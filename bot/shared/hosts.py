@@ -1,9 +1,11 @@
-"""The host names under which a server may be called: a page elsewhere may let its own name point to this machine."""
+"""Names and addresses: under which a server may be called, since a page elsewhere may let its own name point to this
+machine, and who calls it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 
@@ -11,6 +13,15 @@ def local_address(host: str, port: int) -> str:
     """The address by which a browser on this machine reaches a server that listens there."""
     address = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else f"[{host}]" if ":" in host else host
     return f"http://{address}:{port}"
+
+
+def proxy_options(trusted: Collection[str]) -> dict[str, Any]:
+    """uvicorn's options by which every server of ours knows its callers' addresses.
+
+    A caller is the last address of X-Forwarded-For that is no trusted proxy's, if a trusted proxy connects; else who
+    connects. `trusted` are addresses and networks.
+    """
+    return {"proxy_headers": bool(trusted), "forwarded_allow_ips": list(trusted)}
 
 
 class Hosts:
@@ -22,7 +33,7 @@ class Hosts:
     def allow(self, host: str) -> bool:
         """Whether a request with this Host header may be answered."""
         name = _name(host)
-        return name == "localhost" or name in self._names or _is_loopback(name)
+        return is_loopback(name) or name in self._names
 
 
 def _name(host: str) -> str:
@@ -33,8 +44,9 @@ def _name(host: str) -> str:
         return ""
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Whether a name or address of a host is this machine's own, out of reach for others."""
     try:
-        return ip_address(name).is_loopback
+        return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
         return False

@@ -16,6 +16,13 @@ def add_link(connection: Connection, token_hash: str, user_id: int, *, now: date
     connection.execute(insert(console_links).values(values))
 
 
+def link_user(connection: Connection, token_hash: str, now: datetime) -> int | None:
+    """The user of a valid, unused link, else None."""
+    usable = (console_links.c.token_hash == token_hash, console_links.c.used_at.is_(None))
+    found = select(console_links.c.user_id).where(*usable, console_links.c.expires_at > now)
+    return connection.execute(found).scalar_one_or_none()
+
+
 def use_link(connection: Connection, token_hash: str, now: datetime) -> int | None:
     """The user of a valid, unused link, which is used from now on; else None."""
     usable = (console_links.c.token_hash == token_hash, console_links.c.used_at.is_(None))

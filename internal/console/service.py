@@ -28,6 +28,11 @@ def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now
     return token
 
 
+def is_open(connection: Connection, token: str, now: datetime) -> bool:
+    """Whether a link would log in now."""
+    return repository.link_user(connection, _hash(token), now) is not None
+
+
 def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now: datetime) -> Opened | None:
     """A session of the link's user; None if the link is unknown, used or expired."""
     user_id = repository.use_link(connection, _hash(token), now)

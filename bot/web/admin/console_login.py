@@ -6,7 +6,8 @@ import hmac
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Final, Literal
+from hashlib import sha256
+from typing import Annotated, Final, Literal, NoReturn
 
 from fastapi import APIRouter, Header, HTTPException
 from fastapi import Request as HttpRequest
@@ -27,18 +28,19 @@ from internal.storage.database import Database
 LOGIN_PATH: Final = "/console/login"
 """Open without the server's key: the caller sends that key, or the secret of a link, in the body."""
 
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1"})
-
-ForwardedFor = Annotated[str | None, Header(max_length=1000, include_in_schema=False)]
+ConsoleHeader = Annotated[str, Header(max_length=1000, include_in_schema=False)]
 
 Secret = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """`url` is the console's address as people open it; None if there is none."""
+    """`url` is the console's address as people open it; None if there is none. `caller_key` is what its process sends
+    along with its visitors' addresses.
+    """
 
     api_key: str
+    caller_key: str = ""
     session_lifetime: timedelta = timedelta(days=7)
     url: str | None = None
 
@@ -79,33 +81,38 @@ class SessionOut(MeOut):
 
 def console_router(database: Database, clock: Clock, console_settings: Console) -> APIRouter:
     router = APIRouter(prefix="/console", tags=["console"])
-    attempts, key = LoginAttempts(), console_settings.api_key.encode()
+    attempts = LoginAttempts()
 
     @router.post("/login", responses=refusals(400, 401, 429))
-    async def login(credentials: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
-        """Opens a session, for the server's key or the secret of a one-time link."""
-        address = _address(request, x_forwarded_for)
-        _refuse_hasty(attempts, address)
-        now, lifetime = clock.now(), console_settings.session_lifetime
+    async def login(
+        credentials: Login,
+        request: HttpRequest,
+        x_console_key: ConsoleHeader = "",
+        x_console_caller: ConsoleHeader = "",
+    ) -> SessionOut:
+        """Opens a session, for the server's key or the secret of a one-time link. Only wrong ones are slowed down."""
+        session = await opened(credentials)
+        if session is None:
+            believed = console_settings.caller_key and _equal(x_console_key, console_settings.caller_key)
+            _refuse(attempts, x_console_caller if believed else _address(request), credentials)
+        return session
+
+    async def opened(credentials: Login) -> SessionOut | None:
+        link, now, lifetime = credentials.link, clock.now(), console_settings.session_lifetime
 
         def work(connection: Connection) -> SessionOut | None:
-            if credentials.link is not None:
-                opened = console.open_by_link(connection, credentials.link, lifetime=lifetime, now=now)
-            elif credentials.key is not None and hmac.compare_digest(
-                credentials.key.strip().encode("utf-8", "replace"), key
-            ):
-                opened = console.open_session(connection, None, lifetime=lifetime, now=now)
+            if link is not None:
+                found = console.open_by_link(connection, link, lifetime=lifetime, now=now)
             else:
-                opened = None
-            return None if opened is None else _session(connection, opened)
+                found = console.open_session(connection, None, lifetime=lifetime, now=now)
+            return None if found is None else _session(connection, found)
 
-        session = await database.write(work)
-        if session is None:
-            attempts.failed(address)
-            raise HTTPException(
-                401, f"{'key' if credentials.link is None else 'link'}: it is not valid, or not any more"
-            )
-        return session
+        # A wrong secret must not keep the one writer busy: it is told apart before.
+        if link is not None:
+            good = await database.read(lambda c: console.is_open(c, link, now))
+        else:
+            good = _equal((credentials.key or "").strip(), console_settings.api_key)
+        return await database.write(work) if good else None
 
     @router.post("/logout", status_code=204, responses=refusals(), dependencies=KEYED)
     async def logout(request: HttpRequest) -> None:
@@ -129,16 +136,21 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
     return router
 
 
-def _address(request: HttpRequest, forwarded: str | None) -> str:
-    """The caller's address; of a caller on this machine, the last one that it forwards."""
-    caller = request.client.host if request.client is not None else ""
-    return forwarded.rsplit(",", 1)[-1].strip() if forwarded and caller in _LOOPBACK else caller
+def _address(request: HttpRequest) -> str:
+    return request.client.host if request.client is not None else ""
 
 
-def _refuse_hasty(attempts: LoginAttempts, address: str) -> None:
+def _equal(given: str, secret: str) -> bool:
+    """Whether they are equal, in a time that tells neither where they differ nor how long the secret is."""
+    return hmac.compare_digest(*(sha256(text.encode("utf-8", "replace")).digest() for text in (given, secret)))
+
+
+def _refuse(attempts: LoginAttempts, address: str, credentials: Login) -> NoReturn:
     pause = math.ceil(attempts.pause(address))
     if pause > 0:
-        raise HTTPException(429, f"too many attempts; the next in {pause} s", {"Retry-After": str(pause)})
+        raise HTTPException(429, f"too many wrong attempts; the next in {pause} s", {"Retry-After": str(pause)})
+    attempts.failed(address)
+    raise HTTPException(401, f"{'key' if credentials.link is None else 'link'}: it is not valid, or not any more")
 
 
 def _token(request: HttpRequest) -> str:

@@ -18,7 +18,8 @@ from internal.console.model import ConsoleSession
 from internal.console.service import SESSION_PREFIX
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
-OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
+METRICS_PATH = "/metrics"
+OPEN_PATHS = frozenset({METRICS_PATH, "/healthz", "/readyz"})
 """Paths of probes and scrapers, which have no key and use any host name. They contain no user's words."""
 
 KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
@@ -33,7 +34,8 @@ class Guard:
 
     The key allows everything, and so does a session that was opened with it. An owner's session is limited to that
     owner: anything else is 404. A call that changes something with a session needs the session's CSRF token, else it is
-    403. `own_secret` are paths whose callers send another secret, which their handlers check.
+    403. `own_secret` are paths whose callers send another secret, which their handlers check. Without `metrics_open`
+    the metrics, which may name users, need the key too.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Guard:
         allowed_hosts: Collection[str],
         own_secret: Collection[str],
         recognise: Recognise | None = None,
+        metrics_open: bool = True,
     ) -> None:
         if not api_key:
             raise ValueError("without a key everybody could read everything")
@@ -52,6 +55,7 @@ class Guard:
         self._hosts = Hosts(allowed_hosts)
         self._own_secret = frozenset(own_secret)
         self._recognise = recognise
+        self._open = OPEN_PATHS if metrics_open else OPEN_PATHS - {METRICS_PATH}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -67,9 +71,9 @@ class Guard:
     async def _admitted(self, scope: Scope) -> Scope | JSONResponse:
         """The scope to continue with, or the refusal."""
         path, headers = scope["path"], Headers(scope=scope)
-        if path in OPEN_PATHS:
+        if path in self._open:
             return scope
-        if not self._hosts.allow(headers.get("host", "")):
+        if path not in OPEN_PATHS and not self._hosts.allow(headers.get("host", "")):
             return JSONResponse({"detail": "Host is neither loopback nor in server.allowed_hosts"}, 403)
         secret = _bearer(headers.get("authorization", ""))
         if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):

@@ -84,11 +84,12 @@ def build_web(
     whole_day_at: str = "09:00",
     daily_limit_usd: float = 0.0,
     stopping: asyncio.Event | None = None,
+    metrics_open: bool = True,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
     `daily_limit_usd` is what each owner may spend in a day, 0 = no limit. `chat_page` and `mcp` are addresses to show.
-    `stopping` is set before the server stops, and ends what is streamed.
+    `stopping` is set before the server stops, and ends what is streamed. Without `metrics_open` the metrics need a key.
 
     Raises ConfigurationError if the webhook's path is one of the server's own, ValueError for an empty key.
     """
@@ -112,7 +113,20 @@ def build_web(
     _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle)
     _add_commands(app, archive, recall, examine, operations, importer, owner_data)
     join(app, simulator_router(simulator))
-    _protect(app, api_key, allowed_hosts, webhook, Sessions(database, clock), clock)
+    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
+    if webhook is not None:
+        _add_webhook(app, webhook)
+        hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
+    app.add_middleware(RequestTrigger, clock=clock, exempt=own_secret)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(
+        Guard,
+        api_key=api_key,
+        allowed_hosts=hosts,
+        own_secret=own_secret,
+        recognise=Sessions(database, clock),
+        metrics_open=metrics_open,
+    )
     answer_errors_as_json(app)
     return app
 
@@ -128,23 +142,9 @@ def _api() -> FastAPI:
     )
 
 
-def _protect(
-    app: FastAPI,
-    api_key: str,
-    allowed_hosts: Collection[str],
-    webhook: Webhook | None,
-    recognise: Sessions,
-    clock: Clock,
-) -> None:
-    """Demands a key or a session of every call, except for paths with a secret of their own such as the webhook."""
-    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
-    if webhook is not None:
-        _refuse_path_in_use(app, webhook.path)
-        join(app, webhook_router(webhook))
-        hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
-    app.add_middleware(RequestTrigger, clock=clock, exempt=own_secret)
-    app.add_middleware(BodyLimit)
-    app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
+def _add_webhook(app: FastAPI, webhook: Webhook) -> None:
+    _refuse_path_in_use(app, webhook.path)
+    join(app, webhook_router(webhook))
 
 
 def _add_activity(app: FastAPI, database: Database, owners: Owners, stopping: asyncio.Event) -> None:

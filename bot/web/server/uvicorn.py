@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from bot.shared.hosts import proxy_options
 from internal.errors import ConfigurationError
 
 GRACE_S = 5
@@ -58,7 +59,9 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[RunningSe
 
 
 @contextlib.asynccontextmanager
-async def serving_on(listener: Listener, app: ASGIApp) -> AsyncIterator[RunningServer]:
+async def serving_on(
+    listener: Listener, app: ASGIApp, *, trusted_proxies: Collection[str] = ()
+) -> AsyncIterator[RunningServer]:
     """Serves until the block ends, then lets open requests finish and closes the listener."""
     server = _Server(
         uvicorn.Config(
@@ -69,6 +72,7 @@ async def serving_on(listener: Listener, app: ASGIApp) -> AsyncIterator[RunningS
             ws="none",
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
+            **proxy_options(trusted_proxies),
         )
     )
     port = listener.port

@@ -17,6 +17,7 @@ from support.interfaces.caused_changes import watching
 from bot.application.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.archive import ArchiveReport
+from bot.web.admin.console_login import Console
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph
@@ -53,7 +54,7 @@ from internal.testing import FrozenClock, TrigramEmbedder
 P = ParamSpec("P")
 T = TypeVar("T")
 
-KEY = "server-key-of-the-tests"
+KEY, CALLER_KEY = "server-key-of-the-tests", "console-key-of-the-tests"
 ANNA, BORIS, EXPECTED = 100, 200, 500
 """Two who have written, and one who is let in and has not."""
 
@@ -221,6 +222,7 @@ async def stage(
         chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
         memory=Memory(memory_eraser(eraser), maintain, search),
         cypher=Cypher(mirrors.query, mirrors.rebuild),
+        console=Console(KEY, CALLER_KEY),
         stopping=stopping,
     )
     await database.write(lambda c: [users.add(c, one) for one in known])

@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from sqlalchemy import Connection
-from support.interfaces.rest_graph_stage import ANNA, BORIS, KEY, Stage
+from support.interfaces.rest_graph_stage import ANNA, BORIS, CALLER_KEY, KEY, Stage
 
+from bot.console.login import login_router
 from bot.web.http.login_attempts import MOST_BY_ONE
 from internal.access import repository as users
 from internal.access.model import UserState
@@ -77,15 +79,38 @@ async def test_changes_need_the_sessions_csrf_token(known: Stage) -> None:
     assert (await known.client.post("/graph/search", json={"query": "x", "group_ids": [str(ANNA)]})).status_code == 200
 
 
-async def test_guessing_is_slowed_down(known: Stage) -> None:
-    """After ten wrong attempts of one address even the right key waits; another address does not."""
+async def test_guessing_is_slowed_down_and_what_is_right_is_not(known: Stage) -> None:
+    """After ten wrong attempts of one address its next wrong one waits; the right key and a good link never do."""
+    link = await link_of(known, ANNA)
     for _ in range(MOST_BY_ONE):
         assert (await known.client.post("/console/login", json={"key": "wrong"})).status_code == 401
-    late = await known.client.post("/console/login", json={"key": KEY})
-    assert late.status_code == 429
-    assert 0 < int(late.headers["Retry-After"]) <= 60
-    other = {"X-Forwarded-For": "203.0.113.7"}
-    assert (await known.client.post("/console/login", json={"key": KEY}, headers=other)).status_code == 200
+    for wrong in ({"key": f"{KEY}x"}, {"link": "guessed"}):
+        late = await known.client.post("/console/login", json=wrong, headers={"X-Forwarded-For": "203.0.113.9"})
+        assert late.status_code == 429
+        assert 0 < int(late.headers["Retry-After"]) <= 60
+    for right in ({"key": KEY}, {"link": link}):
+        assert (await known.client.post("/console/login", json=right)).status_code == 200
+
+
+async def test_visitors_of_the_console_are_told_apart(known: Stage) -> None:
+    """Each is counted under his own address, which the server believes nobody but the console."""
+
+    def visitor(caller_key: str, address: str) -> httpx.AsyncClient:
+        rest = httpx.AsyncClient(transport=httpx.ASGITransport(known.app), base_url=str(known.client.base_url))
+        pages = FastAPI()
+        pages.include_router(login_router(rest, secure=False, caller_key=caller_key))
+        transport = httpx.ASGITransport(pages, client=(address, 1))
+        return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9082")
+
+    async def waits(caller_key: str, address: str) -> bool:
+        answer = await visitor(caller_key, address).post("/login", data={"key": "wrong"})
+        return "Wait" in answer.text
+
+    for _ in range(MOST_BY_ONE):
+        assert not await waits(CALLER_KEY, "203.0.113.7")
+    assert await waits(CALLER_KEY, "203.0.113.7")
+    assert not await waits(CALLER_KEY, "203.0.113.8")
+    assert [await waits("guessed", f"203.0.113.{n}") for n in range(100, 111)] == [False] * MOST_BY_ONE + [True]
 
 
 @pytest.mark.parametrize("body", [{}, {"key": KEY, "link": "x"}, {"key": ""}, {"key": KEY, "user_id": 1}])

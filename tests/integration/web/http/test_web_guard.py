@@ -6,8 +6,12 @@ import re
 
 import httpx
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
+from bot.runtime.http import metrics_open
 from bot.web.http.guard import Guard
+from internal.config import load
 
 PEOPLE = "/people?user_id=500"
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
@@ -101,6 +105,43 @@ async def test_probes_need_neither_key_nor_host(visitor: httpx.AsyncClient, path
     """Health and metrics answer to everybody."""
     del visitor.headers["Authorization"]
     assert (await visitor.get(path, headers={"Host": "anything.example"})).status_code == 200
+
+
+async def test_metrics_that_name_users_need_a_key() -> None:
+    """Where they can be reached from elsewhere, under any host name; health does not."""
+
+    async def told(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("told")(scope, receive, send)
+
+    guarded = Guard(told, api_key="the-key", allowed_hosts=[], own_secret=[], metrics_open=False)
+    base = "http://bot.example:9081"
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url=base) as scraper:
+        for path, key, status in (
+            ("/metrics", "", 401),
+            ("/metrics", "wrong", 401),
+            ("/metrics", "the-key", 200),
+            ("/healthz", "", 200),
+            ("/people", "the-key", 403),
+        ):
+            answer = await scraper.get(path, headers={"Authorization": f"Bearer {key}"})
+            assert (path, key, answer.status_code) == (path, key, status)
+
+
+@pytest.mark.parametrize(
+    ("host", "identity", "keyless"),
+    [
+        ("127.0.0.1", "raw", True),
+        ("localhost", "raw", True),
+        ("::1", "raw", True),
+        ("0.0.0.0", "raw", False),
+        ("bot.example", "raw", False),
+        ("0.0.0.0", "hashed", True),
+        ("::", "off", True),
+    ],
+)
+def test_where_metrics_are_open(host: str, identity: str, keyless: bool) -> None:
+    """On this machine alone, or where they name nobody."""
+    assert metrics_open(load(None, {"LAPLACED_SERVER__HOST": host, "LAPLACED_METRICS__IDENTITY": identity})) is keyless
 
 
 @in_one_loop

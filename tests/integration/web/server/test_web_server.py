@@ -7,9 +7,10 @@ import signal
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
-from bot.web.server.uvicorn import serving
+from bot.web.server.uvicorn import listening, serving, serving_on
+from internal.config import load
 from internal.errors import ConfigurationError
 
 
@@ -77,3 +78,37 @@ async def test_open_request_is_finished_on_stop(app: FastAPI) -> None:
         assert server.ended.done()
     async with serving(app, "127.0.0.1", server.port) as next_server:
         assert next_server.port == server.port
+
+
+@pytest.mark.parametrize(
+    ("trusted", "told", "caller"),
+    [
+        ([], "203.0.113.7", "127.0.0.1"),
+        (["192.0.2.1"], "203.0.113.7", "127.0.0.1"),
+        (["127.0.0.1"], "203.0.113.7", "203.0.113.7"),
+        (["127.0.0.0/8"], "198.51.100.1, 203.0.113.7", "203.0.113.7"),
+        (["127.0.0.1", "10.0.0.0/8"], "198.51.100.1, 203.0.113.7, 10.1.2.3", "203.0.113.7"),
+        (["127.0.0.1"], "2001:db8::7", "2001:db8::7"),
+        (["127.0.0.1"], "", "127.0.0.1"),
+    ],
+)
+async def test_a_caller_is_who_trusted_proxies_say(app: FastAPI, trusted: list[str], told: str, caller: str) -> None:
+    """The last of those they name that is no proxy itself; what others say is not believed, also not from here."""
+
+    @app.get("/caller")
+    async def called(request: Request) -> str:
+        return request.client.host if request.client else ""
+
+    async with (
+        serving_on(listening("127.0.0.1", 0), app, trusted_proxies=trusted) as server,
+        httpx.AsyncClient() as client,
+    ):
+        assert (await client.get(f"{server.url}/caller", headers={"X-Forwarded-For": told})).json() == caller
+
+
+def test_proxies_are_addresses() -> None:
+    """A name would have to be looked up, and looks alike for everybody who can answer for it."""
+    config = load(None, {"LAPLACED_SERVER__TRUSTED_PROXIES": "10.0.0.1, 172.16.0.0/12"})
+    assert config.server.trusted_proxies == ["10.0.0.1/32", "172.16.0.0/12"]
+    with pytest.raises(ConfigurationError, match=r"server\.trusted_proxies\.0: an IP address or a network"):
+        load(None, {"LAPLACED_SERVER__TRUSTED_PROXIES": "proxy.example"})
