@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.language.search.terms import english_stem, plain_query_terms
-from internal.language.text.morphology import regular_forms
+from internal.language.text.declension import written_forms
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
 from internal.people import suggestion_repository
@@ -24,11 +24,6 @@ _STEM: Final = 4
 
 _SHORTEST: Final = 3
 _WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
-_VOWELS: Final = "аеёиоуыэюяіїєьй"
-_ADJECTIVES: Final = {
-    "ий": "ого ому им ым ом ім ій", "ый": "ого ому ым ом", "ой": "ого ому ым ом", "ая": "ой ую ою",
-    "ка": "кой кою кую ку кої кій",
-}  # fmt: skip
 _PRONOUNS = frozenset(
     {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
 )
@@ -61,7 +56,7 @@ def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
 def word_forms(names: Iterable[str]) -> set[str]:
     """The words of names, folded, in the forms in which a sentence may hold them, without a dictionary."""
     words = {word for name in names for word in _WORD.findall(name_key(name)) if len(word) >= _SHORTEST}
-    return {form for word in words for form in _forms(word)}
+    return {form for word in words for form in written_forms(word)}
 
 
 def word_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
@@ -72,16 +67,6 @@ def word_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
     """The hashes that a folded word or pair of words would share with a forgotten person's names."""
     return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}
-
-
-def _forms(word: str) -> set[str]:
-    found = {word, *regular_forms(word)}
-    if len(word) > _STEM and word[-2] in "еоё" and word[-1] not in _VOWELS:  # Павел, Павла
-        found |= {word[:-2] + word[-1] + ending for ending in ("а", "у", "ом", "е", "ові", "і")}
-    for ending, others in _ADJECTIVES.items():
-        if word.endswith(ending):
-            found |= {word.removesuffix(ending) + other for other in others.split()}
-    return found
 
 
 def bury_sentences(connection: Connection, user_id: int, sentences: Iterable[str], key: bytes, at: datetime) -> None:

@@ -297,7 +297,7 @@ def _erase_entity(
     memories.bury_told(connection, user_id, node, key, now)
     erased.erase_node(node_id)
     erased.said += names
-    erased.finish(traces.name_pattern(proper))
+    erased.finish(name_traces.naming(proper, shortest=1))
     forgettings.note_done(connection, user_id, "entity", node_id, now)
     return erased.report
 
@@ -344,7 +344,7 @@ def erase_person(
     suggestion_repository.bury(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
     erased.note_memories(forget((), own))
     erased.erase_namings(own, key, asked_at)
-    mentions = traces.mention_pattern(words, ids, phrases)
+    mentions = traces.mention_pattern(words | tombstones.word_forms(words), ids, phrases)
     erased.said += notifications.erase(connection, user_id, (), mentions, now)
     erased.finish()
     if wipe:

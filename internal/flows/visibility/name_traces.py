@@ -20,6 +20,8 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import reveals
+from internal.language.text.declension import written_forms
+from internal.language.text.spelling import name_key
 from internal.people import forget_repository, support
 from internal.people import repository as people
 from internal.people.model import Person
@@ -175,9 +177,17 @@ def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetim
     return len(changes)
 
 
-def naming(names: Iterable[str]) -> traces.Holds:
-    """A test for texts with one of these names, in any ending; names of one or two letters are ignored."""
-    return traces.name_pattern([name for name in names if len(name.strip()) >= _SHORTEST])
+def naming(names: Iterable[str], *, shortest: int = _SHORTEST) -> traces.Holds:
+    """A test for texts with one of these names, in any form; names with fewer letters than `shortest` are ignored."""
+    long = [name for name in names if len(name.strip()) >= shortest]
+    endings = traces.name_pattern(long)
+    forms = [r"\W+".join(map(_forms, _WORD.findall(name_key(name)))) for name in long]
+    declined = re.compile(rf"(?<!\w)(?:{'|'.join(filter(None, forms)) or '(?!)'})(?!\w)")
+    return lambda text: endings(text) or declined.search(text.casefold().replace("ё", "е")) is not None
+
+
+def _forms(word: str) -> str:
+    return f"(?:{'|'.join(map(re.escape, written_forms(word)))})"
 
 
 def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:

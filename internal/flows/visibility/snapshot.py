@@ -49,7 +49,7 @@ def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]
 def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
     """A test for texts that state a fact or memory, or name a person or thing, with a pending forgetting."""
     of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
-    of_names = traces.name_pattern(name for one in asked for name in _names(connection, one))
+    of_names = name_traces.naming((name for one in asked for name in _names(connection, one)), shortest=1)
     return lambda text: of_lines(text) or of_names(text)
 
 

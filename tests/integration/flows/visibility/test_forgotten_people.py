@@ -91,3 +91,29 @@ async def test_passages_lose_such_lines_and_keep_their_numbers(talk: Talk, erase
     found.append(RecalledPassage(3, "message", "c", [beside, other]))
     kept = await PromptFilter(talk.database, KEY).passages(OWNER, found)
     assert [(one.n, one.lines) for one in kept] == [(1, [other]), (3, [other])]
+
+
+@pytest.mark.parametrize("erased", [False, True])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Олег Петров", "Вчера сидели с Петровым"),
+        ("Пушкін", "Обідала з Пушкіним"),
+        ("Оксана Ковалева", "Дай номер Ковалевої"),
+        ("Маша", "Была в кино с Машей"),
+        ("Яків Кравець", "Купила подарунок для Якова"),
+        ("Кравець", "Бачила Кравця на ринку"),
+        ("Павел", "Видела Павла"),
+        ("Anna", "Took Anna's car"),
+    ],
+)
+async def test_a_name_is_known_in_every_case(talk: Talk, name: str, said: str, erased: bool) -> None:
+    """Instrumentals, changed stems and possessives too, before and after the erasing."""
+    (person,) = await known(talk, name)
+    at = talk.clock.now() - timedelta(days=1)
+    await talk.write(lambda c: ask_forget(c, OWNER, person, now=talk.clock.now()))
+    if erased:
+        talk.clock.advance(UNDO_WINDOW.total_seconds() + 60)
+        await ForgettingService(talk.database, talk.clock, KEY).erase_due()
+    passage = RecalledPassage(1, "message", "a", [PassageLine(at, "Olena", said)])
+    assert await PromptFilter(talk.database, KEY).passages(OWNER, [passage]) == []
