@@ -109,7 +109,7 @@ def _stored(number: int) -> int | None:
 
 def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:
     """The command at the beginning of the message that opens or continues a session, and the text after it."""
-    text = message.text or message.caption or ""
+    text = _with_quotations(message)
     first = next(iter(message.entities or message.caption_entities or ()), None)
     if first is None or first.type != "bot_command" or first.offset != 0 or forward_of(message) is not None:
         return None, text
@@ -118,6 +118,22 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
         if name == command and (words or attachments_of(message)):
             return command, words
     return None, text
+
+
+def _with_quotations(message: Message) -> str:
+    """The text or caption, with the lines that Telegram shows as a quotation marked by ">"."""
+    text = message.text or message.caption or ""
+    quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
+    for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
+        before, quotation = _cut(text, 0, one.offset), _cut(text, one.offset, one.offset + one.length)
+        text = f"{before}> {quotation.replace(chr(10), chr(10) + '> ')}{_cut(text, one.offset + one.length)}"
+    return text
+
+
+def _cut(text: str, start: int, end: int | None = None) -> str:
+    """Part of a text in Telegram's UTF-16 units."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * start : None if end is None else 2 * end].decode("utf-16-le", "surrogatepass")
 
 
 def quoted_of(message: Message, bot_id: int) -> Quoted | None:

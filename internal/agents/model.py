@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
 from internal.access.model import User
+from internal.language.text.spelling import unquoted
 from internal.llm.model import ChatDelta, ChatMessage, Usage
 from internal.memory.model import KnownMemory
 from internal.notifications.model import Notification
@@ -41,6 +42,10 @@ class TranscriptLine:
     def owners_word(self) -> bool:
         """Whether the line may testify about the owner: his own words, or a text without a speaker."""
         return self.role == "user" and self.own and self.forwarded_from is None
+
+    def unquoted(self) -> TranscriptLine:
+        """The line as its speaker's own words: without what it quotes."""
+        return replace(self, text=unquoted(self.text))
 
 
 @dataclass(frozen=True, slots=True)

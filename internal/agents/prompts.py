@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from string import Template
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -74,8 +75,20 @@ def _line(line: TranscriptLine) -> str:
     if line.quoted:
         speaker += f" (in reply to {escape(line.quoted)})"
     ids = f"{{telegram ids: {', '.join(map(str, line.telegram_ids))}}}" if line.telegram_ids else ""
-    said = " ".join(part for part in (f"{speaker}:" if speaker else "", ids, escape(line.text)) if part)
+    said = " ".join(
+        part for part in (f"{speaker}:" if speaker else "", ids, escape(_with_quotations(line.text))) if part
+    )
     return f"{line.number}. [{line.at:%Y-%m-%d %H:%M %a}] {said}"
+
+
+def _with_quotations(text: str) -> str:
+    """The text with quoted lines, which begin with ">", in brackets: a transcript shows a message on one line."""
+    if not text.startswith(">") and "\n>" not in text:
+        return text
+    runs = groupby(text.split("\n"), key=lambda one: one.startswith(">"))
+    return "\n".join(
+        f"(quotes: {' '.join(one[1:].strip() for one in run)})" if quoted else "\n".join(run) for quoted, run in runs
+    )
 
 
 def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:

@@ -119,9 +119,7 @@ class _Old:
 
 def _said(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
     """The owner's own sentences that state something, in their order; questions and small talk are left out."""
-    for line in transcript:
-        if not line.owners_word:
-            continue
+    for line in (one.unquoted() for one in transcript if one.owners_word):
         for begin, end in sentences(line.text):
             text = " ".join(line.text[begin:end].split())
             if len(text.split()) >= FEWEST_WORDS and len(text) <= LONGEST and intent_of(text).wish == "news":

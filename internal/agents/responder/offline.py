@@ -30,7 +30,7 @@ from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
 from internal.language.text.block_tags import neutralised
-from internal.language.text.spelling import name_key, sentences, text_language, tokens
+from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
@@ -90,7 +90,7 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
     lines = _last_lines(request)
-    own = "\n".join(line.text for line in lines if author_of(line) is None)
+    own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)
     read = own or "\n".join(line.text for line in lines)
     only_names = wish.wish == "news" and _only_names(read)

@@ -38,9 +38,7 @@ def propose(request: TaskManagerRequest) -> str:
     ends: list[dict[str, Any]] = []
     known = list(request.tasks)
     before: TranscriptLine | None = None
-    for line in request.transcript:
-        if not line.owners_word:
-            continue
+    for line in (one.unquoted() for one in request.transcript if one.owners_word):
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
         tasks += [_item(one, line, before) for one in found]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():

@@ -21,6 +21,7 @@ from internal.flows.tasks.find_reminders import Reminder, find_reminders
 from internal.flows.tasks.parse import schedule_in
 from internal.flows.turn.prompt import Question
 from internal.language.tasks.requests import may_request
+from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.mailbox.model import Rendered
 from internal.people import repository as people
@@ -96,7 +97,7 @@ class ReminderRequests:
     async def read(self, question: Question) -> ReminderRequest | None:
         """The reminders that a question asks for; None for nearly every question, without a call of the worker."""
         messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
-        if not any(may_request(message.content) for message in messages):
+        if not any(may_request(unquoted(message.content)) for message in messages):
             return None
         try:
             return await self._read(question, messages)
@@ -107,7 +108,7 @@ class ReminderRequests:
     async def _read(self, question: Question, messages: Sequence[Message]) -> ReminderRequest | None:
         user = question.user
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
-        texts = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
+        texts = [(one.id, unquoted(one.content), one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
         reminders, only = await self._worker.run(find_reminders, texts, said[-1] if said else None, user.lang)
         if not reminders:
             return None

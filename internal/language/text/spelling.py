@@ -96,6 +96,11 @@ MOST_CHARACTERS: Final = 500
 _LONGEST_ABBREVIATION: Final = 8
 
 
+def unquoted(text: str) -> str:
+    """A text without the lines that quote somebody: those that begin with ">"."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith(">")) if ">" in text else text
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """The beginning and end (characters) of each sentence, at least one; "Dr. Foster" is not split.
 

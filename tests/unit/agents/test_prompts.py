@@ -114,6 +114,14 @@ def test_what_a_line_answers_stands_beside_its_speaker() -> None:
     assert transcript_block("transcript", [line]).split("\n")[1] == shown
 
 
+def test_what_a_line_quotes_stands_in_brackets() -> None:
+    """A transcript shows a message on one line, where a mark at the beginning of a line would be lost."""
+    at = datetime(2026, 2, 7, 12, tzinfo=UTC)
+    line = TranscriptLine(2, "user", "Olena", at, "Look:\n> I live in Kyiv\n>I do\n2 > 1\n> So")
+    shown = "2. [2026-02-07 12:00 Sat] Olena: Look: (quotes: I live in Kyiv I do) 2 &gt; 1 (quotes: So)"
+    assert transcript_block("transcript", [line]).split("\n")[1] == shown
+
+
 def test_every_block_that_a_prompt_opens_is_known() -> None:
     """A new block is neutralised in dialogues and kept out of replies from its first day."""
     sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted(AGENTS.rglob("*.py")))

@@ -97,6 +97,19 @@ def test_a_forwarded_command_is_somebody_elses_word(text: str) -> None:
     assert incoming_of(forwarded, 7).text == text
 
 
+@pytest.mark.parametrize("field", ["text", "caption"])
+def test_a_quotation_inside_a_text_is_marked(field: str) -> None:
+    """As people mark one by hand, counted in Telegram's units: nobody takes those words for the owner's."""
+    words = "🎈 Look:\nI live in Kyiv\nI do\nReally?\nI quit"
+    entities = [
+        {"type": "blockquote", "offset": 9, "length": 19},
+        {"type": "expandable_blockquote", "offset": 37, "length": 6},
+    ]
+    content = {field: words, "entities" if field == "text" else "caption_entities": entities}
+    marked = "🎈 Look:\n> I live in Kyiv\n> I do\nReally?\n> I quit"
+    assert incoming_of(message(**content), 7).text == marked
+
+
 def replied(author: dict[str, Any] | None, **content: Any) -> dict[str, Any]:
     place = {"message_id": 3, "date": DATE, "chat": {"id": 1, "type": "private"}}
     return {"reply_to_message": place | content | ({"from": author} if author else {})}

@@ -67,7 +67,7 @@ def propose(request: ArchivistRequest) -> str:
     people = {person.id: person for person in request.people}
     reading = Reading(request.people, request.owner.language)
     for line in request.transcript:
-        reading.read(line)
+        reading.read(line.unquoted())
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
     heard = _heard(reading)
