@@ -151,7 +151,7 @@ class App:
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """Everything that a question recalls, at most `limit` of each kind. Raises NotFound for an unknown user."""
-        everything = OverviewSearch(self.finder, self.knowledge, self.memories, self.messages)
+        everything = OverviewSearch(self.database, self.finder, self.knowledge, self.memories, self.messages)
         with acting_for(user_id):
             await self.database.read(lambda c: users.get(c, user_id))
             return await everything.recall(user_id, query, limit)

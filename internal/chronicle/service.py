@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from internal.chronicle import repository
 from internal.chronicle.model import AnalysisType, Event, EventLabel, Session, Trigger
 from internal.errors import NotFound
+from internal.language.text.titles import title_of
 from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
@@ -202,12 +203,8 @@ def drop_emptied(connection: Connection, user_id: int) -> int:
 
 
 def topic_of(text: str) -> str:
-    """The topic made of a session's first words: one line of at most TOPIC characters, cut between words."""
-    line = " ".join(text.split())
-    if len(line) <= TOPIC:
-        return line
-    cut = line[:TOPIC].rsplit(maxsplit=1)[0] if " " in line[:TOPIC] else line[: TOPIC - 1]
-    return f"{cut}…"
+    """The topic made of a session's first words."""
+    return title_of(text, TOPIC)
 
 
 def _open(connection: Connection, spoken: Spoken, tz: str, command: Trigger | None) -> Session:

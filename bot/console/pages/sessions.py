@@ -13,6 +13,8 @@ from bot.console.page_context import PageContext
 from bot.console.rest import Json, segment
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}
+_ABOUT: Final = 100
+"""Most events and things around a session that are read."""
 _ASKED: Final = ("Request", "Feedback")
 
 
@@ -26,6 +28,8 @@ async def build(context: PageContext) -> None:
     asked = ui.context.client.request.query_params.get("session")
     chosen = asked or found["sessions"][0]["id"]
     view = await context.rest.get(f"/chronicle/sessions/{segment(chosen)}", user_id=context.user_id)
+    asking = {"user_id": context.user_id, "kind": "chronicle", "limit": _ABOUT}
+    near = (await context.rest.get(f"/graph/around/{segment(chosen)}", **asking))["nodes"]
     with ui.element("div").classes("talks open" if asked else "talks"):
         _List(context, found, chosen)
         with ui.element("div").classes("transcript").props("tabindex=0 role=region") as place:
@@ -33,7 +37,7 @@ async def build(context: PageContext) -> None:
             with ui.element("div").classes("transcript-inner"):
                 back = words("a", f"← {context.say('session-back')}", "back-link")
                 back.props["href"] = context.at("/sessions")
-                _transcript(context, view)
+                _transcript(context, view, [one for one in near if one["label"] == "Entity"])
 
 
 class _List:
@@ -69,7 +73,7 @@ class _List:
         self._add(await self._context.rest.get("/chronicle/sessions", **query))
 
 
-def _transcript(context: PageContext, view: Json) -> None:
+def _transcript(context: PageContext, view: Json, entities: list[Json]) -> None:
     """Lays out the messages in order, each judgement under its answer, that of the whole session at the end."""
     say, session = context.say, view["session"]
     about = {edge["source_id"]: edge["target_id"] for edge in view["edges"] if edge["type"] == "ANALYZES"}
@@ -78,9 +82,12 @@ def _transcript(context: PageContext, view: Json) -> None:
         words("h2", session["topic"] or session["name"])
         with ui.element("div").classes("transcript-sub"):
             words("time", _times(context, session))
-            for node in view["nodes"]:
-                if node["label"] == "Entity":
-                    chip(str(node.get("description") or node["name"])[:60])
+            for one in entities:
+                person = one["person_id"]
+                link = words("a", one["name"], "chip")
+                link.props["href"] = (
+                    context.at("/people", person=person) if person else context.at("/graph", node=one["id"])
+                )
     for event in view["events"]:
         if event["label"] == "Analysis":
             continue
@@ -114,7 +121,8 @@ def _ruling(context: PageContext, ruling: Json, *, whole: bool = False) -> None:
             words("h3", say("session-whole"))
         chip(say(f"verdict-{ruling['verdict']}"), _KINDS.get(ruling["verdict"], ""))
         for part in ("lessons", "errors", "rules_ignored", "rules_used"):
-            if ruling[part]:
+            # Rules are sentences of a prompt, in English: where nothing was wrong they tell a reader nothing.
+            if ruling[part] and (part != "rules_used" or ruling["verdict"] != "correct"):
                 words("h4", say(f"session-{part.replace('_', '-')}"))
                 with ui.element("ul"):
                     for line in ruling[part]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Final
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.web.http.fields import LARGEST_ID
+from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
@@ -61,7 +62,7 @@ class Recalled(BaseModel):
             memories=[_known(hit.node.id, _remembered(hit), hit) for hit in overview.memories],
             entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in overview.nodes],
             messages=[_message(hit) for hit in overview.messages],
-            episodes=[_known(hit.episode.id, _dated(hit.episode), hit) for hit in overview.episodes],
+            episodes=[_known(hit.episode.id, _said(hit.episode, overview.lines), hit) for hit in overview.episodes],
         )
 
     def lines(self) -> Iterator[str]:
@@ -133,8 +134,13 @@ def _remembered(hit: MemoryHit) -> str:
     return " | ".join(filter(None, (hit.node.label, memory_text(hit.node), status, beside)))
 
 
-def _dated(episode: Episode) -> str:
-    return f"{episode.name} | {episode.reference_time:%Y-%m-%d %H:%M} UTC"
+def _said(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
+    """The line that answers with time and speaker, of an import with its name; without such a line the name."""
+    line = lines.get(episode.id)
+    if line is None:
+        return f"{episode.reference_time:%Y-%m-%d %H:%M} UTC | {episode.name}"
+    source = None if episode.source == "message" else episode.name
+    return " | ".join(filter(None, (f"{line.at:%Y-%m-%d %H:%M} UTC", line.speaker, line.text, source)))
 
 
 def _when(hit: FactHit) -> str:

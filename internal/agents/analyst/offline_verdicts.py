@@ -50,7 +50,7 @@ def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> 
     """The judgement of a session from those of its answers. Pure."""
     wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
     counts = phrase(language, "summary", count=len(rulings), wrong=wrong)
-    return Judgement(joint_verdict(rulings.values()), summary=f"{topic}: {counts}" if topic else counts, by_rules=True)
+    return Judgement(joint_verdict(rulings.values()), summary=f"{topic} — {counts}" if topic else counts, by_rules=True)
 
 
 def phrase(language: Language, key: str, **values: str | int) -> str:

@@ -1,4 +1,4 @@
-"""The topic of lines, in their most telling words. For the language process: it needs dictionaries."""
+"""The topic of a session, and the subject of an answer. For the language process: they need dictionaries."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from internal.agents.model import TranscriptLine
 from internal.language.names.entities import basic_form
 from internal.language.search.terms import document_terms
 from internal.language.text.morphology import dictionary_languages, parses
-from internal.language.text.spelling import Token, tokens, words
+from internal.language.text.spelling import Token, sentences, tokens, words
+from internal.language.text.titles import title_of
 
-MOST: Final = 3
+TITLE: Final = 60
+"""Most characters of a topic."""
+_SUBJECT: Final = 2
+"""Most words of a subject."""
 _OWNERS: Final = 2
-"""Words of others than the assistant count twice: he repeats them. What he alone says is no topic ("I see")."""
+"""Words of others than the assistant count twice: he repeats them."""
 _LEAST: Final = 3
 _ALIKE: Final = 4
 """Letters by which words are of one root: opens, opening."""
@@ -26,33 +30,37 @@ _COMMON: Final = words(
 )
 
 
-def key_words(lines: Sequence[TranscriptLine], *, names: bool) -> list[str]:
-    """The key words of these lines, most telling first, in basic form; names among them if `names`."""
-    weights: Counter[str] = Counter()
-    brought_up: set[str] = set()
-    for line in lines:
-        answers = line.role == "assistant"
-        for token in tokens(line.text):
-            word = _word(token, names=names)
-            if word is not None:
-                weights[word] += 1 if answers else _OWNERS
-                brought_up |= set() if answers else {word}
-    alike: dict[str, str] = {}
-    for word, _ in weights.most_common():
-        if word in brought_up:
-            alike.setdefault(word[:_ALIKE].casefold(), word)
-    return list(alike.values())[:MOST]
-
-
 def topic_of(lines: Sequence[TranscriptLine]) -> str:
-    """The topic of a session, names among its words; empty if it has none."""
-    topic = ", ".join(key_words(lines, names=True))
-    return topic[:1].upper() + topic[1:]
+    """The phrase of others than the assistant that says most of a session's subject; empty if it has none."""
+    said = [(line, [(token.start, _word(token, names=True)) for token in tokens(line.text)]) for line in lines]
+    weights = _weights((line, [word for _, word in found]) for line, found in said)
+    topic, most = "", 0
+    for line, found in said:
+        for start, end in sentences(line.text) if line.role != "assistant" else ():
+            told = sum(
+                weights[word] for word in {word for at, word in found if word and start <= at < min(end, start + TITLE)}
+            )
+            if told > most:
+                topic, most = line.text[start:end], told
+    return title_of(topic, TITLE).rstrip(".")
 
 
 def subject_of(lines: Iterable[TranscriptLine]) -> str:
-    """The subject of an answer to these lines, without any name."""
-    return ", ".join(key_words([line for line in lines if line.owners_word], names=False)[:2])
+    """The subject of an answer to these lines in its most telling words, without any name."""
+    own = [line for line in lines if line.owners_word]
+    weights = _weights((line, [_word(token, names=False) for token in tokens(line.text)]) for line in own)
+    alike: dict[str, str] = {}
+    for word, _ in weights.most_common():
+        alike.setdefault(word[:_ALIKE].casefold(), word)
+    return ", ".join(list(alike.values())[:_SUBJECT])
+
+
+def _weights(said: Iterable[tuple[TranscriptLine, Sequence[str | None]]]) -> Counter[str]:
+    weights: Counter[str] = Counter()
+    for line, found in said:
+        for word in filter(None, found):
+            weights[word] += 1 if line.role == "assistant" else _OWNERS
+    return weights
 
 
 def _word(token: Token, *, names: bool) -> str | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from internal.agents.model import PassageLine
 from internal.people import service as people
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
 from internal.recall.prompt.memories import MemoryRecall
-from internal.recall.prompt.passages import MIN_CHANCE, MessageFinder
+from internal.recall.prompt.passages import MIN_CHANCE, MessageFinder, best_lines
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.recall.search.query import Query
@@ -19,7 +20,10 @@ from internal.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The results, best first; scores compare within one kind. Memories are followed by their associations."""
+    """The results, best first; scores compare within one kind. Memories are followed by their associations.
+
+    `lines` are the lines that answer, by the id of their episode.
+    """
 
     people: Sequence[PersonSearchResult]
     facts: Sequence[FactHit]
@@ -27,6 +31,7 @@ class Overview:
     nodes: Sequence[NodeHit]
     messages: Sequence[MessageHit]
     episodes: Sequence[EpisodeHit]
+    lines: Mapping[str, PassageLine]
 
 
 class PeopleFinder:
@@ -51,9 +56,15 @@ class OverviewSearch:
     """Searches people, facts, memories, entities, messages and episodes with one question."""
 
     def __init__(
-        self, finder: PeopleFinder, knowledge: KnowledgeSearch, memories: MemoryRecall, messages: MessageFinder
+        self,
+        database: Database,
+        finder: PeopleFinder,
+        knowledge: KnowledgeSearch,
+        memories: MemoryRecall,
+        messages: MessageFinder,
     ) -> None:
-        self._finder, self._knowledge, self._memories, self._messages = finder, knowledge, memories, messages
+        self._database, self._finder, self._knowledge = database, finder, knowledge
+        self._memories, self._messages = memories, messages
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """At most `limit` of each kind, with associations of the memories; only people may be irrelevant."""
@@ -67,11 +78,15 @@ class OverviewSearch:
             self._knowledge.episodes(user_id, prepared, limit),
         )
         threshold = self._knowledge.threshold
+        episodes = [hit for hit in episodes if hit.reasons.relevant(threshold)]
+        found = [hit.episode for hit in episodes]
+        lines = await self._database.read(lambda c: best_lines(c, user_id, found, prepared.words))
         return Overview(
             people_found,
             [hit for hit in facts if hit.reasons.relevant(threshold)],
             memories,
             [hit for hit in nodes if hit.reasons.relevant(threshold)],
             [hit for hit in messages if hit.chance >= MIN_CHANCE],
-            [hit for hit in episodes if hit.reasons.relevant(threshold)],
+            episodes,
+            lines,
         )

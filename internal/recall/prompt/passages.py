@@ -56,8 +56,8 @@ _LINE_TOKENS: Final = 14
 """Tokens of a line besides its text: number, date, time and speaker."""
 
 _TOKEN: Final = re.compile(r"\w+")
-_PREFIX: Final = 5
-"""Letters by which two words are compared, whatever their endings."""
+_STEM: Final = (3, 5)
+"""Least and most letters by which two words are compared, whatever their endings."""
 
 
 class MessageFinder(Protocol):
@@ -242,6 +242,27 @@ class PassageReader:
         return passages
 
 
+def best_lines(
+    connection: Connection, user_id: int, found: Iterable[Episode], words: Sequence[Word]
+) -> dict[str, PassageLine]:
+    """Of each of these episodes, by id, the visible line that holds most of these words, if it has any line.
+
+    The owner is `user` there and the bot `assistant`.
+    """
+    lines = {}
+    for episode in found:
+        parts = episodes.episode_segments(connection, user_id, episode.id, 1, _MAX_SEGMENTS)
+        ids = [part.message_id for part in parts if part.message_id is not None]
+        placed = [
+            _line(one, "user", words, {}) for one in passage_repository.visible_messages(connection, user_id, ids)
+        ]
+        placed += [_segment_line(part, episode, "user", words) for part in parts if part.text]
+        if placed:
+            shown = placed[best_match([one.shown.text for one in placed], words)].shown
+            lines[episode.id] = replace(shown, speaker="assistant") if shown.kind == "assistant" else shown
+    return lines
+
+
 def merge_passages(selected: Iterable[Selection], candidates: Collection[PassageCandidate]) -> list[RecalledPassage]:
     """The passages as a prompt shows them, numbered from 1; overlapping ones of one conversation become one passage."""
     by_key = {candidate.key: candidate for candidate in candidates}
@@ -286,7 +307,15 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
 
 def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     """The place of the text that holds most of these words, the first of several."""
-    return max(range(len(texts)), key=lambda place: (_count_shared(texts[place], words), -place))
+    stems = [_stems([word]) for word in words]
+    lengths = {len(stem) for word in stems for stem in word}
+
+    def shared(place: int) -> int:
+        tokens = [token.casefold() for token in _TOKEN.findall(texts[place])]
+        starts = {token[:length] for token in tokens for length in lengths}
+        return sum(not word.isdisjoint(starts) for word in stems)
+
+    return max(range(len(texts)), key=lambda place: (shared(place), -place))
 
 
 def _with_neighbours(place: int, segments: Sequence[Segment]) -> list[int]:
@@ -312,18 +341,18 @@ def _tokens(line: PlacedLine) -> int:
     return count_tokens(line.shown.text) + _LINE_TOKENS
 
 
-def _count_shared(text: str, words: Sequence[Word]) -> int:
-    """How many of these words a text holds, compared by their first letters."""
-    prefixes = {token.casefold()[:_PREFIX] for token in _TOKEN.findall(text)}
-    return sum(any(term[:_PREFIX] in prefixes for term, _ in word) for word in words)
+def _stems(words: Iterable[Word]) -> set[str]:
+    """How these words begin: Slavic ones change their last letter, English ones get others behind it."""
+    least, most = _STEM
+    return {term[: max(least, min(most, len(term) - (not term.isascii())))] for word in words for term, _ in word}
 
 
 def _window(text: str, words: Sequence[Word], length: int) -> str:
     """The part of a long text that begins shortly before the first of these words."""
     if len(text) <= length:
         return text
-    searched = {term[:_PREFIX] for word in words for term, _ in word}
-    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold()[:_PREFIX] in searched)
+    stems = tuple(_stems(words))
+    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold().startswith(stems))
     start = max(0, min(next(places, 0) - _LEAD, len(text) - length))
     return ("…" if start else "") + _shortened(text[start:], length)
 

@@ -67,6 +67,13 @@ async def test_a_profile_tells_where_everything_is_from(open_page: OpenPage, kno
     await opened.accessible()
 
 
+async def test_a_conversation_names_whom_it_is_about(open_page: OpenPage, known: Acquaintances) -> None:
+    """By the name, which leads to the profile."""
+    page = (await open_page("/sessions", owner=VIRA)).page
+    named = page.locator(".transcript-sub").get_by_role("link", name="Maria Koval", exact=True)
+    await expect(named).to_have_attribute("href", f"/people?user={VIRA}&person={known.ids['Maria Koval']}")
+
+
 async def test_a_profile_is_edited_and_that_is_taken_back(open_page: OpenPage, known: Acquaintances) -> None:
     """What the server refuses stands in the dialog, which stays open."""
     opened = await open_page(f"/people?person={known.ids['Olha Savchuk']}", owner=VIRA)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 from support.flows.fact_search_stage import Known
 from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER
 
+from bot.web.admin.recall import Recalled
 from internal.agents.model import RecalledMemory
+from internal.dialogue import repository as dialogue
 from internal.flows.forgetting import requests
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.llm.tokens import count_tokens
 from internal.memory import service
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, MIN_STRENGTH, MemoryRecall
-from internal.recall.prompt.overview import OverviewSearch, PeopleFinder
+from internal.recall.prompt.overview import Overview, OverviewSearch, PeopleFinder
 from internal.recall.search.people import PeopleSearch
+from internal.storage import search_items
 from internal.storage.database import Database
 from internal.storage.erasure import hidings
 from internal.testing.vectors import TrigramEmbedder
@@ -49,6 +56,12 @@ class Mind:
     async def asked(self, question: str, user_id: int = OWNER) -> list[RecalledMemory]:
         [embedding] = await self.known.embedder.embed_queries([question])
         return await self.recall.for_question(user_id, question, embedding)
+
+    async def everything(self, question: str) -> Overview:
+        people = PeopleFinder(self.database, PeopleSearch(self.database, self.known.embedder), self.search)
+        return await OverviewSearch(self.database, people, self.search, self.recall, self.messages).recall(
+            OWNER, question, 5
+        )
 
     async def texts(self, question: str, user_id: int = OWNER) -> list[str]:
         return [one.text for one in await self.asked(question, user_id)]
@@ -193,12 +206,41 @@ async def test_everything_that_a_question_brings_to_mind_holds_memories(mind: Mi
     """`laplaced recall` shows what was found and what came along, with the strength of the link."""
     dacha, roof = await mind.memory("Купили дачу"), await mind.memory("Крыша течёт")
     await mind.link("RELATES_TO", dacha, roof, strength=0.9)
-    people = PeopleSearch(mind.database, mind.known.embedder)
-    everything = OverviewSearch(
-        PeopleFinder(mind.database, people, mind.search), mind.search, mind.recall, mind.messages
-    )
-    overview = await everything.recall(OWNER, "Что с дачей?", 5)
+    overview = await mind.everything("Что с дачей?")
     assert [(hit.node.id, hit.via, hit.strength) for hit in overview.memories] == [
         (dacha, None, None),
         (roof, dacha, 0.9),
     ]
+
+
+async def test_recall_shows_the_line_that_answers(mind: Mind) -> None:
+    """Of an imported conversation and of one with the bot, with time and speaker; nothing of a line being forgotten."""
+    now = mind.known.clock.now()
+
+    def talk(connection: Connection) -> list[str]:
+        said = [
+            dialogue.add(connection, OWNER, role, text, now=now).id
+            for role, text in (("user", "Дачу купили ещё весной"), ("assistant", "Запомнил."))
+        ]
+        chat = [
+            Segment(1, now, "Всем привет", None, speaker="Оля", own=False),
+            Segment(2, now + timedelta(minutes=1), "Дачу купили под Тверью", None, speaker="Пётр", own=False),
+        ]
+        own = [Segment(n, now, None, message_id) for n, message_id in enumerate(said, start=1)]
+        sources: Sequence[tuple[EpisodeSource, list[Segment]]] = (("text", chat), ("message", own))
+        for source, lines in sources:
+            name = "Чат семьи" if source == "text" else "dialogue 2026-02-01 10:00"
+            episode = Episode(OWNER, source, source, name, "", "", None, now, now)
+            episodes.add_episode(connection, episode, lines)
+            search_items.put(connection, OWNER, "episode", episode.id, "Дачу купили", 1)
+        return said
+
+    said = await mind.database.write(talk)
+    shown = {one.id: one.text for one in Recalled.of(await mind.everything("Что с дачей?")).episodes}
+    assert shown == {
+        "text": f"{now + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC | Пётр | Дачу купили под Тверью | Чат семьи",
+        "message": f"{now:%Y-%m-%d %H:%M} UTC | user | Дачу купили ещё весной",
+    }
+    await mind.database.write(lambda c: requests.ask(c, OWNER, "message", said[0], now=now))
+    after = {one.id: one.text for one in Recalled.of(await mind.everything("Что с дачей?")).episodes}
+    assert "весной" not in after.get("message", "")
