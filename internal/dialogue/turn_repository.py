@@ -98,11 +98,6 @@ def close_answered(connection: Connection, user_id: int, turn_id: str) -> None:
     )
 
 
-def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
-    row = connection.execute(select(turns).where(turns.c.user_id == user_id, turns.c.id == turn_id)).one_or_none()
-    return None if row is None else _turn(row)
-
-
 def unfinished(connection: Connection, bot_id: int, shards: Collection[int] | None = None) -> list[Turn]:
     """Every turn that this bot still has to answer, each owner's in the order of the messages.
 

@@ -35,12 +35,6 @@ def get(connection: Connection, agent_id: str, key: str) -> bytes | None:
     return state_repository.get(connection, agent_id, key) or None
 
 
-def get_json(connection: Connection, agent_id: str, key: str) -> Any | None:
-    """A value that was put as JSON; None if there is none, or if it was forgotten. ValueError for other bytes."""
-    value = get(connection, agent_id, key)
-    return None if value is None else json.loads(value)
-
-
 def delete_value(connection: Connection, agent_id: str, key: str) -> bool:
     """Returns False if there was none."""
     return state_repository.delete_value(connection, agent_id, key)

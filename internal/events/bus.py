@@ -104,13 +104,6 @@ class Subscription:
         agent_state.put(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
 
-def waiting_owners(connection: Connection, agent: str, topic: Topic) -> list[int]:
-    """The ids of owners for whom the topic holds events that this agent has not processed."""
-    cursors = agent_state.of_everybody(connection, agent, cursor_key(topic))
-    newest = repository.newest_places(connection, EVENT_TYPES[topic])
-    return [owner for owner, place in newest.items() if place > _place(connection, owner, cursors.get(owner))]
-
-
 def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dict[tuple[str, int], int]:
     """The place up to which every subscriber has read, by event type and owner; only topics with a subscriber.
 

@@ -23,10 +23,9 @@ from sqlalchemy import (
 
 from internal.errors import NotFound, Refused
 from internal.graph import registry
-from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Direction, Edge, EdgeFilter, Node
+from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Edge, EdgeFilter, Node
 from internal.graph.node_repository import VISIBLE, get_node, resolve_node
 from internal.storage import search_items
-from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
@@ -109,16 +108,6 @@ def owner_of_edge(connection: Connection, edge_id: str) -> int | None:
     return connection.execute(query).scalar_one_or_none()
 
 
-def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Edge]:
-    """The visible ones among these edges of this owner, by id."""
-    found: dict[str, Edge] = {}
-    for chunk in chunks(sorted(set(ids))):
-        one = graph_edges.c.id.in_(chunk)
-        rows = connection.execute(select(graph_edges).where(graph_edges.c.user_id == user_id, one, *visible()))
-        found |= {row.id: edge_of(row) for row in rows}
-    return found
-
-
 def edges_of(
     connection: Connection,
     user_id: int,
@@ -130,7 +119,7 @@ def edges_of(
     offset: int = 0,
 ) -> list[Edge]:
     """Visible edges at a node, in the order in which they were stored."""
-    at_node = _at_node(user_id, node_id, wanted.direction)
+    at_node = _at_node(user_id, node_id)
     query = select(graph_edges).where(graph_edges.c.user_id == user_id, at_node, *visible(), *holding(wanted, now))
     query = query.order_by(graph_edges.c.created_at, graph_edges.c.id).limit(limit).offset(offset)
     return [edge_of(row) for row in connection.execute(query)]
@@ -138,7 +127,7 @@ def edges_of(
 
 def has_edge(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether any edge begins or ends at a node, hidden ones too."""
-    query = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, _at_node(user_id, node_id, "both"))
+    query = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, _at_node(user_id, node_id))
     return connection.execute(query.limit(1)).first() is not None
 
 
@@ -184,12 +173,6 @@ def delete_edges(connection: Connection, user_id: int, ids: Collection[str]) -> 
     return deleted
 
 
-def delete_edge(connection: Connection, user_id: int, edge_id: str) -> None:
-    """Raises NotFound for an edge that this owner does not have."""
-    if not delete_edges(connection, user_id, [edge_id]):
-        raise NotFound(f"there is no edge {edge_id}")
-
-
 def visible() -> tuple[ColumnElement[bool], ...]:
     """Conditions over rows of `graph_edges`: neither the edge nor one of its ends is hidden or merged away."""
     return hidings.visible(graph_edges.c.id), ~_HIDDEN_END
@@ -205,15 +188,13 @@ _DELETE_FACT: Final = delete(facts).where(facts.c.user_id == bindparam("owner"),
 
 
 def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:
-    """The conditions of a filter over rows of `graph_edges`, without its direction.
+    """The conditions of a filter over rows of `graph_edges`.
 
     Without `at`, what has not begun yet holds too: only what has ended is left out.
     """
     edge, conditions = graph_edges.c, list[ColumnElement[bool]]()
     if wanted.types:
         conditions.append(edge.type.in_(list(wanted.types)))
-    if wanted.min_strength is not None:
-        conditions.append(edge.strength >= wanted.min_strength)
     if wanted.include_invalid:
         return conditions
     known, at = wanted.known_at or now, wanted.at or wanted.known_at or now
@@ -261,10 +242,8 @@ def _end(connection: Connection, user_id: int, node_id: str) -> Node:
     return node
 
 
-def _at_node(user_id: int, node_id: str, direction: Direction) -> ColumnElement[bool]:
+def _at_node(user_id: int, node_id: str) -> ColumnElement[bool]:
     """Both ends as two index searches: asked with OR, SQLite reads every edge of the owner."""
-    if direction != "both":
-        return graph_edges.c["source" if direction == "out" else "target"] == node_id
     at = [
         select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c[end] == node_id)
         for end in ("source", "target")

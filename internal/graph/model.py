@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
-
-Direction = Literal["out", "in", "both"]
+from typing import Any
 
 NODE_CHANGE = "node"
 EDGE_CHANGE = "edge"
@@ -84,41 +82,29 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
-    """Which edges a traversal follows: of these types (empty = all), in this direction, holding at this moment.
+    """Which edges a traversal follows: of these types (empty = all), holding at this moment.
 
     `at` None leaves out what has ended or expired by now; `include_invalid` follows everything. `known_at` asks for
     what had been stored by then and not yet expired.
     """
 
     types: Sequence[str] = ()
-    direction: Direction = "both"
     at: datetime | None = None
     known_at: datetime | None = None
     include_invalid: bool = False
-    min_strength: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """A filter of nodes by labels and subtypes (empty = all) and status."""
+    """A filter of nodes by labels (empty = all) and status."""
 
     labels: Sequence[str] = ()
-    subtypes: Sequence[str] = ()
     status: str | None = None
 
 
 ANY_NODE = NodeFilter()
 CURRENT_EDGES = EdgeFilter()
 """The default filter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """A node found by a traversal, `hops` (0 = the start) away over `via`, the last edge of a shortest way."""
-
-    node: Node
-    hops: int
-    via: Edge | None = None
 
 
 @dataclass(frozen=True, slots=True)

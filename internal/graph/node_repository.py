@@ -252,8 +252,6 @@ def matching(wanted: NodeFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [VISIBLE]
     if wanted.labels:
         conditions.append(graph_nodes.c.label.in_(list(wanted.labels)))
-    if wanted.subtypes:
-        conditions.append(graph_nodes.c.subtype.in_(list(wanted.subtypes)))
     if wanted.status is not None:
         conditions.append(graph_nodes.c.status == wanted.status)
     return conditions

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from internal.graph.edge_repository import (
     add_edge,
-    delete_edge,
     delete_edges,
-    edges_by_ids,
     edges_of,
     get_edge,
     has_edge,
@@ -37,35 +35,3 @@ from internal.graph.node_repository import (
     update_node,
 )
 from internal.graph.repoint_repository import delete_node, repoint, restore_ends
-
-__all__ = [
-    "add_edge",
-    "add_node",
-    "count_nodes",
-    "delete_edge",
-    "delete_edges",
-    "delete_node",
-    "edges_by_ids",
-    "edges_of",
-    "ensure_owner_node",
-    "get_edge",
-    "get_node",
-    "has_edge",
-    "item_kind",
-    "make_findable",
-    "node_ids",
-    "nodes",
-    "nodes_by_ids",
-    "nodes_called",
-    "nodes_named",
-    "owner_node_id",
-    "owner_of_edge",
-    "owner_of_node",
-    "redirect_node",
-    "repoint",
-    "resolve_node",
-    "restore_ends",
-    "touch_nodes",
-    "update_edge",
-    "update_node",
-]

@@ -5,10 +5,9 @@ Every function takes a connection and an owner and runs in the caller's transact
 
 from __future__ import annotations
 
-from internal.memory.observations.evidence import citations, is_found_by_words, observations_of, superseded
+from internal.memory.observations.evidence import is_found_by_words, observations_of
 from internal.memory.observations.owner_changes import (
     accept_suggestion,
-    change_edge,
     change_node,
     contradiction_sides,
     decline_suggestion,
@@ -31,37 +30,5 @@ from internal.memory.observations.removal import (
     remove_repeating,
 )
 from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
-from internal.memory.observations.sessions import complete_session, reopen_session, session_context_id
-
-__all__ = [
-    "accept_suggestion",
-    "change_edge",
-    "change_node",
-    "citations",
-    "complete_session",
-    "contradiction_sides",
-    "decline_suggestion",
-    "is_found_by_words",
-    "mentioning",
-    "observations_of",
-    "project_nodes",
-    "put_edge",
-    "put_node",
-    "remove_edge",
-    "remove_episode",
-    "remove_mentioning",
-    "remove_messages",
-    "remove_node",
-    "remove_node_observations",
-    "remove_repeating",
-    "remove_unsupported",
-    "reopen_session",
-    "reproject",
-    "resolve_contradiction",
-    "session_context_id",
-    "set_status",
-    "suggestions",
-    "superseded",
-    "withdraw_slice",
-    "write",
-]
+from internal.memory.observations.sessions import complete_session, session_context_id
+from internal.memory.observations.targets_repository import superseded

@@ -86,12 +86,3 @@ class Notification:
         """Its rows of buttons below a message that combines several notifications."""
         rows: list[list[dict[str, str]]] = self.payload.get("together") or []
         return rows
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Everybody's waiting notifications: `late` of `count` could have been sent, the first of them since `oldest`."""
-
-    count: int
-    late: int
-    oldest: datetime | None = None

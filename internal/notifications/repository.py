@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from internal.events import bus
 from internal.events.bus import Topic
-from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
+from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState
 from internal.storage.rows import reader
 from internal.storage.tables import notifications, users
 from internal.storage.types import new_id, one_of
@@ -77,11 +77,6 @@ def generate(
     return notification_id
 
 
-def find(connection: Connection, user_id: int, notification_id: str) -> Notification | None:
-    row = connection.execute(select(notifications).where(_one(user_id, notification_id))).one_or_none()
-    return None if row is None else _notification(row)
-
-
 def listing(
     connection: Connection,
     user_id: int,
@@ -121,12 +116,6 @@ def due(connection: Connection, user_id: int, now: datetime, *, limit: int = 50)
     """What may be sent to this user by now, oldest first."""
     query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.not_before <= now)
     return [_notification(row) for row in connection.execute(query.order_by(notifications.c.id).limit(limit))]
-
-
-def next_at(connection: Connection, after: datetime) -> datetime | None:
-    """When the next notification may be sent that may not be sent at `after` yet."""
-    query = select(func.min(notifications.c.not_before)).where(_OPEN, notifications.c.not_before > after)
-    return connection.execute(query).scalar_one_or_none()
 
 
 def are_open(connection: Connection, user_id: int, notification_ids: Collection[str]) -> bool:
@@ -184,14 +173,6 @@ def count_attempt(connection: Connection, user_id: int, notification_ids: Collec
     """Counts one more failed attempt to decide about these."""
     mine = (notifications.c.user_id == user_id) & notifications.c.id.in_(notification_ids)
     connection.execute(update(notifications).where(mine).values(attempts=notifications.c.attempts + 1))
-
-
-def waiting(connection: Connection, now: datetime) -> Waiting:
-    """Counts everybody's waiting notifications."""
-    late = func.count().filter(notifications.c.not_before <= now)
-    oldest = func.min(notifications.c.not_before).filter(notifications.c.not_before <= now)
-    row = connection.execute(select(func.count(), late, oldest).select_from(notifications).where(_OPEN)).one()
-    return Waiting(int(row[0]), int(row[1]), row[2])
 
 
 def erase(

@@ -13,7 +13,7 @@ from internal.errors import Refused
 from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes as entities
-from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
+from internal.people.model import Circle, Person, embedding_text
 from internal.storage import evidence
 from internal.storage import search_items as searched
 from internal.storage.chunks import CHUNK, chunks
@@ -44,17 +44,6 @@ _BY_IDS = select(people).where(
     merely_compared(people.c.user_id) == bindparam("owner"),
     people.c.id.in_(bindparam("ids", expanding=True)),
     _VISIBLE,
-)
-
-# Run for every prompt: built once, for building a statement takes longer than running it.
-_INNER_CIRCLE = (
-    select(people)
-    .where(
-        people.c.user_id == bindparam("owner"),
-        _VISIBLE,
-        people.c.circle.in_(sorted(circle.value for circle in INNER_CIRCLE)),
-    )
-    .order_by(people.c.mention_count.desc(), people.c.id)
 )
 
 
@@ -147,10 +136,6 @@ def listing(
     """Visible people, most mentioned first, then in the order in which they came."""
     query = _select(user_id, circles).order_by(people.c.mention_count.desc(), people.c.id)
     return [person_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
-
-
-def inner_circle(connection: Connection, user_id: int) -> list[Person]:
-    return [person_of(row) for row in connection.execute(_INNER_CIRCLE, {"owner": user_id})]
 
 
 def counts(connection: Connection, user_id: int) -> dict[Circle, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.errors import Conflict, NotFound, Refused
+from internal.errors import NotFound, Refused
 from internal.language.text.spelling import name_key
 from internal.people import merge as people_merge
 from internal.people import repository, suggestion_repository
@@ -62,17 +62,13 @@ def edit(
     changes: Mapping[str, Any],
     *,
     now: datetime,
-    expected_rev: int | None = None,
 ) -> Person:
     """Changes some of EDITABLE for the owner and marks the fields, so that no model overrides them.
 
     `aliases` is the whole new list: those left out are rejected for good. `username` may be None or empty. Raises
-    NotFound, Conflict if `expected_rev` is not the profile's, Refused("unknown_field" | "no_name" | "unknown_circle" |
-    "bad_username" | "bad_value" | "username_taken").
+    NotFound, Refused("unknown_field" | "no_name" | "unknown_circle" | "bad_username" | "bad_value" | "username_taken").
     """
     before = person(connection, user_id, person_id)
-    if expected_rev is not None and expected_rev != before.rev:
-        raise Conflict("this person was changed in the meantime")
     values = {field: _checked(field, value) for field, value in changes.items()}
     after = _renamed(before, replace(before, **values))
     from_names = not values["bio"] if "bio" in values else made_of_names(before)
@@ -83,11 +79,6 @@ def edit(
     setters: dict[str, repository.SetBy] = dict.fromkeys(repository.CONTENT, "owner")
     setters["bio"] = "names" if from_names else "owner"
     return repository.save(connection, before, _marked(before, after, values, now), by=setters, now=now)
-
-
-def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *, now: datetime) -> Person:
-    """Changes the circle of a person for the owner."""
-    return edit(connection, user_id, person_id, {"circle": circle}, now=now)
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:

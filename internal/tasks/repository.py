@@ -94,13 +94,6 @@ def fired(
     return changed if fresh else None
 
 
-def firings(connection: Connection, user_id: int, task_id: str) -> list[tuple[datetime, datetime, str]]:
-    """The notifications of a task: (the moment it was due, when it was sent, id of the notification), oldest first."""
-    theirs = (task_firings.c.user_id == user_id) & (task_firings.c.task_id == task_id)
-    query = select(task_firings.c.due_at, task_firings.c.fired_at, task_firings.c.notification_id).where(theirs)
-    return [(row.due_at, row.fired_at, row.notification_id) for row in connection.execute(query.order_by("due_at"))]
-
-
 def pending(connection: Connection, user_id: int) -> list[Task]:
     """What is open or proposed: by time, that without a time last, in the order it came."""
     query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.state.in_(_PENDING), _IN_SIGHT)

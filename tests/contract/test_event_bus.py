@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, insert, select
+from support.stores.stored_values import agent_value
 from support.stores.stores import memory_store
 
 from internal.events import agent_state, bus, repository
@@ -107,16 +108,6 @@ def test_subscribers_do_not_disturb_one_another(connection: Connection) -> None:
     assert words(Subscription("context_manager", Topic.RAW, OWNER), connection) == ["fragment"]
 
 
-def test_owners_with_something_waiting(connection: Connection) -> None:
-    """Only owners with an event behind the agent's cursor are to be looked at."""
-    assert bus.waiting_owners(connection, "context_manager", Topic.NOTIFICATION) == []
-    publish(connection, "mine")
-    publish(connection, "another's", user_id=OTHER)
-    assert bus.waiting_owners(connection, "context_manager", Topic.NOTIFICATION) == [OWNER, OTHER]
-    READER.advance(connection, READER.waiting(connection)[-1].place, NOW)
-    assert bus.waiting_owners(connection, "context_manager", Topic.NOTIFICATION) == [OTHER]
-
-
 def test_how_far_everybody_has_read(connection: Connection) -> None:
     """The slowest subscriber counts; one that has not begun for an owner stands at the beginning there."""
     publish(connection, "one", "two")
@@ -137,7 +128,7 @@ def test_state_is_kept_as_it_was_put(connection: Connection, value: Any) -> None
     kept: dict[str, Any] = {"user_id": OWNER, "now": NOW}
     agent_state.put(connection, "task_manager:user_42", "key", "before", **kept)
     agent_state.put(connection, "task_manager:user_42", "key", value, **kept)
-    read = agent_state.get if isinstance(value, bytes) else agent_state.get_json
+    read = agent_state.get if isinstance(value, bytes) else agent_value
     assert read(connection, "task_manager:user_42", "key") == value
     assert read(connection, "task_manager:user_42", "other") is None
     assert read(connection, "task_manager:user_43", "key") is None

@@ -45,17 +45,9 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
     return person
 
 
-def edit(
-    connection: Connection,
-    user_id: int,
-    person_id: int,
-    changes: Mapping[str, Any],
-    *,
-    now: datetime,
-    expected_rev: int | None = None,
-) -> Person:
+def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[str, Any], *, now: datetime) -> Person:
     """Changes a profile for the owner; facts are found under the new name. Raises as `people.service.edit`."""
-    person = people.edit(connection, user_id, person_id, changes, now=now, expected_rev=expected_rev)
+    person = people.edit(connection, user_id, person_id, changes, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
     _append_event(connection, user_id, "person_changed", {"person": person.id, "fields": sorted(changes)}, now)
     return person

@@ -50,13 +50,6 @@ def remove_claims_of_messages(
     return _remove_lines(connection, user_id, Lines(message_ids=message_ids), now)
 
 
-def remove_claims_of_segments(
-    connection: Connection, user_id: int, episode_id: str, segments: Collection[int], *, now: datetime
-) -> Removal:
-    """Removes what only these segments of an episode support; as `remove_claims_of_messages`."""
-    return _remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=segments), now)
-
-
 def remove_claims(
     connection: Connection,
     user_id: int,

@@ -21,7 +21,6 @@ __all__ = [
     "Reason",
     "mentions",
     "mentions_of",
-    "name_boost",
     "name_boosts",
     "name_key",
     "same_person_reason",
@@ -133,8 +132,3 @@ def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, flo
 def _boost(match: Match) -> float:
     part = 1.0 if match.full else 0.9 if match.surname else 0.8
     return _KIND_BOOST[match.kind] * part
-
-
-def name_boost(query: str, names: Sequence[str]) -> float:
-    """How clearly a query names one person, in [0, 1]; see `name_boosts`."""
-    return name_boosts(query, {0: names}).get(0, 0.0)

@@ -108,18 +108,6 @@ def put_edge(
     return _project_edge(connection, user_id, edge.id, now)
 
 
-def change_edge(
-    connection: Connection, user_id: int, edge_id: str, properties: Mapping[str, Any], *, now: datetime
-) -> Edge:
-    """Changes attributes of an edge. Raises NotFound, Refused."""
-    edge = store.get_edge(connection, user_id, edge_id)
-    if edge is None or edge.type == FACT:
-        raise NotFound(f"there is no edge {edge_id}")
-    return put_edge(
-        connection, user_id, edge.type, edge.source, edge.target, {**edge.properties, **properties}, now=now
-    )
-
-
 def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: datetime) -> None:
     """Removes an edge with its observations. Raises NotFound."""
     edge = store.get_edge(connection, user_id, edge_id)

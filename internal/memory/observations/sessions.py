@@ -30,16 +30,7 @@ def session_context(user_id: int, place: SessionPlace) -> tuple[NodeRef, str]:
 
 def complete_session(connection: Connection, user_id: int, session_id: str, *, now: datetime) -> Node | None:
     """The session is closed; None if nothing was remembered of it."""
-    return _set_status(connection, user_id, session_id, "completed", now)
-
-
-def reopen_session(connection: Connection, user_id: int, session_id: str, *, now: datetime) -> Node | None:
-    """The session goes on; None if nothing was remembered of it."""
-    return _set_status(connection, user_id, session_id, "active", now)
-
-
-def _set_status(connection: Connection, user_id: int, session_id: str, status: str, now: datetime) -> Node | None:
     node = store.get_node(connection, user_id, session_context_id(user_id, session_id), hidden=True)
     if node is None or node.owner_set("status"):
         return node
-    return store.update_node(connection, user_id, node.id, {"status": status}, now=now, by="session", hidden=True)
+    return store.update_node(connection, user_id, node.id, {"status": "completed"}, now=now, by="session", hidden=True)

@@ -66,14 +66,6 @@ class Rankings:
         return asdict(self)
 
 
-def read_rankings(path: Path) -> Rankings:
-    """Reads rankings from a file. Raises OSError or ValueError if it holds none."""
-    try:
-        return Rankings.of(json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path.name} holds no rankings: {error}") from error
-
-
 def write_rankings(path: Path, rankings: Rankings) -> None:
     """Writes rankings to a file, weights rounded to five digits."""
 

@@ -57,16 +57,14 @@ def test_what_the_registry_refuses_leaves_nothing(graph: Graph) -> None:
     assert graph.rows(graph_edges) == set()
 
 
-def test_nodes_are_listed_by_label_type_and_status_in_pages(graph: Graph) -> None:
+def test_nodes_are_listed_by_label_and_status_in_pages(graph: Graph) -> None:
     """In the order in which they came; the count is of all of them."""
     graph.node("Goal", description="far", status="achieved")
     goals = [graph.node("Goal", NOON + timedelta(minutes=n), description=str(n)) for n in range(5)]
-    acme = graph.entity("ACME", type="organization")
+    graph.entity("ACME", type="organization")
     active = NodeFilter(labels=("Goal",), status="active")
     assert store.count_nodes(graph.connection, OWNER, active) == 5
     assert store.nodes(graph.connection, OWNER, active, limit=2, offset=2) == goals[2:4]
-    organizations = store.nodes(graph.connection, OWNER, NodeFilter(subtypes=("organization",)))
-    assert [node.id for node in organizations] == [acme]
     assert store.count_nodes(graph.connection, OWNER) == 7
 
 
@@ -158,15 +156,12 @@ def test_edges_of_a_node_by_direction_type_and_time(graph: Graph) -> None:
         return {edge.id for edge in found}
 
     assert at() == {located.id, future.id}
-    assert at(direction="in") == {future.id}
-    assert at(direction="out") == {located.id}
     assert at(include_invalid=True) == {old.id, located.id, future.id, expired.id}
     assert at(at=NOON - timedelta(days=5)) == {old.id, located.id}
     assert at(at=NOON) == {located.id}
     assert at(known_at=NOON) == {located.id, expired.id}
     assert at(known_at=NOON, at=NOON - timedelta(days=5)) == {old.id, located.id, expired.id}
     assert at(types=("RELATES_TO",)) == set()
-    assert at(min_strength=0.1) == set()
     paged = store.edges_of(
         graph.connection, OWNER, acme, EdgeFilter(include_invalid=True), now=LATER, limit=1, offset=1
     )
@@ -181,7 +176,6 @@ def test_hidden_and_merged_nodes_are_nowhere(graph: Graph) -> None:
     assert store.get_node(graph.connection, OWNER, acme) is None
     assert store.get_node(graph.connection, OWNER, acme, hidden=True) is not None
     assert store.get_edge(graph.connection, OWNER, edge.id) is None
-    assert store.edges_by_ids(graph.connection, OWNER, [edge.id]) == {}
     assert store.edges_of(graph.connection, OWNER, kyiv, now=NOON) == []
     assert acme not in store.nodes_by_ids(graph.connection, OWNER, [acme, kyiv])
     assert [node.id for node in store.nodes(graph.connection, OWNER)] == sorted([kyiv, anna])
@@ -222,12 +216,11 @@ def test_deleting_an_edge_tells_the_log(graph: Graph) -> None:
     """Its search item goes with it; a second time there is nothing to delete."""
     edge = graph.fact(graph.entity("ACME"), "LOCATED_IN", graph.entity("Київ"))
     _tell(graph, edge.id, edge.source, edge.target)
-    store.delete_edge(graph.connection, OWNER, edge.id)
+    assert store.delete_edges(graph.connection, OWNER, [edge.id]) == [edge.id]
     assert graph.rows(facts) == set()
     assert ("edge", edge.id, "delete") in graph.logged()
     assert not graph.connection.execute(select(search_items).where(search_items.c.kind == "fact")).all()
-    with pytest.raises(NotFound):
-        store.delete_edge(graph.connection, OWNER, edge.id)
+    assert store.delete_edges(graph.connection, OWNER, [edge.id]) == []
 
 
 def test_the_owners_own_node_is_always_the_same(graph: Graph, stranger: Graph) -> None:
@@ -256,13 +249,13 @@ def test_nothing_of_another_owner_is_seen_or_changed(graph: Graph, stranger: Gra
     assert store.get_edge(connection, OWNER, edge.id, hidden=True) is None
     assert store.edges_of(connection, OWNER, theirs, now=NOON) == []
     assert hidings.hide(connection, OWNER, "asked", "node", [theirs]) == []
+    assert store.delete_edges(connection, OWNER, [edge.id]) == []
     store.touch_nodes(connection, OWNER, [theirs], LATER)
     for write in (
         lambda: graph.fact(mine, "KNOWS", theirs),
         lambda: store.update_node(connection, OWNER, theirs, {"name": "x"}, now=LATER),
         lambda: store.delete_node(connection, OWNER, theirs),
         lambda: store.update_edge(connection, OWNER, edge.id, now=LATER, times={"invalid_at": LATER}),
-        lambda: store.delete_edge(connection, OWNER, edge.id),
     ):
         with pytest.raises(NotFound):
             write()

@@ -103,15 +103,6 @@ def test_a_claim_that_another_line_supports_stays(knowledge: Knowledge) -> None:
     assert knowledge.facts() == []
 
 
-def test_segments_of_an_episode_are_removed_like_messages(knowledge: Knowledge) -> None:
-    """A line of a text episode takes what only it supports with it."""
-    episode = knowledge.episode("Anna works for ACME", "Anna likes tea")
-    knowledge.tell("Anna", "WORKS_FOR", "ACME", 2020, episode=episode, lines=[ClaimLine(1, "Anna works for ACME")])
-    knowledge.tell("Anna", "LIKES", "tea", 2020, episode=episode, lines=[ClaimLine(2, "Anna likes tea")])
-    service.remove_claims_of_segments(knowledge.connection, OWNER, episode, [2], now=knowledge.later())
-    assert knowledge.timeline() == [("ACME", 2020, None)]
-
-
 def test_a_fact_is_erased_with_all_its_versions(knowledge: Knowledge) -> None:
     """Any version names the whole fact; what it had closed reopens."""
     knowledge.tell("Anna", "WORKS_FOR", "ACME", 2020)

@@ -202,8 +202,6 @@ def test_an_edge_is_one_between_its_ends(memories: Memories) -> None:
     first = put_edge(memories, "RELATES_TO", a, b, strength=0.3)
     again = put_edge(memories, "RELATES_TO", a, b, relType="causes")
     assert (again.id, again.properties) == (first.id, {"strength": 0.3, "relType": "causes"})
-    changed = service.change_edge(memories.connection, OWNER, first.id, {"strength": 0.8}, now=memories.now)
-    assert changed.strength == 0.8
     service.remove_edge(memories.connection, OWNER, first.id, now=memories.now)
     assert memories.count(graph_edges) == 0
     assert memories.count(observations) == 2
@@ -232,7 +230,6 @@ REFUSALS: list[tuple[Callable[[Memories, Node], Any], type[Exception], str]] = [
     (lambda m, n: service.change_node(m.connection, STRANGER, n.id, {"content": "y"}, now=NOON), NotFound, ""),
     (lambda m, n: service.remove_node(m.connection, STRANGER, n.id, now=NOON), NotFound, ""),
     (lambda m, n: service.remove_edge(m.connection, OWNER, "no-edge", now=NOON), NotFound, ""),
-    (lambda m, n: service.change_edge(m.connection, OWNER, "no-edge", {}, now=NOON), NotFound, ""),
     (lambda m, n: service.accept_suggestion(m.connection, OWNER, "none", now=NOON), NotFound, ""),
 ]
 

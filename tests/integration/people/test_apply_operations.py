@@ -315,7 +315,7 @@ def test_a_field_the_owner_set_is_not_overruled_but_suggested(
 def test_a_suggestion_that_is_accepted_becomes_the_owners_word(archive: Archive, connection: Connection) -> None:
     """One tap applies it, marks the field, and closes the suggestion."""
     archive.fragment(Added("Петров"))
-    service.move(connection, OWNER, 1, Circle.FAMILY, now=NOON)
+    service.edit(connection, OWNER, 1, {"circle": Circle.FAMILY}, now=NOON)
     archive.fragment(Updated(1, circle=Circle.FRIENDS))
     (suggestion,) = suggestion_repository.pending(connection, OWNER)
     person = service.accept(connection, OWNER, suggestion.id, now=NOON)
@@ -327,7 +327,7 @@ def test_a_suggestion_that_is_accepted_becomes_the_owners_word(archive: Archive,
 def test_a_suggestion_that_is_declined_is_not_made_again(archive: Archive, connection: Connection) -> None:
     """The owner is not asked the same twice."""
     archive.fragment(Added("Петров"))
-    service.move(connection, OWNER, 1, Circle.FAMILY, now=NOON)
+    service.edit(connection, OWNER, 1, {"circle": Circle.FAMILY}, now=NOON)
     archive.fragment(Updated(1, circle=Circle.FRIENDS))
     (suggestion,) = suggestion_repository.pending(connection, OWNER)
     service.decline(connection, OWNER, suggestion.id, now=NOON)

@@ -131,7 +131,7 @@ def test_a_redirected_id_is_merged_as_the_person_it_leads_to(two: Archive) -> No
 def test_the_owners_fields_survive_a_merge(two: Archive, connection: Connection) -> None:
     """The target's own word stays; the source's comes with it and stays marked."""
     service.edit(connection, OWNER, 1, {"bio": "Моя сестра."}, now=LATER)
-    service.move(connection, OWNER, 2, Circle.FAMILY, now=LATER)
+    service.edit(connection, OWNER, 2, {"circle": Circle.FAMILY}, now=LATER)
     two.fragment(Merged(2, 1))
     (person,) = two.people
     assert (person.bio, person.circle) == ("Моя сестра.", Circle.FAMILY)
@@ -231,7 +231,7 @@ def test_an_undo_that_comes_twice_undoes_once(two: Archive, connection: Connecti
 
 def test_open_suggestions_follow_the_merge(two: Archive, connection: Connection) -> None:
     """What was asked about the source is asked about the target; the same merge is not asked any more."""
-    service.move(connection, OWNER, 2, Circle.FAMILY, now=LATER)
+    service.edit(connection, OWNER, 2, {"circle": Circle.FAMILY}, now=LATER)
     two.fragment(Updated(2, circle=Circle.OTHER))
     suggestion_repository.suggest(
         connection, OWNER, "merge", 1, {"source_id": 2, "target_id": 1, "reason": ""}, now=LATER

@@ -90,7 +90,7 @@ async def test_a_search_sees_every_write_made_before_it(
     await memory.learn(Updated(1, bio="врач в детской больнице"))
     assert set(found(await find(search, "врач в детской больнице"))) == {"Петров", "Мария"}
 
-    await database.write(lambda c: service.move(c, OWNER, 1, Circle.FAMILY, now=NOON))
+    await database.write(lambda c: service.edit(c, OWNER, 1, {"circle": Circle.FAMILY}, now=NOON))
     assert found(await find(search, "врач в детской больнице", exclude=INNER_CIRCLE)) == ["Мария"]
 
     await database.write(lambda c: service.merge(c, OWNER, 2, 1, now=NOON))

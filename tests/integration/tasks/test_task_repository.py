@@ -7,6 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from sqlalchemy import Connection, insert
+from support.stores.stored_values import agent_value, firings
 from support.stores.stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
@@ -51,7 +52,7 @@ def test_what_is_due_is_due_until_it_is_fired_and_is_fired_once(connection: Conn
     assert repository.due(connection, then, 10) == []
     again = repository.change(connection, repository.get(connection, OWNER, task.id) or task, then, next_at=due.next_at)
     assert repository.fired(connection, again, "n2", None, then) is None
-    assert [one[2] for one in repository.firings(connection, OWNER, task.id)] == ["n1"]
+    assert [one[2] for one in firings(connection, OWNER, task.id)] == ["n1"]
 
 
 def test_a_recurring_task_goes_on_after_each_firing(connection: Connection) -> None:
@@ -108,12 +109,12 @@ def test_pending_tasks_are_what_is_open_or_proposed(connection: Connection) -> N
     mine = agent_state.agent_id("task_manager", OWNER)
 
     def listed() -> list[str]:
-        return [one["title"] for one in agent_state.get_json(connection, mine, "pending_tasks") or []]
+        return [one["title"] for one in agent_value(connection, mine, "pending_tasks") or []]
 
     task = opened(connection, "Call", 1)
     opened(connection, "Maybe", proposed=True)
     assert listed() == ["Call", "Maybe"]
-    (first, _) = agent_state.get_json(connection, mine, "pending_tasks") or []
+    (first, _) = agent_value(connection, mine, "pending_tasks") or []
     assert set(first) == {"id", "title", "due_at", "recurrence", "state"}
     service.done(connection, OWNER, task.id, TELLER)
     assert listed() == ["Maybe"]

@@ -299,7 +299,7 @@ class World:
 
         def work(connection: Connection) -> Person:
             added = service.from_metadata(connection, owner, sender, seen_at=now, now=now)
-            return service.move(connection, owner, added.id, Circle.parse(circle), now=now)
+            return service.edit(connection, owner, added.id, {"circle": Circle.parse(circle)}, now=now)
 
         return await self.write(work)
 

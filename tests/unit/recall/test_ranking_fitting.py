@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.fitting import LEXICAL, Judged, fit
-from internal.recall.messages.ranking import Ranking, Rankings, read_rankings, shipped_rankings, write_rankings
+from internal.recall.messages.ranking import Ranking, Rankings, shipped_rankings, write_rankings
 
 
 def judged(count: int = 30) -> list[Judged]:
@@ -69,14 +70,12 @@ def test_nothing_to_learn_from_is_refused() -> None:
 def test_rankings_are_read_as_they_were_stored(tmp_path: Path) -> None:
     """Weights keep five digits; features that are not computed are refused."""
     ranking = Ranking({"ctx": 1.25, "p/max": -0.5}, 2, 1, -3)
-    write_rankings(tmp_path / "ranking.json", Rankings(ranking, ranking))
-    assert read_rankings(tmp_path / "ranking.json") == Rankings(ranking, ranking)
-    write_rankings(tmp_path / "ranking.json", Rankings(ranking, Ranking({"luck": 1}, 1, 0, 0)))
+    written = tmp_path / "ranking.json"
+    write_rankings(written, Rankings(ranking, ranking))
+    assert Rankings.of(json.loads(written.read_text())) == Rankings(ranking, ranking)
+    write_rankings(written, Rankings(ranking, Ranking({"luck": 1}, 1, 0, 0)))
     with pytest.raises(ValueError, match="luck"):
-        read_rankings(tmp_path / "ranking.json")
-    (tmp_path / "ranking.json").write_text("{}")
-    with pytest.raises(ValueError, match="holds no rankings"):
-        read_rankings(tmp_path / "ranking.json")
+        Rankings.of(json.loads(written.read_text()))
 
 
 def test_the_shipped_rankings_can_be_used() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
+from support.stores.stored_values import agent_value
 
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
@@ -170,7 +171,7 @@ async def test_a_fragment_becomes_people(stage: Stage) -> None:
     assert (stage.counted.applied, stage.counted.timed) == ([(OWNER, "Added", 1)], [OWNER])
     assert stage.counted.woken == 1
     mine = agent_state.agent_id("archivist", OWNER)
-    cursor = await stage.talk.read(lambda c: agent_state.get_json(c, mine, "cursor"))
+    cursor = await stage.talk.read(lambda c: agent_value(c, mine, "cursor"))
     assert cursor == {"run": run.id, "fragment": run.episode_id, "rev": run.rev}
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from support.flows.erase_stage import ErasingStage, LanguageHere, Nobody
 from support.flows.flow_stage import OWNER, Talk
+from support.stores.stored_values import agent_value
 
 from internal.agents.context_manager.offline import OfflineContextManager
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
 from internal.config import RunsConfig
 from internal.dialogue.model import ForwardOrigin
 from internal.errors import NotFound
-from internal.events import agent_state
 from internal.flows.context.handler import ContextHandler
 from internal.flows.forgetting import requests
 from internal.flows.runs.loop import RunLoop
@@ -104,8 +104,8 @@ async def test_each_fragment_goes_on_from_the_last_snapshot(stage: Stage) -> Non
     assert [one.sources for one in (await stage.shown()).items] == [(first,), (first, second)]
     versions = await stage.talk.read(lambda c: snapshots.listing(c, OWNER))
     assert [one.version for one in versions] == [2, 1]
-    kept = await stage.talk.read(lambda c: agent_state.get_json(c, "context_manager:user_1", "context_snapshot"))
-    cursor = await stage.talk.read(lambda c: agent_state.get_json(c, "context_manager:user_1", "cursor"))
+    kept = await stage.talk.read(lambda c: agent_value(c, "context_manager:user_1", "context_snapshot"))
+    cursor = await stage.talk.read(lambda c: agent_value(c, "context_manager:user_1", "cursor"))
     assert kept is not None
     assert cursor is not None
     assert (kept["version"], cursor["fragment"]) == (2, episode_id)

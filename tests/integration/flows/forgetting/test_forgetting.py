@@ -212,7 +212,7 @@ async def test_nothing_of_a_forgotten_person_is_left_on_the_disk(
         lambda c: (
             _learn(c, Added(CANARY, username="kanareika", bio=SECRET), Added("Птица", (CANARY + " Пётр",), bio=SECRET)),
             service.merge(c, OWNER, 2, 1, now=NOON),
-            service.move(c, OWNER, 1, Circle.FAMILY, now=NOON),
+            service.edit(c, OWNER, 1, {"circle": Circle.FAMILY}, now=NOON),
             _learn(c, Updated(1, circle=Circle.OTHER, bio=f"{SECRET}. Ещё {CANARY}."), Added("Мария", bio="Сестра.")),
             _embed(c),
         )

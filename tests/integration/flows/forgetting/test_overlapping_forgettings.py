@@ -76,7 +76,7 @@ def visible(connection: Connection) -> set[tuple[Any, ...]]:
     found = connection.execute(select(search_items.c.item)).scalars()
     return {
         *(("node", one) for one in store.nodes_by_ids(connection, OWNER, nodes)),
-        *(("edge", one) for one in store.edges_by_ids(connection, OWNER, edges)),
+        *(("edge", one) for one in edges if store.get_edge(connection, OWNER, one)),
         *(("message", one.id) for one in messages_shown(connection, OWNER, said)),
         *(("found", one) for one in found if one.startswith(("message:", "person:"))),
         *(

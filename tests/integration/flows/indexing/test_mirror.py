@@ -103,7 +103,7 @@ async def test_what_changes_is_followed(mirror: MirrorStage) -> None:
     await mirror.mirroring.follow(OWNER)
 
     await mirror.write(lambda c: store.update_node(c, OWNER, memory.id, {"content": "after"}, now=mirror.now))
-    await mirror.write(lambda c: store.delete_edge(c, OWNER, edge.id))
+    await mirror.write(lambda c: store.delete_edges(c, OWNER, [edge.id]))
     await mirror.write(lambda c: store.delete_node(c, OWNER, other.id))
     after = await mirror.followed()
     assert after.nodes[memory.id][1]["content"] == "after"

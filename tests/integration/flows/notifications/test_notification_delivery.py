@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
+from support.stores.stored_values import firings
 
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import plain, render
@@ -158,7 +159,7 @@ async def test_a_due_task_is_told_within_the_dialogue(stage: Stage) -> None:
     assert stage.woken == 1
     subscription = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
     assert await stage.talk.read(subscription.waiting) == []
-    assert len(await stage.talk.read(lambda c: tasks.firings(c, OWNER, task.id))) == 1
+    assert len(await stage.talk.read(lambda c: firings(c, OWNER, task.id))) == 1
 
 
 async def test_later_prompts_hold_the_reminder_and_not_its_instruction(stage: Stage) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.flows.erase_stage import LanguageHere
 from support.flows.flow_stage import OTHER, OWNER, Talk
+from support.stores.stored_values import agent_value
 
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn, question
 from internal.agents.task_manager.offline import OfflineTaskManager
@@ -92,7 +93,7 @@ class Stage:
 
     async def pending(self) -> Sequence[dict[str, Any]]:
         mine = agent_state.agent_id("task_manager", OWNER)
-        return await self.talk.read(lambda c: agent_state.get_json(c, mine, "pending_tasks")) or []
+        return await self.talk.read(lambda c: agent_value(c, mine, "pending_tasks")) or []
 
 
 @pytest.fixture
@@ -292,7 +293,7 @@ async def test_the_cursor_moves_with_the_effects(stage: Stage) -> None:
     """It names the run and the fragment."""
     await stage.said("I have to buy milk tomorrow")
     mine = agent_state.agent_id("task_manager", OWNER)
-    cursor = await stage.talk.read(lambda c: agent_state.get_json(c, mine, "cursor"))
+    cursor = await stage.talk.read(lambda c: agent_value(c, mine, "cursor"))
     said = next(one for one in await stage.talk.messages() if one.role == "user")
     assert cursor is not None
     assert cursor["fragment"] == said.episode_id

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from support.flows.chronicle_stage import check_line
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OTHER, OWNER, Talk, add_user
+from support.stores.stored_values import firings
 from support.stores.stores import where
 
 from internal.errors import Conflict, Refused
@@ -219,7 +220,7 @@ async def test_what_is_owed_is_read_back(stage: ErasingStage, elsewhere: Databas
         waiting = Subscription("context_manager", Topic.NOTIFICATION, OWNER).waiting(connection)
         return (
             tasks.pending(connection, OWNER),
-            tasks.firings(connection, OWNER, daily.id),
+            firings(connection, OWNER, daily.id),
             kept_state.get(connection, kept_state.agent_id(tasking.AGENT, OWNER), tasking.PENDING),
             notifications.due(connection, OWNER, stage.talk.clock.now()),
             [delivery.event.id for delivery in waiting],
