@@ -208,7 +208,7 @@ async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Pictu
             await converse(running, people, users[lang], lang)
         for name, picture in pictures.items():
             await take_screenshot(
-                running.chat_page, into / name, user_id=users[picture.lang], width=picture.width,
+                running.chat_page, into / name, user_id=users[picture.lang], language=picture.lang, width=picture.width,
                 height=picture.height, dark=picture.dark, scale=picture.scale,
             )  # fmt: skip
             compress(into / name)

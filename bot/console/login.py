@@ -11,8 +11,9 @@ import httpx
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from bot.console.phrases import LANGUAGES, Phrases, preferred
+from bot.console.phrases import Phrases
 from bot.console.rest import Rest, RestError
+from bot.shared.languages import LANGUAGES, preferred
 
 SESSION_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE = "laplaced_session", "laplaced_language", "laplaced_theme"
 

@@ -13,7 +13,8 @@ from babel.dates import format_datetime, format_timedelta
 from babel.numbers import format_decimal
 from fluent.runtime import FluentBundle, FluentResource
 
-LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
+from bot.shared.languages import LANGUAGES
+
 _TALK = re.compile(r"(dialogue|session) (\d{4}-\d\d-\d\d \d\d:\d\d)")
 """Names of stored fragments (in UTC) and of sessions (in the owner's zone)."""
 _LOCALES = Path(__file__).parent / "locales"
@@ -76,15 +77,6 @@ class Phrases:
     def bundle(self, names: Iterable[str]) -> dict[str, str]:
         """Several phrases without variables, for the browser."""
         return {name: self(name) for name in names}
-
-
-def preferred(accepted: str) -> str:
-    """The first language of an Accept-Language header that the console has; else English."""
-    for part in accepted.split(","):
-        short = part.split(";")[0].strip().partition("-")[0].lower()
-        if short in LANGUAGES:
-            return short
-    return "en"
 
 
 @cache

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import copy
-from typing import Final, Literal
+from collections.abc import Sequence
 
 from nicegui import ui
 
@@ -12,10 +10,10 @@ from bot.console.elements import empty, heading, icon_button, trouble, words
 from bot.console.login import LANGUAGE_COOKIE, THEME_COOKIE
 from bot.console.page import Page
 from bot.console.page_context import PageContext
-from bot.console.phrases import LANGUAGES, Phrases
+from bot.console.phrases import Phrases
 from bot.console.rest import LoggedOut, RestError
+from bot.shared.languages import LANGUAGES, speak
 
-_LANGUAGES: Final[Mapping[str, Literal["en-GB", "ru", "uk"]]] = {"en": "en-GB", "ru": "ru", "uk": "uk"}
 _DARK = {"auto": None, "light": False, "dark": True}
 
 
@@ -72,10 +70,7 @@ def _head(say: Phrases, theme: str, title: str) -> None:
     ui.add_head_html(
         '<link rel="stylesheet" href="/static/console.css"><script src="/static/console.js" defer></script>'
     )
-    # The page library has one language for all visitors of a page: this visitor gets a page of his own.
-    client = ui.context.client
-    client.page = copy(client.page)
-    client.page.language = _LANGUAGES[say.language]
+    speak(ui.context.client, say.language)
 
 
 def _navigation(context: PageContext, page: Page, pages: Sequence[Page]) -> None:

@@ -51,6 +51,7 @@ async def take_screenshot(
     path: Path,
     *,
     user_id: int = 1001,
+    language: str = "uk",
     width: int = 1200,
     height: int = 800,
     dark: bool = False,
@@ -62,6 +63,7 @@ async def take_screenshot(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
             device_scale_factor=scale,
+            locale=language,
             reduced_motion="reduce",
         )
         await page.goto(f"{url}/?user={user_id}")

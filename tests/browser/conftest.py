@@ -41,7 +41,8 @@ async def open_chat(
     chats: list[Chat] = []
 
     async def open_chat(user_id: int | None, **options: Any) -> Chat:
-        context = await browser.new_context(viewport=options.pop("viewport", {"width": 1200, "height": 800}), **options)
+        given: dict[str, Any] = {"viewport": {"width": 1200, "height": 800}, "locale": "uk"}
+        context = await browser.new_context(**given | options)
         chat = Chat(await context.new_page(), local)
         chats.append(chat)
         await chat.open(user_id)

@@ -25,8 +25,15 @@ async def new_person(control: ControlClient, name: str, language: str = "uk", **
 
 
 async def test_first_sight(open_chat: OpenChat) -> None:
-    """The page opens on the first person, in that person's language, with a Start that sends /start."""
+    """The page opens in the browser's language on the first person who speaks it, with a Start that sends /start."""
+    russian = await open_chat(None, locale="ru-RU")
+    await expect(russian.page.locator(".sidebar-title")).to_have_text("Локальный Telegram")
+    await expect(russian.person("Иван")).to_have_class(re.compile("chosen"))
+    english = await open_chat(None, locale="de")
+    await expect(english.page.locator(".sidebar-title")).to_have_text("Local Telegram")
+    await expect(english.person("Emma")).to_have_class(re.compile("chosen"))
     chat = await open_chat(None)
+    await expect(chat.page.locator("html")).to_have_attribute("lang", "uk")
     await expect(chat.page.locator(".sidebar-title")).to_have_text("Локальний Telegram")
     for name in ("Олена", "Иван", "Emma"):
         await expect(chat.person(name)).to_be_visible()
@@ -51,18 +58,20 @@ async def test_writing_and_ticks(open_chat: OpenChat, control: ControlClient) ->
     await expect(bubble.locator(".ticks")).to_have_text("done_all")
 
 
-async def test_languages_follow_the_person(open_chat: OpenChat) -> None:
-    """Choosing another person changes language, address and conversation."""
+async def test_the_bot_speaks_the_persons_language_and_the_page_the_browsers(open_chat: OpenChat) -> None:
+    """Choosing another person changes address, conversation and what the bot is called there, not the page."""
     chat = await open_chat(1001)
-    await expect(chat.field).to_have_attribute("placeholder", "Повідомлення")
-    await chat.person("Иван").click()
-    await expect(chat.field).to_have_attribute("placeholder", "Сообщение")
-    await expect(chat.page).to_have_url(re.compile(r"user=1002"))
+    for language, name in (("uk", "Лаплас"), ("en", "Laplace")):
+        await chat.bot("setMyName", name=name, language_code=language)
     await chat.person("Emma").click()
-    await expect(chat.page.locator(".sidebar-subtitle")).to_have_text("Nothing leaves this computer")
     await expect(chat.page).to_have_url(re.compile(r"user=1003"))
-    await chat.page.reload()
-    await expect(chat.field).to_have_attribute("placeholder", "Message")
+    await expect(chat.page.locator(".head-title")).to_have_text("Laplace")
+    await expect(chat.field).to_have_attribute("placeholder", "Повідомлення")
+    await chat.person("Олена").click()
+    await expect(chat.page).to_have_url(re.compile(r"user=1001"))
+    await expect(chat.page.locator(".head-title")).to_have_text("Лаплас")
+    for language in ("uk", "en"):
+        await chat.bot("setMyName", name="", language_code=language)
 
 
 async def test_formatting_is_rendered(open_chat: OpenChat, control: ControlClient) -> None:
@@ -273,7 +282,7 @@ async def test_two_tabs_stay_alike(open_chat: OpenChat, control: ControlClient) 
 
 async def test_adding_a_person(open_chat: OpenChat, control: ControlClient, caplog: pytest.LogCaptureFixture) -> None:
     """A new person gets a name and a language and is chosen at once, and the log is quiet; without a name none is."""
-    chat = await open_chat(1003)
+    chat = await open_chat(1003, locale="en")
     before = len((await control.request("GET", "/users"))["users"])
     await chat.page.get_by_role("button", name="Add a person").click()
     dialog = chat.page.locator(".dialog")
@@ -283,7 +292,6 @@ async def test_adding_a_person(open_chat: OpenChat, control: ControlClient, capl
     await dialog.locator(".q-select").click()
     await chat.page.get_by_role("option", name="Русский").click()
     await dialog.get_by_role("button", name="Add", exact=True).click()
-    await expect(chat.field).to_have_attribute("placeholder", "Сообщение")
     await expect(chat.person("Наталья")).to_have_class(re.compile("chosen"))
     await chat.write("Привет")
     assert [u["message"]["from"]["language_code"] for u in await eventually_updates(chat)] == ["ru"]
@@ -362,7 +370,7 @@ async def test_phone(open_chat: OpenChat, control: ControlClient) -> None:
 
 async def test_appearance(open_chat: OpenChat, control: ControlClient) -> None:
     """By itself the page follows the system; a choice holds over a reload."""
-    chat = await open_chat(1003, color_scheme="dark")
+    chat = await open_chat(1003, color_scheme="dark", locale="en")
     body = chat.page.locator("body")
     await expect(body).to_have_class(re.compile("body--dark"))
     await chat.page.get_by_label("Appearance").click()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from bot.shared.languages import preferred, speak
 from bot.simulator.telegram import Telegram
 
 _HERE = Path(__file__).parent
@@ -24,7 +25,9 @@ def mount(app: FastAPI, telegram: Telegram) -> None:
 
     @ui.page("/", title=f"{telegram.bot['first_name']} · Telegram", favicon=_ICON)
     def chat_page(client: Client, user: int | None = None, chat: int | None = None) -> None:
+        language = preferred(client.request.headers.get("accept-language", ""))
+        speak(client, language)
         ui.add_css(style)
-        ChatPage(telegram, client, user, chat)
+        ChatPage(telegram, client, language, user, chat)
 
     ui.run_with(app, show_welcome_message=False, tailwind=False, reconnect_timeout=_AWAY_S)

@@ -25,9 +25,12 @@ _TICK = 0.5
 class ChatPage:
     """One open browser tab."""
 
-    def __init__(self, telegram: Telegram, client: Client, user_id: int | None, chat_id: int | None) -> None:
+    def __init__(
+        self, telegram: Telegram, client: Client, language: str, user_id: int | None, chat_id: int | None
+    ) -> None:
+        """`language` is the browser's; without a person it opens on the first who speaks it."""
         self._telegram = telegram
-        self._client = client
+        self._client, self._language = client, language
         self._stale: set[int] = set()
         self._previewing = False
         ui.colors(primary="#3d7eea")
@@ -40,7 +43,9 @@ class ChatPage:
 
     def _chosen(self, user_id: int | None, chat_id: int | None) -> tuple[Json, Json]:
         repository = self._telegram.repository
-        user = repository.user(user_id or 0) or repository.users()[0]
+        users = repository.users()
+        speakers = [one for one in users if one.get("language_code") == self._language]
+        user = repository.user(user_id or 0) or (speakers or users)[0]
         own = repository.chat(user["id"])
         assert own is not None
         if chat_id is not None and user["id"] in repository.members(chat_id):
@@ -48,8 +53,8 @@ class ChatPage:
         return user, own
 
     def _open(self, user: Json, chat: Json) -> None:
-        """Lays the page for this person and chat, in the person's language."""
-        self._context = PageContext(self._telegram, user, chat)
+        """Lays the page for this person and chat."""
+        self._context = PageContext(self._telegram, user, chat, self._language)
         self._root.clear()
         with self._root:
             self._people = PeopleList(self._context, self._choose, self._add_person, self._theme_button)

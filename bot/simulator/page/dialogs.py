@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from nicegui import ui
 
+from bot.shared.languages import LANGUAGES
 from bot.simulator.entities import with_found
 from bot.simulator.page.page_context import PageContext, full_name
-from bot.simulator.page.phrases import LANGUAGES
 from bot.simulator.repository import Json
 
 _FORWARDED_AGO = 3600

@@ -16,14 +16,14 @@ ONLINE_FOR = 75.0
 
 
 class PageContext:
-    """What all parts of an open page share."""
+    """What all parts of an open page share. The page speaks the browser's language, the bot the person's."""
 
-    def __init__(self, telegram: Telegram, user: Json, chat: Json) -> None:
+    def __init__(self, telegram: Telegram, user: Json, chat: Json, language: str) -> None:
         self.telegram = telegram
         self.people = People(telegram)
         self.user = user
         self.chat = chat
-        self.say = Phrases(str(user.get("language_code", "en")))
+        self.say = Phrases(language)
 
     @property
     def user_id(self) -> int:
@@ -42,11 +42,14 @@ class PageContext:
         return self.bot_name() if self.private else str(self.chat["title"])
 
     def bot_name(self) -> str:
-        given = own_text(self.telegram.repository.setting, "name", self.say.language)
+        given = own_text(self.telegram.repository.setting, "name", self._language())
         return given or str(self.telegram.bot["first_name"])
 
     def bot_description(self) -> str:
-        return own_text(self.telegram.repository.setting, "description", self.say.language)
+        return own_text(self.telegram.repository.setting, "description", self._language())
+
+    def _language(self) -> str:
+        return str(self.user.get("language_code", "en"))
 
     def mine(self, message: Json) -> bool:
         return int(message["from"]["id"]) == self.user_id

@@ -9,7 +9,8 @@ from pathlib import Path
 from babel.dates import format_date, format_skeleton
 from fluent.runtime import FluentBundle, FluentResource
 
-LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
+from bot.shared.languages import LANGUAGES
+
 _LOCALES = Path(__file__).parent / "locales"
 
 

@@ -15,7 +15,8 @@ from fluent.syntax.ast import Message
 from bot.application import doctor, mirror
 from bot.console import phrases
 from bot.console.pages.health import found
-from bot.console.phrases import LANGUAGES, Phrases, preferred
+from bot.console.phrases import Phrases
+from bot.shared.languages import LANGUAGES, preferred
 from bot.shared.recurrence_words import repeat_words
 from bot.telegram import health_check
 from internal.flows.operations import health_checks

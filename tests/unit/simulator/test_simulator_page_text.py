@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot.simulator.page
+from bot.shared.languages import LANGUAGES
 from bot.simulator.entities import TYPES, utf16_length
-from bot.simulator.page.phrases import LANGUAGES, Phrases
+from bot.simulator.page.phrases import Phrases
 from bot.simulator.page.rendering import html_of
 
 _PAGE = Path(bot.simulator.page.__file__).parent
