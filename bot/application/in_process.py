@@ -109,6 +109,7 @@ class DatabaseRouters:
             "/admin/import/export": self.owner_data,
             "/admin/mirror": self.cypher,
             "/chronicle": self.chronicle,
+            "/console": self.console,
             "/graph/query": self.cypher,
             "/memory": self.memory,
             "/snapshots": self.snapshots,
@@ -150,6 +151,11 @@ class DatabaseRouters:
         lifecycle = SessionLifecycle([ANALYST] if self._config.agents.analyst.enabled else [])
         audit = ChronicleAudit(self._database, self._clock, self._worker(), lifecycle)
         return chronicle_router(self._database, self._owners(), Chronicle(audit, self._config.persona.name))
+
+    async def console(self) -> APIRouter:
+        from bot.web.admin.console_login import Console, console_router
+
+        return console_router(self._database, self._clock, Console(""))
 
     async def memory(self) -> APIRouter:
         from bot.web.memory.nodes import Memory, memory_eraser, memory_router

@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli import chronicle, cypher, evaluate, graph, memory, memory_graph, migrate, owner, simulate, snapshots, tasks
+from bot.cli import (
+    access,
+    chronicle,
+    cypher,
+    evaluate,
+    graph,
+    memory,
+    memory_graph,
+    migrate,
+    owner,
+    simulate,
+    snapshots,
+    tasks,
+)
 from bot.cli.base import FAILED, command, handed_over, load, main
 
 if TYPE_CHECKING:
@@ -24,6 +37,7 @@ if TYPE_CHECKING:
     from internal.flows.operations.health_checks import Check
 
 __all__ = [
+    "access",
     "chronicle",
     "cypher",
     "evaluate",

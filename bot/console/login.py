@@ -54,11 +54,11 @@ def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> A
         return entered
 
     @router.post("/logout")
-    async def leave(request: Request) -> Response:
+    async def leave(request: Request, everywhere: Annotated[bool, Form()] = False) -> Response:
         rest = Rest(http, request.cookies.get(SESSION_COOKIE, ""))
         try:
             rest.csrf = (await rest.get("/console/me"))["csrf"]
-            await rest.post("/console/logout")
+            await (rest.delete("/console/sessions") if everywhere else rest.post("/console/logout"))
         except RestError:
             pass  # without its cookie the session is out of reach anyway, and it ends by itself
         left = RedirectResponse("/login", 303)

@@ -91,10 +91,14 @@ def _navigation(context: PageContext, page: Page, pages: Sequence[Page]) -> None
                 words("span", say(f"page-{one.name}"))
         ui.element("div").classes("nav-space")
         leave = ui.element("form").props('method="post" action="/logout"')
-        with leave, ui.element("button").props("type=submit").classes("nav-link") as out:
-            out.props["title"] = say("log-out")
-            ui.icon("logout").props("aria-hidden=true")
-            words("span", say("log-out"))
+        with leave:
+            everywhere = "log-out-everybody" if context.admin else "log-out-everywhere"
+            for name, icon, value in (("log-out", "logout", ""), (everywhere, "phonelink_erase", "true")):
+                with ui.element("button").props("type=submit name=everywhere").classes("nav-link") as out:
+                    out.props["value"] = value
+                    out.props["title"] = say(name)
+                    ui.icon(icon).props("aria-hidden=true")
+                    words("span", say(name))
 
 
 def _bar(context: PageContext, page: Page) -> None:

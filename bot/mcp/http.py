@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.web.client import Rest
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.guard import Guard
+from bot.web.http.sessions import Caller
+from internal.access.api_keys import ApiKeys
 
 PATH: Final = "/mcp"
 
@@ -29,8 +31,15 @@ class McpServer:
     The SDK is imported by a thread, in a second and a half, when the first call comes that has passed the guard.
     """
 
-    def __init__(self, web: ASGIApp, api_key: str, allowed_hosts: Collection[str]) -> None:
-        self.guarded: ASGIApp = Guard(self._serve, api_key=api_key, allowed_hosts=allowed_hosts, own_secret=())
+    def __init__(self, web: ASGIApp, api_key: str, allowed_hosts: Collection[str], keys: ApiKeys | None = None) -> None:
+        async def named(secret: str) -> Caller | None:
+            key = keys.find(secret) if keys is not None else None
+            return None if key is None else Caller(key.user_id, key.read_only)
+
+        # What a key may reach is seen to by REST, which every tool calls under its caller's own key.
+        self.guarded: ASGIApp = Guard(
+            self._serve, api_key=api_key, allowed_hosts=allowed_hosts, own_secret=(), recognise=named, limits=False
+        )
         self._rest = Rest.inside(web, api_key)
         self._one_building = asyncio.Lock()
         self._stopping = asyncio.Event()

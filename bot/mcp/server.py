@@ -24,11 +24,13 @@ from mcp.types import (
 from mcp.types import Tool as Offered
 from pydantic import ValidationError
 from starlette.applications import Starlette
+from starlette.requests import Request
 
 from bot.mcp.task_tools import TASK_TOOLS
 from bot.mcp.tools import TOOLS, Tool
 from bot.web.client import CallFailed, Rest
 from bot.web.http.fields import fault_words
+from bot.web.http.guard import CALLER
 
 log = logging.getLogger(__name__)
 
@@ -37,22 +39,28 @@ they come from. Search before you answer a question about the user's life or wor
 the user's id as a string; leave it out if there is only one user. Everything you add must be the user's own words or a
 document, never your own conclusions."""
 
+_Context = ServerRequestContext[dict[str, Any], Request]
+
 _TOOLS = (*TOOLS, *TASK_TOOLS)
 _BY_NAME = {tool.name: tool for tool in _TOOLS}
 
 
 def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
-    """A server whose tools call this REST."""
+    """A server whose tools call this REST, over HTTP with the key that their caller sent."""
     listed = [_described(tool) for tool in _TOOLS]
+    reading = [_described(tool) for tool in _TOOLS if tool.changes == "nothing"]
 
-    async def list_tools(_: ServerRequestContext[dict[str, Any]], __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed)
+    async def list_tools(context: _Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=reading if _only_reads(context) else listed)
 
-    async def call_tool(_: ServerRequestContext[dict[str, Any]], params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
         tool = _BY_NAME.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}; there are {', '.join(_BY_NAME)}")
-        return await _call(tool, rest, params.arguments or {})
+        if tool.changes != "nothing" and _only_reads(context):
+            return _refused("this key may only read")
+        own = rest if context.request is None else rest.under(context.request.headers["authorization"])
+        return await _call(tool, own, params.arguments or {})
 
     return Server(
         "laplaced",
@@ -62,6 +70,11 @@ def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _only_reads(context: _Context) -> bool:
+    caller = None if context.request is None else context.request.scope.get(CALLER)
+    return caller is not None and caller.read_only
 
 
 def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:

@@ -31,6 +31,7 @@ from bot.web.memory.nodes import Memory, memory_eraser
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
+from internal.access.api_keys import ApiKeys
 from internal.config import Config
 from internal.flows.transfer.imports import Importer
 from internal.memory.plasticity.maintenance import MaintenanceReport
@@ -128,6 +129,7 @@ def web_of(
         daily_limit_usd=config.access.daily_cost_usd,
         stopping=stopping,
         metrics_open=metrics_open(config),
+        keys=ApiKeys(config.data_dir),
     )
 
 
@@ -158,7 +160,7 @@ async def served(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
         console = None if pages is None else app.config.console.url or pages.url
         caller_key = secrets.token_urlsafe()
         web = web_of(app, ports, stopping=stopping, mcp=address, console=console, caller_key=caller_key)
-        tools = McpServer(web, server_key(app), server.allowed_hosts)
+        tools = McpServer(web, server_key(app), server.allowed_hosts, ApiKeys(app.config.data_dir))
         stack.push_async_callback(tools.close)
         proxies = server.trusted_proxies
         calls = await stack.enter_async_context(serving_on(rest, web, trusted_proxies=proxies))

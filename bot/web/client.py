@@ -34,8 +34,13 @@ class ServerUnreachable(CallFailed):
 class Rest:
     """Calls REST. Every call raises CallRefused with the server's own words, and ServerUnreachable."""
 
-    def __init__(self, client: httpx.AsyncClient, unreachable: str = "the server does not answer") -> None:
-        self._client, self._unreachable = client, unreachable
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        unreachable: str = "the server does not answer",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._client, self._unreachable, self._headers = client, unreachable, headers
 
     @classmethod
     def inside(cls, web: ASGIApp, key: str) -> Rest:
@@ -53,6 +58,10 @@ class Rest:
         headers = _headers(key) | {"Host": "localhost"}
         client = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=False)
         return cls(client, unreachable)
+
+    def under(self, authorization: str) -> Rest:
+        """The same calls with this Authorization header."""
+        return Rest(self._client, self._unreachable, {"Authorization": authorization})
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         return await self._json("GET", path, query, None)
@@ -94,7 +103,7 @@ class Rest:
         # Escaped to ASCII: a command's argument may hold half a surrogate pair, which UTF-8 cannot.
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         try:
-            answer = await self._client.request(method, path, params=params, content=content)
+            answer = await self._client.request(method, path, params=params, content=content, headers=self._headers)
         except httpx.HTTPError as error:
             raise ServerUnreachable(f"{self._unreachable}: {type(error).__name__}") from error
         if answer.is_error:

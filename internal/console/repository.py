@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, and_, delete, insert, or_, select, true, update
 
 from internal.console.model import ConsoleSession
 from internal.storage.engine.row_policies import across_owners
@@ -43,15 +43,27 @@ def add_session(connection: Connection, token_hash: str, session: ConsoleSession
     )
 
 
-def session(connection: Connection, token_hash: str, now: datetime) -> ConsoleSession | None:
-    """The unexpired session of a token."""
-    valid = (console_sessions.c.token_hash == token_hash, console_sessions.c.expires_at > now)
-    row = connection.execute(select(console_sessions).where(*valid)).one_or_none()
+def session(connection: Connection, of_user: str, of_admin: str, now: datetime) -> ConsoleSession | None:
+    """The unexpired session of a token, by its hash as a user's session has it, and as one of the admin has it."""
+    kept = or_(
+        and_(console_sessions.c.token_hash == of_user, console_sessions.c.user_id.is_not(None)),
+        and_(console_sessions.c.token_hash == of_admin, console_sessions.c.user_id.is_(None)),
+    )
+    row = connection.execute(select(console_sessions).where(kept, console_sessions.c.expires_at > now)).one_or_none()
     return None if row is None else ConsoleSession(row.user_id, row.csrf, row.created_at, row.expires_at)
 
 
-def drop_session(connection: Connection, token_hash: str) -> None:
-    connection.execute(delete(console_sessions).where(console_sessions.c.token_hash == token_hash))
+def drop_session(connection: Connection, *token_hashes: str) -> None:
+    connection.execute(delete(console_sessions).where(console_sessions.c.token_hash.in_(token_hashes)))
+
+
+def drop_all(connection: Connection, user_id: int | None) -> int:
+    """Deletes the links and sessions of a user, or (None) of everybody. Returns the number of sessions."""
+    with across_owners(connection):
+        for table in (console_links, console_sessions):
+            whose = true() if user_id is None else table.c.user_id == user_id
+            dropped = connection.execute(delete(table).where(whose)).rowcount
+    return dropped
 
 
 def drop_expired(connection: Connection, now: datetime) -> None:

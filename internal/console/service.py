@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -39,23 +40,42 @@ def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now
     return None if user_id is None else open_session(connection, user_id, lifetime=lifetime, now=now)
 
 
-def open_session(connection: Connection, user_id: int | None, *, lifetime: timedelta, now: datetime) -> Opened:
-    """A session of this user, or (None) of the admin."""
+def open_session(
+    connection: Connection, user_id: int | None, *, lifetime: timedelta, now: datetime, key: str = ""
+) -> Opened:
+    """A session of this user, or (None) of the admin, which lasts only as long as the server's `key` is this one."""
     repository.drop_expired(connection, now)
     token = SESSION_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
     session = ConsoleSession(user_id, secrets.token_urlsafe(_SECRET_BYTES), now, now + lifetime)
-    repository.add_session(connection, _hash(token), session)
+    token_hash = _hash(token) if user_id is not None else _hash_under(key, token)
+    repository.add_session(connection, token_hash, session)
     return Opened(token, session)
 
 
-def find(connection: Connection, token: str, now: datetime) -> ConsoleSession | None:
-    return repository.session(connection, _hash(token), now)
+def find(connection: Connection, token: str, now: datetime, key: str) -> ConsoleSession | None:
+    """The open session of a token, under the server's key."""
+    return repository.session(connection, _hash(token), _hash_under(key, token), now)
 
 
-def close(connection: Connection, token: str) -> None:
-    repository.drop_session(connection, _hash(token))
+def close(connection: Connection, token: str, key: str) -> None:
+    repository.drop_session(connection, _hash(token), _hash_under(key, token))
+
+
+def end_all(connection: Connection, user_id: int | None) -> int:
+    """Ends every session of a user, or (None) of everybody, the admin's too. Links not yet used go with them.
+
+    Returns the number of sessions.
+    """
+    return repository.drop_all(connection, user_id)
 
 
 def _hash(token: str) -> str:
     # 256 random bits need no salt and no slow hash.
     return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _hash_under(key: str, token: str) -> str:
+    """The hash of what the server's key opened: under another key it is not found again."""
+    if not key:
+        raise ValueError("without the server's key there is no session of the admin")
+    return hmac.new(key.encode("utf-8", "replace"), token.encode("utf-8", "replace"), sha256).hexdigest()

@@ -26,6 +26,7 @@ _SHAPES = (
     re.compile(r"(?P<kept>\bbot)?\d{5,20}(?::|%3A)[A-Za-z0-9_-]{20,}"),  # a bot token, in a URL or alone
     re.compile(r"(?P<kept>\b(?:Bearer|Basic) +)[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE),
     re.compile(r"(?P<kept>\b)sk-[A-Za-z0-9_-]{8,}"),  # keys of OpenAI, OpenRouter and their kin
+    re.compile(r"(?P<kept>\b)lc[ks]_[A-Za-z0-9_-]{8,}"),  # our own named keys, and tokens of sessions
     re.compile(r"(?P<kept>://[^/\s:@]*:)[^/\s@\"']+(?=@)"),  # a password inside an address
 )
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName"}

@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, refusals
+from bot.web.http.fields import UserFilter
 from bot.web.http.login_attempts import LoginAttempts
 from internal.access import repository as users
 from internal.access.model import UserState
@@ -73,6 +74,12 @@ class MeOut(BaseModel):
     expires_at: datetime
 
 
+class EndedOut(BaseModel):
+    """`ended` sessions were open."""
+
+    ended: int
+
+
 class SessionOut(MeOut):
     """`token` is sent as Authorization: Bearer with every call."""
 
@@ -81,7 +88,7 @@ class SessionOut(MeOut):
 
 def console_router(database: Database, clock: Clock, console_settings: Console) -> APIRouter:
     router = APIRouter(prefix="/console", tags=["console"])
-    attempts = LoginAttempts()
+    attempts, server_key = LoginAttempts(), console_settings.api_key
 
     @router.post("/login", responses=refusals(400, 401, 429))
     async def login(
@@ -104,21 +111,29 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
             if link is not None:
                 found = console.open_by_link(connection, link, lifetime=lifetime, now=now)
             else:
-                found = console.open_session(connection, None, lifetime=lifetime, now=now)
+                found = console.open_session(connection, None, lifetime=lifetime, now=now, key=server_key)
             return None if found is None else _session(connection, found)
 
         # A wrong secret must not keep the one writer busy: it is told apart before.
         if link is not None:
             good = await database.read(lambda c: console.is_open(c, link, now))
         else:
-            good = _equal((credentials.key or "").strip(), console_settings.api_key)
+            good = _equal((credentials.key or "").strip(), server_key)
         return await database.write(work) if good else None
 
     @router.post("/logout", status_code=204, responses=refusals(), dependencies=KEYED)
     async def logout(request: HttpRequest) -> None:
         """Ends the session of this call."""
         token = _token(request)
-        await database.write(lambda connection: console.close(connection, token))
+        await database.write(lambda connection: console.close(connection, token, server_key))
+
+    @router.delete("/sessions", responses=refusals(), dependencies=KEYED)
+    async def end_sessions(user_id: UserFilter = None) -> EndedOut:
+        """Ends every session, also this call's, and every link that nobody has used yet.
+
+        An owner ends his own; the admin everybody's, or those of one user.
+        """
+        return EndedOut(ended=await database.write(lambda connection: console.end_all(connection, user_id)))
 
     @router.get("/me", responses=refusals(404), dependencies=KEYED)
     async def me(request: HttpRequest) -> MeOut:
@@ -126,7 +141,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
         token, now = _token(request), clock.now()
 
         def read(connection: Connection) -> MeOut:
-            session = console.find(connection, token, now)
+            session = console.find(connection, token, now, server_key)
             if session is None:
                 raise NotFound("there is no session")
             return _session(connection, Opened(token, session))

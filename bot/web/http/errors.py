@@ -38,7 +38,7 @@ class Refusal(BaseModel):
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The body cannot be read at all.",
     401: "The key is missing or wrong.",
-    403: "The Host is neither loopback nor in server.allowed_hosts.",
+    403: "The Host is neither loopback nor in server.allowed_hosts, or a read-only key would change something.",
     404: "There is no such thing, or it is another owner's.",
     409: "It was changed in the meantime.",
     413: "The body is too large.",
@@ -47,7 +47,14 @@ _MEANINGS: Final[Mapping[int, str]] = {
     503: "The database cannot be used now.",
 }
 
-KEYED = [Depends(HTTPBearer(auto_error=False, description="server.api_key; by default it is generated."))]
+KEYED = [
+    Depends(
+        HTTPBearer(
+            auto_error=False,
+            description="server.api_key; by default it is generated. Or a named key, made by `laplaced key add`.",
+        )
+    )
+]
 """Describes the key in the API; the guard has already checked it."""
 
 

@@ -1,10 +1,11 @@
-"""Access to the server: a loopback or allowed Host, and the server's key or a session, before a request is read."""
+"""Access to the server: a loopback or allowed Host, and a key or a session, before a request is read."""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Collection
 from contextlib import AbstractContextManager
+from hashlib import sha256
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -13,8 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.shared.hosts import Hosts
 from bot.web.http.docs_page import DOCUMENTATION_PATHS
 from bot.web.http.request_trigger import READING
-from bot.web.http.sessions import ADMITTED, OWNER, Recognise, kept_to, limited, owner_named
-from internal.console.model import ConsoleSession
+from bot.web.http.sessions import ADMITTED, OWNER, Caller, Recognise, kept_to, limited, owner_named
+from internal.access.api_keys import PREFIX as KEY_PREFIX
 from internal.console.service import SESSION_PREFIX
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
@@ -28,14 +29,25 @@ KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
 
 CSRF_HEADER = "x-csrf-token"
 
+READING_POSTS = frozenset({"/graph/search", "/graph/query"})
+"""Calls that read, although what they ask for stands in a body."""
+
+CALLER = "laplaced.caller"
+"""The key of the Caller in the scope of a call that was made with a session or a named key."""
+
+_RECOGNISED = (SESSION_PREFIX, KEY_PREFIX)
+
 
 class Guard:
     """Answers 403 to a foreign Host (a page that rebinds its own name to loopback), 401 without key or session.
 
-    The key allows everything, and so does a session that was opened with it. An owner's session is limited to that
-    owner: anything else is 404. A call that changes something with a session needs the session's CSRF token, else it is
-    403. `own_secret` are paths whose callers send another secret, which their handlers check. Without `metrics_open`
-    the metrics, which may name users, need the key too.
+    The server's key allows everything, and so does a session that was opened with it. A session or named key of an
+    owner is limited to that owner: anything else is 404. A read-only key may read, and a call that changes something
+    with a session needs the session's CSRF token, else it is 403. Without `limits` that is left to the application,
+    which finds the Caller under CALLER in the scope.
+
+    `own_secret` are paths whose callers send another secret, which their handlers check. Without `metrics_open` the
+    metrics, which may name users, need the key too.
     """
 
     def __init__(
@@ -47,14 +59,15 @@ class Guard:
         own_secret: Collection[str],
         recognise: Recognise | None = None,
         metrics_open: bool = True,
+        limits: bool = True,
     ) -> None:
         if not api_key:
             raise ValueError("without a key everybody could read everything")
         self._app = app
-        self._key = api_key.encode()
+        self._key = _digest(api_key.encode())
         self._hosts = Hosts(allowed_hosts)
         self._own_secret = frozenset(own_secret)
-        self._recognise = recognise
+        self._recognise, self._limits = recognise, limits
         self._open = OPEN_PATHS if metrics_open else OPEN_PATHS - {METRICS_PATH}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,35 +92,44 @@ class Guard:
         if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):
             return scope
         recognise = self._recognise
-        if recognise is not None and secret.startswith(SESSION_PREFIX):
+        if recognise is not None and secret.startswith(_RECOGNISED):
 
             async def admitted() -> bool:
                 return await recognise(secret) is not None
 
-            session = await recognise(secret)
-            if session is not None:
-                return self._of_session({**scope, ADMITTED: admitted}, headers, session)
+            caller = await recognise(secret)
+            if caller is not None:
+                found = {**scope, ADMITTED: admitted, CALLER: caller}
+                return self._limited(found, headers, caller) if self._limits else found
         detail = "Authorization: Bearer <server.api_key> is missing or wrong"
         return JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": "Bearer"})
 
     @staticmethod
-    def _of_session(scope: Scope, headers: Headers, session: ConsoleSession) -> Scope | JSONResponse:
+    def _limited(scope: Scope, headers: Headers, caller: Caller) -> Scope | JSONResponse:
+        reads = scope.get("method", "GET") in READING
+        if caller.read_only and not reads and scope["path"] not in READING_POSTS:
+            return JSONResponse({"detail": "this key may only read"}, 403)
         token = headers.get(CSRF_HEADER, "").encode("latin-1")
-        if scope.get("method", "GET") not in READING and not hmac.compare_digest(token, session.csrf.encode()):
+        if caller.csrf is not None and not reads and not hmac.compare_digest(token, caller.csrf.encode()):
             return JSONResponse({"detail": "X-CSRF-Token is missing or not this session's"}, 403)
-        if session.user_id is None:
+        if caller.user_id is None:
             return scope
-        return limited(scope, session.user_id) or JSONResponse({"detail": "there is no such thing"}, 404)
+        return limited(scope, caller.user_id) or JSONResponse({"detail": "there is no such thing"}, 404)
 
     def _key_fits(self, secret: str) -> bool:
-        # Headers are read as Latin-1: written back, they are the bytes that were sent.
-        return hmac.compare_digest(secret.encode("latin-1"), self._key)
+        # Headers are read as Latin-1: written back, they are the bytes that were sent. Digests, as the time that it
+        # takes to compare texts tells how long the key is.
+        return hmac.compare_digest(_digest(secret.encode("latin-1")), self._key)
 
 
 def _acting(admitted: Scope) -> AbstractContextManager[None]:
     """Limits the store to the rows of the session's owner, else of the owner in the address, else not at all."""
     owner = admitted[OWNER] if OWNER in admitted else owner_named(admitted)
     return acting_for_everyone() if owner is None else acting_for(owner)
+
+
+def _digest(secret: bytes) -> bytes:
+    return sha256(secret).digest()
 
 
 def _bearer(authorization: str) -> str:

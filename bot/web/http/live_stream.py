@@ -1,6 +1,6 @@
 """Server-sent streams, which look for new rows after every commit.
 
-They end when the server stops, and when the session ends that they were opened with.
+They end when the server stops, and when the session ends or the key is revoked that they were opened with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAUSE_S: Final = 0.05
 
 
 _ASK_AGAIN_S: Final = 1.0
-"""Seconds between two checks of the session, beside one with every sign of life."""
+"""Seconds between two checks of the session or key."""
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -39,30 +39,33 @@ async def following(
 ) -> AsyncIterator[T | None]:
     """What `read` returns from a place on, as it is committed; None is a sign of life.
 
-    `read` also returns the next place: the same one as soon as nothing is left. A session that was closed is noticed
-    with the next commit, mostly its own; one that expired with the next sign of life at the latest.
+    `read` also returns the next place: the same one as soon as nothing is left. A session or key that does not hold any
+    more is noticed within a second.
     """
     loop = asyncio.get_running_loop()
-    known = loop.time()
+    asked = told = loop.time()
     async for silent in _looks(database, stopping):
         more = True
         while more:
-            if silent or loop.time() - known >= _ASK_AGAIN_S:
+            if silent or loop.time() - asked >= _ASK_AGAIN_S:
                 if not await admitted():
                     return
-                known = loop.time()
+                asked = loop.time()
             if silent:
-                yield None
                 break
             before = place
             found, place = await database.read(partial(read, before))
             for one in found:
                 yield one
+                told = loop.time()
             more = place != before
+        if loop.time() - told >= KEEP_ALIVE_S:
+            yield None
+            told = loop.time()
 
 
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
-    """Yields False when it is time to look: at first, and after commits; True when only a sign of life is due."""
+    """Yields False when it is time to look: at first, and after commits; True when nothing happened for a while."""
     while not stopping.is_set():
         heard = database.heard
         yield False
@@ -72,10 +75,11 @@ async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[b
 
 
 async def _first(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> bool:
-    """Waits until the work is done or the server stops, at most KEEP_ALIVE_S. Returns whether one of them came."""
+    """Waits a while until the work is done or the server stops. Returns whether one of them came."""
     waiting = {asyncio.create_task(work), asyncio.create_task(stopping.wait())}
     try:
-        done, _ = await asyncio.wait(waiting, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
+        while_s = min(KEEP_ALIVE_S, _ASK_AGAIN_S)
+        done, _ = await asyncio.wait(waiting, timeout=while_s, return_when=asyncio.FIRST_COMPLETED)
         return bool(done)
     finally:
         for task in waiting:

@@ -1,4 +1,4 @@
-"""The session that a call was made with, and what it may reach."""
+"""Who makes a call, with a session or a named key, and what it may reach."""
 
 from __future__ import annotations
 
@@ -7,65 +7,92 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from sqlalchemy import Connection
 from starlette.types import Scope
 
 from internal.access import repository as users
+from internal.access.api_keys import ApiKeys
 from internal.access.model import UserState
 from internal.console import service as console
-from internal.console.model import ConsoleSession
+from internal.console.service import SESSION_PREFIX
 from internal.errors import NotFound
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 
-Recognise = Callable[[str], Awaitable[ConsoleSession | None]]
-"""The session of a token, None if it has none (any more)."""
-
 Admitted = Callable[[], Awaitable[bool]]
-"""Whether a call's session is still open: an answer without an end must ask from time to time."""
+"""Whether a call's session or key still holds: an answer without an end must ask from time to time."""
 
 OWNERS_PATHS: Final = (
     "/chronicle", "/console", "/events", "/graph", "/memory", "/messages", "/model-calls", "/notifications", "/people",
     "/snapshots", "/spend", "/tasks", "/teams", "/timeline", "/users",
 )  # fmt: skip
-"""The paths of an owner's session. Every call there takes `user_id` or `group_id`; all others are the admin's."""
+"""The paths of an owner's session or key. Every call there takes `user_id` or `group_id`; others are the admin's."""
 
 OWNER: Final = "laplaced.owner"
 """The key of the owner in the scope of a call that is limited to one."""
 
 ADMITTED: Final = "laplaced.admitted"
-"""The key of the Admitted in the scope of a call that was made with a session."""
+"""The key of the Admitted in the scope of a call that was made with a session or a named key."""
 
 _NAMING_OWNERS: Final = ("user_id", "group_id")
 
 _OWNER_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
+T = TypeVar("T")
+
 _owner: ContextVar[int | None] = ContextVar("owner", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions:
-    """Recognises tokens by the database."""
+class Caller:
+    """`user_id` None: everybody's data. `csrf` must come with each change; None for a key, which no browser sends."""
+
+    user_id: int | None
+    read_only: bool = False
+    csrf: str | None = None
+
+
+Recognise = Callable[[str], Awaitable[Caller | None]]
+"""The caller who holds a token or key, None if there is none (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Recognises tokens of sessions by the database, under the server's key, and named keys by their file."""
 
     database: Database
     clock: Clock
+    api_key: str
+    keys: ApiKeys | None
 
-    async def __call__(self, token: str) -> ConsoleSession | None:
-        now = self.clock.now()
+    async def __call__(self, secret: str) -> Caller | None:
+        if secret.startswith(SESSION_PREFIX):
+            return await self._with(lambda c: self._of_session(c, secret))
+        named = self.keys.find(secret) if self.keys is not None else None
+        if named is None or (named.user_id is not None and not await self._with(lambda c: _admits(c, named.user_id))):
+            return None
+        return Caller(named.user_id, named.read_only)
 
-        def work(connection: Connection) -> ConsoleSession | None:
-            session = console.find(connection, token, now)
-            if session is None or session.user_id is None:
-                return session
-            user = users.find(connection, session.user_id)
-            return session if user is not None and user.state is not UserState.REMOVED else None
+    async def _with(self, read: Callable[[Connection], T]) -> T:
+        with acting_for_everyone():  # a secret alone does not say whose it is
+            return await self.database.read(read)
 
-        with acting_for_everyone():  # a token alone does not say whose it is
-            return await self.database.read(work)
+    def _of_session(self, connection: Connection, token: str) -> Caller | None:
+        session = console.find(connection, token, self.clock.now(), self.api_key)
+        if session is None:
+            return None
+        known = session.user_id is None or users.find(connection, session.user_id) is not None
+        return Caller(session.user_id, csrf=session.csrf) if known and _admits(connection, session.user_id) else None
+
+
+def _admits(connection: Connection, user_id: int | None) -> bool:
+    """Whether it is nobody who was removed."""
+    user = None if user_id is None else users.find(connection, user_id)
+    return user is None or user.state is not UserState.REMOVED
 
 
 def limited(scope: Scope, owner: int) -> Scope | None:
@@ -92,7 +119,7 @@ def owner_named(scope: Scope) -> int | None:
 
 
 def admission(scope: Scope) -> Admitted:
-    """Of this call; the server's own key never expires."""
+    """Of this call; the server's own key holds as long as the server runs."""
     found: Admitted = scope.get(ADMITTED, _always)
     return found
 

@@ -38,13 +38,14 @@ from bot.web.http.guard import Guard
 from bot.web.http.owners import Owners
 from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
-from bot.web.http.sessions import Sessions
+from bot.web.http.sessions import Callers
 from bot.web.memory.nodes import Memory, memory_router
 from bot.web.people.mentions import receipts_router
 from bot.web.people.people import people_router
 from bot.web.server.health import Readiness, health_router
 from bot.web.server.index import index_router
 from bot.web.server.telegram_webhook import Webhook, webhook_router
+from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -85,11 +86,13 @@ def build_web(
     daily_limit_usd: float = 0.0,
     stopping: asyncio.Event | None = None,
     metrics_open: bool = True,
+    keys: ApiKeys | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
     `daily_limit_usd` is what each owner may spend in a day, 0 = no limit. `chat_page` and `mcp` are addresses to show.
     `stopping` is set before the server stops, and ends what is streamed. Without `metrics_open` the metrics need a key.
+    `keys` are named ones beside the server's own.
 
     Raises ConfigurationError if the webhook's path is one of the server's own, ValueError for an empty key.
     """
@@ -124,7 +127,7 @@ def build_web(
         api_key=api_key,
         allowed_hosts=hosts,
         own_secret=own_secret,
-        recognise=Sessions(database, clock),
+        recognise=Callers(database, clock, api_key, keys),
         metrics_open=metrics_open,
     )
     answer_errors_as_json(app)

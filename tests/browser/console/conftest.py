@@ -70,5 +70,7 @@ async def open_page(house: House, chrome: Browser) -> AsyncIterator[OpenPage]:
 
 async def _token(house: House, owner: int | None) -> str:
     lifetime, now = house.app.config.console.session_lifetime, house.app.clock.now()
-    opened = await house.app.database.write(lambda c: console.open_session(c, owner, lifetime=lifetime, now=now))
+    opened = await house.app.database.write(
+        lambda c: console.open_session(c, owner, lifetime=lifetime, now=now, key=KEY)
+    )
     return opened.token

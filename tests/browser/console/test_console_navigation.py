@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
-from support.product.console_product import ANNA, KEY, House, Opened
+from support.product.console_product import ANNA, BORIS, KEY, House, Opened
 
 from internal.console import service as console
 
@@ -32,7 +32,7 @@ async def test_the_key_opens_the_door(house: House, chrome: Browser) -> None:
     await expect(page.get_by_role("heading", name="Виклики моделей")).to_be_visible()
     [cookie] = [one for one in await context.cookies() if one["name"] == "laplaced_session"]
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
-    await page.get_by_role("button", name="Вийти").click()
+    await page.get_by_role("button", name="Вийти", exact=True).click()
     await expect(page.get_by_label("Ключ сервера")).to_be_visible()
     await page.goto(house.url + "/calls")
     await expect(page.get_by_label("Ключ сервера")).to_be_visible()
@@ -56,6 +56,15 @@ async def test_a_link_opens_it_once(house: House, chrome: Browser) -> None:
     await again.goto(f"{house.url}/login#link={link}")
     await expect(again.get_by_role("alert")).to_contain_text("already been used")
     await context.close()
+
+
+async def test_one_leaves_every_browser_at_once(house: House, open_page: OpenPage) -> None:
+    """An owner ends his own sessions; his other browser is asked to log in again."""
+    here, there = [(await open_page("/context", owner=BORIS)).page for _ in range(2)]
+    await here.get_by_role("button", name="Log out everywhere").click()
+    for page in (here, there):
+        await page.goto(house.url + "/context")
+        await expect(page.get_by_label("Server key")).to_be_visible()
 
 
 async def test_language_and_theme_are_kept(open_page: OpenPage) -> None:

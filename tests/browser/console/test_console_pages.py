@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 from sqlalchemy import Connection
 from support.product.console_memory import CLARA, HOSTILE, furnish_clara, trouble
-from support.product.console_product import ANNA, BORIS, House, Opened
+from support.product.console_product import ANNA, BORIS, KEY, House, Opened
 
 from internal.access import repository as users
 from internal.console import service as console
@@ -241,7 +241,7 @@ async def test_a_session_that_has_ended_leads_to_the_login(house: House, open_pa
     """A click after the logout elsewhere is told, and loses nothing."""
     page = (await open_page("/context", owner=CLARA)).page
     token = next(one["value"] for one in await page.context.cookies() if one["name"] == "laplaced_session")
-    await house.app.database.write(lambda c: console.close(c, token))
+    await house.app.database.write(lambda c: console.close(c, token, KEY))
     async with page.expect_navigation():
         await page.get_by_role("button", name="View").first.click()
     await expect(page.get_by_label("Server key")).to_be_visible()

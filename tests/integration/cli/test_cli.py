@@ -39,6 +39,8 @@ NEEDED = {
     "simulate": ["family"],
     "snapshots": ["--user", "1"],
     "tasks": ["--user", "1"],
+    "key add": ["name"],
+    "key revoke": ["name"],
     "eval locomo": ["absent.json", "--out", "rankings.jsonl"],
     "eval score": ["rankings.jsonl", "absent.json"],
     "eval train": ["absent.json", "--out", "ranking.json"],
@@ -59,7 +61,7 @@ NEEDED = {
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})
 """What takes the signals of its process."""
-ELSEWHERE = ("eval ", "simulate", "worker")
+ELSEWHERE = ("eval ", "key ", "simulate", "worker")
 """Begins the names of commands that never open the owner's data, or none that is a file of one process."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
@@ -91,8 +93,19 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "mcp", "migrate-store"]
-    rare = ["quarantine", "recall", "restore", "run", "runs", "simulate", "snapshots", "tasks", "worker"]
+    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "key", "logout", "mcp"]
+    rare = [
+        "migrate-store",
+        "quarantine",
+        "recall",
+        "restore",
+        "run",
+        "runs",
+        "simulate",
+        "snapshots",
+        "tasks",
+        "worker",
+    ]
     assert [*everyday, *rare] == sorted(main.commands)
     assert all(f"\n  {name} " in told.stdout for name in main.commands)
 

@@ -1,4 +1,4 @@
-"""Bob calls every route there is with Alice's ids, as the admin on his behalf and with his own session."""
+"""Bob calls every route there is with Alice's ids: the admin on his behalf, and he with his own session and key."""
 
 from __future__ import annotations
 
@@ -164,6 +164,7 @@ OF_NOBODY = frozenset(
     GET /readyz
     GET /metrics
     POST /console/logout
+    DELETE /console/sessions
     GET /simulator
     POST /simulator
     GET /simulator/report
@@ -236,12 +237,12 @@ async def test_the_admin_asks_on_anothers_behalf(apart: Isolation) -> None:
 
 
 @pytest.mark.parametrize("named", [ALICE, BOB, None])
-async def test_a_session_sees_its_owner_alone(apart: Isolation, named: int | None) -> None:
-    """With Bob's session, whomever the call names: Alice, himself or nobody."""
+@pytest.mark.parametrize("keyed", [False, True], ids=["session", "key"])
+async def test_a_session_or_key_sees_its_owner_alone(apart: Isolation, named: int | None, keyed: bool) -> None:
+    """With Bob's session or named key, whomever the call names: Alice, himself or nobody."""
     before = await apart.alices_rows()
-    answers = [
-        (route, case, await call(apart, route, case, apart.ids, named, apart.session)) for route, case in calls()
-    ]
+    headers = apart.key if keyed else apart.session
+    answers = [(route, case, await call(apart, route, case, apart.ids, named, headers)) for route, case in calls()]
     assert [(route, answer.text) for route, case, answer in answers if not _safe(answer, case)] == []
     if named == ALICE:
         found = {route for route, _, answer in answers if answer.status_code != 404}
@@ -258,11 +259,12 @@ def _safe(answer: httpx.Response, case: Case) -> bool:
     )
 
 
-async def test_a_session_gets_nowhere_else(apart: Isolation) -> None:
-    """What only the admin may call is not there for an owner's session; what is open to all tells nobody's words."""
-    for route in sorted(OF_NOBODY - {"POST /console/logout"}):  # it would end the session
+@pytest.mark.parametrize("keyed", [False, True], ids=["session", "key"])
+async def test_a_session_or_key_gets_nowhere_else(apart: Isolation, keyed: bool) -> None:
+    """What only the admin may call is not there for an owner; what is open to all tells nobody's words."""
+    for route in sorted(OF_NOBODY - {"POST /console/logout", "DELETE /console/sessions"}):  # they would end the session
         method, path = route.split(" ", 1)
-        answer = await apart.stage.client.request(method, path, headers=apart.session)
+        answer = await apart.stage.client.request(method, path, headers=apart.key if keyed else apart.session)
         assert CANARY not in answer.text
         if route not in OPEN and not path.startswith("/docs"):
             assert answer.status_code == 404, (route, answer.text)
@@ -286,7 +288,7 @@ async def test_streams_follow_one_owner(apart: Isolation) -> None:
     following = [
         asyncio.create_task(stage.client.get(path, params={"user_id": BOB}, headers=headers))
         for path in ("/events/stream", "/timeline/stream")
-        for headers in (None, apart.session)
+        for headers in (None, apart.session, apart.key)
     ]
     await asyncio.sleep(0.2)
     for owner, words in ((ALICE, WORDS), (BOB, "звичайна")):

@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -15,13 +16,26 @@ import pytest
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from support.interfaces.mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
+from support.interfaces.mcp_stage import (
+    OWNER,
+    TOOLS,
+    ask,
+    configured,
+    drive,
+    refusals,
+    refused,
+    remember,
+    scripted,
+)
 
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
+from bot.mcp.task_tools import TASK_TOOLS
+from bot.mcp.tools import TOOLS as TABLE
 from bot.runtime.headless import open_alone
 from bot.runtime.http import RunningServers, served, server_key
 from bot.web.server.uvicorn import listening, serving
+from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
 
 
@@ -121,3 +135,36 @@ async def test_a_taken_port_is_told(tmp_path: Path) -> None:
             async with served(busy, ports):
                 pass
         taken.close()
+
+
+async def test_a_named_key_reaches_what_it_may(running: tuple[RunningServers, str], tmp_path: Path) -> None:
+    """A read-only key is offered the tools that read, and each of them works; an owner's key knows nobody else."""
+    server, key = running
+    keys, now = ApiKeys(tmp_path / "data"), datetime.now(UTC)
+    async with connected(server.mcp, key) as client:
+        stored = await ask(client, "store_memory", content="Olena drinks green tea")
+    async with connected(server.mcp, keys.add("reader", OWNER, read_only=True, now=now)) as reader:
+        offered = {tool.name: tool for tool in (await reader.list_tools()).tools}
+        assert set(offered) == {tool.name for tool in (*TABLE, *TASK_TOOLS) if tool.changes == "nothing"}
+        given = {"query": {"query": "tea"}, "uuid": {"uuid": stored["id"]}}
+        for name, tool in offered.items():
+            needed = tool.input_schema.get("required", [])
+            arguments = {"query": "RETURN 1"} if name == "query_graph" else given[needed[0]] if needed else {}
+            assert not (await reader.call_tool(name, arguments)).is_error, name
+        assert await refused(reader, "store_memory", content="x") == "this key may only read"
+        assert await refused(reader, "recall_memory", query="tea") == "this key may only read"
+    async with connected(server.mcp, keys.add("writer", OWNER, read_only=False, now=now)) as writer:
+        assert {tool.name for tool in (await writer.list_tools()).tools} == TOOLS
+        assert (await ask(writer, "recall_memory", query="tea"))["memories"] != []
+    async with connected(server.mcp, keys.add("stranger", 5, read_only=False, now=now)) as stranger:
+        assert (
+            await refused(stranger, "search_nodes", query="tea", group_ids=[str(OWNER)]) == f"there is no user {OWNER}"
+        )
+        assert (
+            await refused(stranger, "get_citation_chain", uuid=stored["id"], user_id=OWNER) == "there is no such thing"
+        )
+        assert "no node" in await refused(stranger, "get_citation_chain", uuid=stored["id"])
+        assert await refused(stranger, "store_memory", content="x", user_id=OWNER) == f"there is no user {OWNER}"
+        keys.revoke("stranger")
+        with pytest.raises(MCPError):
+            await stranger.call_tool("get_status", {})

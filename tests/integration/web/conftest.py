@@ -17,6 +17,7 @@ from bot.web.admin.archive import ArchiveReport
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
+from internal.access.api_keys import ApiKeys
 from internal.config import MetricsConfig
 from internal.errors import NotFound, Refused
 from internal.scheduling.clock import SystemClock
@@ -131,9 +132,15 @@ async def untouched(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[S
 
 
 @pytest.fixture
-async def known(database: Database, metrics: Metrics) -> AsyncIterator[Stage]:
+def keys(tmp_path: Path) -> ApiKeys:
+    """The named keys that `known` recognises."""
+    return ApiKeys(tmp_path / "keys")
+
+
+@pytest.fixture
+async def known(database: Database, metrics: Metrics, keys: ApiKeys) -> AsyncIterator[Stage]:
     """Two users with memories of their own."""
-    async with stage(database, metrics, user(ANNA), user(BORIS, "Europe/Kyiv")) as running:
+    async with stage(database, metrics, user(ANNA), user(BORIS, "Europe/Kyiv"), keys=keys) as running:
         yield running
 
 

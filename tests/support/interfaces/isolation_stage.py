@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table, insert, select
 from support.interfaces.rest_graph_stage import Stage, stage, user
 from support.stores.stores import where
 
+from internal.access.api_keys import ApiKeys
 from internal.config import MetricsConfig
 from internal.console import service as console
 from internal.dialogue import repository as dialogue
@@ -43,10 +44,14 @@ QUESTION = "секретне слово"
 
 @dataclass
 class Isolation:
-    """`ids` are Alice's by what they are of, `bobs` those of Bob's that calls need beside them."""
+    """`ids` are Alice's by what they are of, `bobs` those of Bob's that calls need beside them.
+
+    `session` and `key` are headers with which Bob calls.
+    """
 
     stage: Stage
     session: Mapping[str, str]
+    key: Mapping[str, str]
     ids: dict[str, str] = field(default_factory=dict)
     bobs: dict[str, str] = field(default_factory=dict)
 
@@ -59,12 +64,14 @@ async def isolation(folder: Path) -> AsyncIterator[Isolation]:
     async with Database.open(where(folder)) as database:
         await database.exclusive(migrate)
         known = [user(one) for one in (ALICE, BOB, CAROL)]
-        async with stage(database, Metrics(MetricsConfig()), *known) as running:
+        keys = ApiKeys(folder / "keys")
+        async with stage(database, Metrics(MetricsConfig()), *known, keys=keys) as running:
             life = timedelta(days=1)
             now = running.clock.now()
             opened = await database.write(lambda c: console.open_session(c, BOB, lifetime=life, now=now))
             headers = {"Authorization": f"Bearer {opened.token}", "X-CSRF-Token": opened.session.csrf}
-            apart = Isolation(running, headers)
+            key = {"Authorization": f"Bearer {keys.add('bob', BOB, read_only=False, now=now)}"}
+            apart = Isolation(running, headers, key)
             apart.ids, apart.bobs = await lived(running, ALICE, WORDS), await lived(running, BOB, "звичайна річ")
             yield apart
 

@@ -25,6 +25,7 @@ from bot.web.http.owners import Owners
 from bot.web.memory.nodes import Memory, memory_eraser
 from bot.web.server.app import build_web
 from internal.access import repository as users
+from internal.access.api_keys import ApiKeys
 from internal.access.model import Role, User, UserState
 from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
@@ -183,7 +184,11 @@ def user(user_id: int, tz: str = "UTC") -> User:
 
 @asynccontextmanager
 async def stage(
-    database: Database, metrics: Metrics, *known: User, agents: tuple[str, ...] = ("archivist",)
+    database: Database,
+    metrics: Metrics,
+    *known: User,
+    agents: tuple[str, ...] = ("archivist",),
+    keys: ApiKeys | None = None,
 ) -> AsyncIterator[Stage]:
     clock, embedder, stopping, woken = FrozenClock(NOON), TrigramEmbedder(64), asyncio.Event(), list[int]()
     search = KnowledgeSearch(database, clock, embedder=embedder, terms=None, names=None)
@@ -224,6 +229,7 @@ async def stage(
         cypher=Cypher(mirrors.query, mirrors.rebuild),
         console=Console(KEY, CALLER_KEY),
         stopping=stopping,
+        keys=keys,
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -91,6 +91,8 @@ def test_no_secret_is_logged_from_anywhere(json_lines: bool) -> None:
         (f"token {TOKEN}.", "token [hidden]."),
         ("Authorization: Bearer abcdef123", "Authorization: Bearer [hidden]"),
         ("key sk-or-v1-0123456789abcdef was refused", "key [hidden] was refused"),
+        ("named lck_0123456789abcdef-_x was refused", "named [hidden] was refused"),
+        ("cookie laplaced_session=lcs_0123456789abcdef", "cookie laplaced_session=[hidden]"),
         ("falkor://default:pass@host:6379", "falkor://default:[hidden]@host:6379"),
         ("http://127.0.0.1:9081/healthz at 12:30:01", "http://127.0.0.1:9081/healthz at 12:30:01"),
         ('{"a":"http://host:80","b":"x@y"}', '{"a":"http://host:80","b":"x@y"}'),

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import sha256
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 from support.interfaces.rest_graph_stage import ANNA, BORIS, CALLER_KEY, KEY, Stage
 
 from bot.console.login import login_router
 from bot.web.http.login_attempts import MOST_BY_ONE
+from bot.web.http.sessions import Callers
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
 from internal.scheduling.clock import SystemClock
+from internal.storage.tables import console_sessions
 from internal.telemetry import call_repository
 
 NOW = SystemClock().now()
@@ -66,6 +69,41 @@ async def test_the_key_opens_the_admins_session(known: Stage) -> None:
     left = await known.client.post("/console/logout", headers={"X-CSRF-Token": told["csrf"]})
     assert left.status_code == 204
     assert (await known.client.get("/console/me")).status_code == 401
+
+
+async def test_another_server_key_ends_what_the_old_one_opened(known: Stage) -> None:
+    """The admin's, also those from before sessions were bound to a key; an owner's came by a link and stay."""
+    admins = (await known.client.post("/console/login", json={"key": KEY})).json()["token"]
+    owners = (await known.client.post("/console/login", json={"link": await link_of(known, ANNA)})).json()["token"]
+    row = {"token_hash": sha256(b"lcs_old").hexdigest(), "user_id": None, "csrf": "c", "expires_at": NOW + HOUR}
+    await known.database.write(lambda c: c.execute(insert(console_sessions).values(**row, created_at=NOW, seen_at=NOW)))
+    before, after = (Callers(known.database, known.clock, key, None) for key in (KEY, "a new one"))
+    found = [(await before(token), await after(token)) for token in (admins, owners, "lcs_old")]
+    assert [(one is not None, other is not None) for one, other in found] == [
+        (True, False),
+        (True, True),
+        (False, False),
+    ]
+
+
+async def test_all_sessions_are_ended_at_once(known: Stage) -> None:
+    """An owner ends his own in every browser, with the links he has not used; the admin everybody's, or one user's."""
+
+    async def alive(client: httpx.AsyncClient) -> bool:
+        return (await client.get("/users")).status_code == 200
+
+    anna, annas, boris = [await logged_in(known, user_id) for user_id in (ANNA, ANNA, BORIS)]
+    unused = await link_of(known, ANNA)
+    assert (await anna.delete("/console/sessions", params={"user_id": BORIS})).status_code == 404
+    assert (await anna.delete("/console/sessions")).json() == {"ended": 2}
+    assert [await alive(client) for client in (anna, annas, boris)] == [False, False, True]
+    assert (await known.client.post("/console/login", json={"link": unused})).status_code == 401
+    anna = await logged_in(known, ANNA)
+    assert (await known.client.delete("/console/sessions", params={"user_id": BORIS})).json() == {"ended": 1}
+    assert [await alive(client) for client in (anna, boris)] == [True, False]
+    await known.client.post("/console/login", json={"key": KEY})
+    assert (await known.client.delete("/console/sessions")).json() == {"ended": 2}
+    assert not await alive(anna)
 
 
 async def test_changes_need_the_sessions_csrf_token(known: Stage) -> None:

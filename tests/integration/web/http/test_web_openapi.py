@@ -25,6 +25,7 @@ CALLS = frozenset(
     POST /console/login
     POST /console/logout
     GET /console/me
+    DELETE /console/sessions
     GET /events
     GET /events/{event_id}/chain
     GET /graph/around/{uuid}
