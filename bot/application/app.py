@@ -202,6 +202,7 @@ class App:
                 Job("publication", lambda: self._published(self.publication.publish_due())),
                 Job("sessions", lambda: self._published(self.publication.publish_ended()), everywhere=True),
                 Job("runs", self.runs.start_ready, everywhere=True),
+                Job("parked runs", self.runs.revive_interrupted, CLEANING),
                 Job("fragments", FragmentBackfill(self.database).follow_due),
                 Job("messages", following.follow_due),
                 Job("terms", self.terms.analyse_due, aside=True),

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from internal.storage.types import new_id
+
 EDITING: Final = timedelta(seconds=10)
 """How long the work on an edited text waits: users who correct one word often correct the next."""
 
@@ -30,6 +32,17 @@ SHARD_COUNT: Final = 64
 """The number of shards into which chats are divided between workers. Changing it needs a stop of all workers: two that
 count differently would serve the same chat.
 """
+
+
+SUSPECT: Final = 2
+"""A run in the middle of which the process ended this often in a row is tried alone: who dies with others is mostly a
+bystander.
+"""
+
+
+def claim_of(worker: str, interruptions: int) -> str:
+    """A new claim. It says how often the run was interrupted before, since a process that dies can write nothing."""
+    return f"{worker}{new_id()}:{interruptions}"
 
 
 class RunState(StrEnum):
@@ -71,6 +84,12 @@ class Run:
     @property
     def length(self) -> int:
         return self.last_n - self.first_n + 1
+
+    @property
+    def interruptions(self) -> int:
+        """How often in a row the process ended in the middle of this run, if its claim is void."""
+        before = (self.claim or "").rpartition(":")[2]
+        return 0 if self.claim is None else 1 + (int(before) if before.isdecimal() else 0)
 
 
 def pause(attempts: int, base: timedelta, longest: timedelta) -> timedelta:

@@ -108,18 +108,22 @@ def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: 
     return connection.execute(select(runs.c.id).where(open_runs, runs.c.due_at <= now).limit(1)).first() is not None
 
 
-def claim(connection: Connection, run: Run, token: str, *, worker: str | None = None) -> Run | None:
-    """C8: claims the run and counts an attempt. Returns None if it is taken.
+def claim(
+    connection: Connection, run: Run, token: str, *, worker: str | None = None, again_at: datetime | None = None
+) -> Run | None:
+    """C8: claims the run and counts an attempt, unless it goes on with an interrupted one. Returns None if it is taken.
 
-    A stored reply is applied without asking again; it counts too, so that a crash loop ends at the cap. With `worker`,
-    whose name begins the token, also None while another live process works for this owner's agent or takes this run.
+    A stored reply is applied without asking again. Should this process end, the run waits until `again_at`. With
+    `worker`, whose name begins the token, also None while another live process works for this owner's agent or takes
+    this run.
     """
     if worker is not None and not _is_free(connection, run, worker):
         return None
-    attempts = runs.c.attempts + 1
+    attempts = runs.c.attempts + int(run.claim is None)
     state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
     unchanged = (runs.c.state == run.state) & runs.c.claim.is_not_distinct_from(run.claim)
-    return _change(connection, run, unchanged, claim=token, attempts=attempts, state=state)
+    due_at = again_at or run.due_at
+    return _change(connection, run, unchanged, claim=token, attempts=attempts, state=state, due_at=due_at)
 
 
 def store_reply(
@@ -186,14 +190,17 @@ def postpone(
     return postponed is not None
 
 
-def bury(connection: Connection, run: Run, now: datetime, error: str) -> bool:
-    """Parks a run as dead: it blocks nobody, is shown, and can be revived. Returns False if the claim is lost."""
+def bury(connection: Connection, run: Run, now: datetime, error: str, *, claim: str | None = None) -> bool:
+    """Parks a run as dead: it blocks nobody, is shown, and can be revived. Returns False if the claim is lost.
+
+    `claim` is the void one with which it is revived, as a run that was interrupted.
+    """
     buried = _change(
         connection,
         run,
         runs.c.claim.is_not_distinct_from(run.claim),
         state=RunState.DEAD,
-        claim=None,
+        claim=claim,
         finished_at=now,
         error=error,
     )
@@ -221,9 +228,18 @@ def halve(connection: Connection, run: Run, now: datetime) -> None:
 
 def revive(connection: Connection, user_id: int, now: datetime) -> int:
     """Gives dead runs of one owner another series of attempts."""
-    dead = (runs.c.user_id == user_id) & (runs.c.state == RunState.DEAD)
-    values = {"state": RunState.DUE, "attempts": 0, "due_at": now, "finished_at": None, "reply": None}
-    return connection.execute(update(runs).where(dead).values(values)).rowcount
+    return _revive(connection, runs.c.user_id == user_id, now)
+
+
+def revive_interrupted(connection: Connection, now: datetime, before: datetime) -> int:
+    """Gives the runs that the process's end had parked before a time another attempt. Returns how many."""
+    return _revive(connection, runs.c.claim.is_not(None) & (runs.c.finished_at <= before), now)
+
+
+def _revive(connection: Connection, which: ColumnElement[bool], now: datetime) -> int:
+    state = case((runs.c.claim.is_(None), RunState.DUE), else_=RunState.CLAIMED)
+    values = {"state": state, "attempts": 0, "due_at": now, "finished_at": None, "reply": None}
+    return connection.execute(update(runs).where(runs.c.state == RunState.DEAD, which).values(values)).rowcount
 
 
 def dead(connection: Connection, user_id: int | None = None) -> list[Run]:

@@ -25,6 +25,9 @@ PARALLEL_TURNS = 64
 """Answers written at once. More turns wait in the database and take no memory but a task."""
 
 
+STARTS_AT_ONCE = 2
+"""Attempts at a turn that come without a pause, though the program ended in the middle of them."""
+
 MOST_WAITING = 2
 """The running job, which may have missed a turn stored just now, and one after it that sees them all."""
 
@@ -74,7 +77,7 @@ class Lanes:
         failures = 0
         waited_for: datetime | None = None
         while (turn := await self._next(bot_id, lane)) is not None:
-            if turn.close_at != waited_for and (wait := self._until_closed(turn)) > timedelta(0):
+            if turn.close_at != waited_for and (wait := self._until_due(turn)) > timedelta(0):
                 await asyncio.sleep(wait.total_seconds())
                 waited_for = turn.close_at
                 continue
@@ -92,8 +95,12 @@ class Lanes:
     async def _next(self, bot_id: int, lane: str) -> Turn | None:
         return await self._database.read(lambda c: turns.next_in_lane(c, bot_id, lane))
 
-    def _until_closed(self, turn: Turn) -> timedelta:
-        """Seconds until the turn takes no more messages; at most its whole window, since the clock may be set back."""
-        if turn.state is not TurnState.COLLECTING:
-            return timedelta(0)
-        return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)
+    def _until_due(self, turn: Turn) -> timedelta:
+        """The time until the turn takes no more messages; at most its whole window, since the clock may be set back.
+
+        One in the middle of which the program ended again and again waits longer each time: it is mostly a bystander.
+        """
+        if turn.state is TurnState.COLLECTING:
+            return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)
+        interrupted = turn.attempts - STARTS_AT_ONCE
+        return pause(interrupted, timedelta(seconds=1), timedelta(minutes=1)) if interrupted > 0 else timedelta(0)

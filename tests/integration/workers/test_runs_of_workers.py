@@ -93,7 +93,7 @@ async def test_what_a_dead_process_had_is_taken_up(workers: tuple[Worker, Worker
     assert (found.id, found.state) == (head.id, RunState.CLAIMED)
     taken = await second.claim(found)
     assert taken is not None
-    assert taken.attempts == 2
+    assert taken.attempts == 1
     assert not await first.database.write(lambda c: runs.finish(c, lost, NOW))
     assert not await first.database.write(lambda c: runs.postpone(c, lost, NOW, "late", charge=True))
     assert not await first.database.write(lambda c: runs.bury(c, lost, NOW, "late"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, select, update
-from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, until
+from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, add_user, until
 from support.stores.stores import refuse, relent
 
 from bot.telegram.handlers.unprompted import notify
@@ -23,10 +23,10 @@ from internal.errors import ModelAccessDenied, ModelRefused, ModelReplyInvalid, 
 from internal.events import repository as events
 from internal.flows.forgetting.requests import UNDO_WINDOW, ask_forget
 from internal.flows.runs.handler import Prepared, StaleInput
-from internal.flows.runs.loop import RunLoop
+from internal.flows.runs.loop import PARALLEL, REVIVED_AFTER, RunLoop
 from internal.llm.model import Usage
 from internal.scheduling import run_repository as runs
-from internal.scheduling.run import Run, RunState
+from internal.scheduling.run import SUSPECT, Run, RunState, claim_of
 from internal.storage import tables
 
 CONFIG = RunsConfig(retry_base=timedelta(seconds=2), retry_max=timedelta(minutes=15), max_attempts=3)
@@ -107,8 +107,8 @@ class Stage:
     def agent_run(self, agent: str, outcome: str) -> None:
         self.outcomes.append(outcome)
 
-    def loop(self) -> RunLoop:
-        return RunLoop(self.talk.database, self.talk.clock, [self.handler], CONFIG, self, self.daily_cost, self.notify)
+    def loop(self, config: RunsConfig = CONFIG) -> RunLoop:
+        return RunLoop(self.talk.database, self.talk.clock, [self.handler], config, self, self.daily_cost, self.notify)
 
     async def publish(self, user_id: int = OWNER, *slices: tuple[int, int]) -> None:
         """A fragment's runs."""
@@ -306,13 +306,13 @@ async def test_a_stored_reply_is_applied_after_a_crash_without_asking_again(stag
 
 
 async def test_the_claim_of_a_dead_process_is_void(stage: Stage) -> None:
-    """Its attempt counts, and the run is taken up at once."""
+    """The run is taken up at once, as the same attempt: what ended the process is mostly something else."""
     await stage.publish()
     [run] = await stage.rows()
     await stage.talk.write(lambda c: runs.claim(c, run, "dead process"))
     await stage.work()
     [run] = await stage.rows()
-    assert (run.state, run.attempts) == (RunState.APPLIED, 2)
+    assert (run.state, run.attempts) == (RunState.APPLIED, 1)
 
 
 async def test_a_lost_claim_writes_nothing(stage: Stage) -> None:
@@ -426,9 +426,9 @@ async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stag
     """A crash is an attempt that nobody could write down as failed: the cap holds at the next claim, and it is told."""
     await stage.publish()
     await stage.talk.write(lambda c: users.write_setting(c, "bot_id", BOT))
-    for _ in range(CONFIG.max_attempts):
+    for _ in range(SUSPECT + CONFIG.max_attempts):
         [run] = await stage.rows()
-        await stage.talk.write(lambda c, run=run: runs.claim(c, run, "dead process"))
+        await stage.talk.write(lambda c, run=run: runs.claim(c, run, claim_of("", run.interruptions)))
     await stage.work()
     assert await stage.states() == ["dead"]
     assert stage.handler.asked == []
@@ -440,6 +440,90 @@ async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stag
     assert sent.links["caused_by"] == failed.id
 
 
+async def killed(stage: Stage, loop: RunLoop) -> None:
+    """The process ends in the middle of all that it began: nothing more is written."""
+    before = len(stage.handler.asked)
+    await loop.start_ready()
+    await until(lambda: len(stage.handler.asked) == before + len(loop._working))
+    await loop.drain(0)
+
+
+async def test_what_kills_the_process_from_outside_costs_no_run(stage: Stage) -> None:
+    """25 kills, each two seconds after a start: later everything is applied within five minutes, without a command."""
+
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    for user_id in (OWNER, OTHER, 77, 78, 79):
+        if user_id > OTHER:
+            await stage.talk.write(lambda c, user_id=user_id: add_user(c, user_id))
+        await stage.publish(user_id, (1, 10), (11, 20))
+    for _ in range(25):
+        stage.handler.script = [hang] * PARALLEL
+        await killed(stage, stage.loop(RunsConfig()))
+        stage.talk.clock.advance(timedelta(seconds=2))
+    stage.handler.script.clear()
+    loop = stage.loop(RunsConfig())
+    for _ in range(60):
+        await stage.work(loop)
+        stage.talk.clock.advance(timedelta(seconds=5))
+    assert set(await stage.states()) == {"applied"}
+    assert stage.told == []
+
+
+@dataclass
+class Deadly(ScriptedHandler):
+    """Ends the process when it is asked about one owner's run."""
+
+    kills: int | None = OTHER
+    deaths: int = 0
+    alone: list[bool] = field(default_factory=list)
+
+    async def ask(self, prepared: Prepared[Run]) -> AgentReply:
+        if prepared.input.user_id == self.kills:
+            self.deaths += 1
+            self.alone.append(not self.at_once.total())
+            await asyncio.Event().wait()
+        return await super().ask(prepared)
+
+
+async def test_only_the_run_that_kills_the_process_alone_is_parked(stage: Stage) -> None:
+    """Those beside it are done at the second start; a day later it is tried once, alone; /archive revives it too."""
+    stage.handler = deadly = Deadly(script=[lambda: asyncio.Event().wait()] * 4)
+    await stage.talk.write(lambda c: add_user(c, 77))
+    for user_id in (OWNER, OTHER, 77):
+        await stage.publish(user_id)
+
+    async def lives(most: int) -> None:
+        for _ in range(most):
+            loop, deaths = stage.loop(), deadly.deaths
+            await loop.start_ready()
+            await until(lambda: deadly.deaths > deaths or not (loop._working or loop._lookups))  # noqa: B023
+            await loop.drain(0)
+            stage.talk.clock.advance(timedelta(minutes=1))
+
+    await lives(SUSPECT)
+    deadly.script.clear()
+    await lives(2)
+    assert await stage.states() == ["applied", "claimed", "applied"]
+    await lives(CONFIG.max_attempts)
+    assert await stage.states() == ["applied", "dead", "applied"]
+    assert deadly.deaths == SUSPECT + CONFIG.max_attempts
+    assert deadly.alone[SUSPECT:] == [True] * CONFIG.max_attempts
+    assert [run.attempts for run in await stage.rows()] == [1, 1, 1]
+
+    stage.talk.clock.advance(REVIVED_AFTER)
+    await stage.loop().revive_interrupted()
+    await lives(2)
+    assert (deadly.deaths, await stage.states()) == (SUSPECT + CONFIG.max_attempts + 1, ["applied", "dead", "applied"])
+    assert stage.told == [(OTHER, "archive-dead")]
+
+    deadly.kills = None
+    await stage.talk.write(lambda c: runs.revive(c, OTHER, stage.talk.clock.now()))
+    await stage.work()
+    assert set(await stage.states()) == {"applied"}
+
+
 async def test_a_slice_that_fails_while_others_are_answered_is_charged(stage: Stage) -> None:
     """A prompt on which the provider always times out is no outage: its pauses grow and it ends at the cap."""
     await stage.publish(OWNER)
@@ -448,7 +532,7 @@ async def test_a_slice_that_fails_while_others_are_answered_is_charged(stage: St
     while await stage.states() != ["dead"]:
         stage.handler.script = [ModelUnavailable("timeout")]
         await stage.work(loop)
-        loop._provider_works("archivist")  # somebody else's run was answered
+        loop._attempts.provider_works("archivist")  # somebody else's run was answered
         [run] = await stage.rows()
         stage.talk.clock.set(max(run.due_at, stage.talk.clock.now()))
         asked += 1

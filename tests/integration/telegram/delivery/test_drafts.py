@@ -225,6 +225,21 @@ async def test_a_lane_tries_a_turn_again_that_failed(stage: BotStage) -> None:
     await lanes.drain(1)
 
 
+async def test_a_turn_that_crashes_interrupted_waits_and_holds_up_no_other_chat(stage: BotStage) -> None:
+    """A crash loop uses up attempts with growing pauses: none is given up for what else ends the program."""
+    flow, bystander, other = Answering(stage), await turn_of(stage), await turn_of(stage)
+    await stage.write(lambda c: [turns.start(c, bystander) for _ in range(9)])
+    lanes = Lanes(stage.database, stage.clock, flow)  # type: ignore[arg-type]
+    assert await lanes.resume(stage.bot.id) == 2
+
+    async def answered() -> bool:
+        return flow.answered == [other.id]
+
+    await eventually(answered)
+    await lanes.drain(0)
+    assert flow.answered == [other.id]
+
+
 async def test_a_busy_lane_remembers_little_and_answers_all(stage: BotStage) -> None:
     """A thousand messages to one chat, each waking it, take the memory of two; every turn is answered, in order."""
     flow = Answering(stage)
