@@ -36,6 +36,8 @@ async def test_people_stand_around_their_owner(open_page: OpenPage, known: Acqua
         for dot in await drawn.all()
     }
     assert max(sizes, key=lambda one: sizes[one]) == "Maria Koval, Family, 44 mentions"
+    sides = await drawn.evaluate_all("all => all.map((one) => one.getCTM().e)")
+    assert max(sides) - min(sides) > 200  # on all sides, though each is alone in a ring
     await opened.accessible()
     await page.keyboard.press("/")
     await page.keyboard.type("petya")

@@ -103,7 +103,7 @@ export default {
       const drawn = this.people.filter((one) => !this.hidden.has(one.circle));
       const most = Math.max(1, ...drawn.map((one) => one.mentions));
       const dots = [], rings = [];
-      let edge = OWNER + 6;
+      let edge = OWNER + 6, lonely = 0;
       this.circles.forEach((circle, n) => {
         const here = drawn.filter((one) => one.circle === circle.id).map((one) => ({ ...one, r: 17 + 24 * Math.sqrt(one.mentions / most), named: lines(one.name, NAME, 120, 2) }));
         if (!here.length) return;
@@ -117,12 +117,12 @@ export default {
           // The largest of a ring stand apart: small ones between them.
           const order = row.map((one, i) => row[i % 2 ? row.length - 1 - (i >> 1) : i >> 1]);
           const spare = Math.max(0, left) / row.length;
+          const lean = order.length > 1 ? 0.5 : (0.5 + 0.382 * lonely++) % 1; // alone in their rings, all would hang below one another
           let turn = -Math.PI / 2 + free / 2;
           for (const one of order) {
-            const half = (turned(one) + spare) / 2;
-            turn += half;
+            turn += turned(one) / 2 + spare * lean;
             dots.push({ ...one, x: R * Math.cos(turn), y: R * Math.sin(turn) });
-            turn += half;
+            turn += turned(one) / 2 + spare * (1 - lean);
           }
           inside = R + largest + LINE * Math.max(...row.map((one) => one.named.length)) + GAP / 2;
         }
