@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_datetime, format_timedelta
@@ -17,6 +18,9 @@ from bot.shared.languages import LANGUAGES
 
 _TALK = re.compile(r"(dialogue|session) (\d{4}-\d\d-\d\d \d\d:\d\d)")
 """Names of stored fragments (in UTC) and of sessions (in the owner's zone)."""
+_EXACT = {"year": "y", "month": "LLL y"}
+"""How the dates of facts are shown that were stated less exactly than by their day."""
+
 _LOCALES = Path(__file__).parent / "locales"
 
 
@@ -62,6 +66,10 @@ class Phrases:
             return "—"
         moment = datetime.fromisoformat(at) if isinstance(at, str) else at
         return format_datetime(moment.astimezone(self.zone), form, locale=self.language)
+
+    def day(self, fact: Mapping[str, Any], field: str) -> str:
+        """A date of a fact, as exact as it was stated: a year, a month or a day."""
+        return self.moment(fact[field], _EXACT.get(fact[f"{field}_precision"], "d MMM y"))
 
     def ago(self, at: datetime | str, now: datetime) -> str:
         moment = datetime.fromisoformat(at) if isinstance(at, str) else at

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import Final
 
+from babel.dates import format_date
 from fluent.runtime import FluentBundle, FluentResource
 
 from bot.telegram.rendering import escape
 from internal.access.model import Language
+from internal.language.dates.precision import DatePrecision
 
 LOCALES = Path(__file__).parent / "locales"
 
@@ -39,6 +42,21 @@ def phrase(lang: Language, key: str, **values: Value) -> str:
 def label(lang: Language, key: str, **values: Value) -> str:
     """The message as plain text, for buttons, toasts and the menu."""
     return _format(lang, key, values)
+
+
+def day(lang: Language, local: date, precision: DatePrecision | None = None, *, alone: bool = False) -> str:
+    """A date as exact as it was stated: a year, a month or a day. `alone`: no preposition goes before it."""
+    forms, exact = _ALONE if alone else _AFTER_PREPOSITION, precision or ""
+    return format_date(local, forms.get((exact, lang)) or forms.get((exact, "")) or "long", locale=lang)
+
+
+_ALONE: Final = {("year", ""): "y", ("month", ""): "LLLL y"}
+_AFTER_PREPOSITION: Final = {
+    ("year", ""): "y",
+    ("year", "ru"): "y 'года'",
+    ("year", "uk"): "y 'року'",
+    ("month", ""): "MMMM y",
+}
 
 
 def has(key: str) -> bool:

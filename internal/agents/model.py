@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from internal.access.model import User
+from internal.language.dates.precision import DatePrecision
 from internal.language.text.spelling import unquoted
 from internal.llm.model import ChatDelta, ChatMessage, Usage
 from internal.memory.model import KnownMemory
@@ -174,7 +175,8 @@ class RecalledFact:
     """A fact as a prompt shows it: `[F1]` cites the one whose `n` is 1.
 
     It held from `valid_at` (None: nobody said since when) to `invalid_at` (None: still does) and was last said at
-    `said_at`; times are aware. `source` and `target` are the names of its ends, `relation` its name (`WORKS_FOR`).
+    `said_at`; times are aware, and the first two as exact as their `_precision` says. `source` and `target` are the
+    names of its ends, `relation` its name (`WORKS_FOR`).
     """
 
     n: int
@@ -187,6 +189,8 @@ class RecalledFact:
     source: str = ""
     target: str = ""
     about_owner: bool = False
+    valid_precision: DatePrecision | None = None
+    invalid_precision: DatePrecision | None = None
 
 
 @dataclass(frozen=True, slots=True)

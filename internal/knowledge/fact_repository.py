@@ -268,6 +268,7 @@ def question(connection: Connection, user_id: int, contradiction_id: str) -> str
 
 _WORDS: Final = (
     "user_id", "name", "fact", "supersedes", "original_fact", "update_reason", "updated_at", "set_by",
+    "valid_precision", "invalid_precision",
 )  # fmt: skip
 
 _JOINED: Final = facts.join(

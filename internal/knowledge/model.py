@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 EpisodeSource = Literal["text", "json", "message"]
 SetBy = Literal["archivist", "owner", "import"]
+DatePrecision = Literal["year", "month", "day"]
 CitationOperation = Literal["created", "updated", "referenced"]
 
 OWNER_NODE = "owner"
@@ -83,8 +84,9 @@ class Claim:
 
     `source` and `target` are node ids, `name` the relation (`WORKS_FOR`), `statement` the folded text by which two
     wordings count as the same. `valid_at` None = from an unknown moment; `valid_stated` is False where it is only the
-    time of the message. `invalid_at` is set only if the end was stated. `said_at` is the time of the message,
-    `created_at`..`retracted_at` the period in which the claim counts.
+    time of the message. `invalid_at` is set only if the end was stated. Both are as exact as their `_precision` says,
+    None = unknown. `said_at` is the time of the message, `created_at`..`retracted_at` the period in which the claim
+    counts.
     """
 
     user_id: int
@@ -105,6 +107,8 @@ class Claim:
     episode_id: str | None = None
     run_id: str | None = None
     set_by: SetBy = "archivist"
+    valid_precision: DatePrecision | None = None
+    invalid_precision: DatePrecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,8 @@ class Fact:
     """One version of a fact, as the specification's EntityEdge: an edge between two nodes with its words and times.
 
     `episodes` are the ids of the supporting episodes, in the order of their claims. `supersedes` is the id of the
-    previous version, `original_fact` its text. `valid_stated`: `valid_at` was stated, not taken from `said_at`.
+    previous version, `original_fact` its text. `valid_stated`: `valid_at` was stated, not taken from `said_at`; both
+    dates are as exact as their `_precision` says.
     """
 
     user_id: int
@@ -135,6 +140,8 @@ class Fact:
     source_name: str = ""
     target_name: str = ""
     valid_stated: bool = False
+    valid_precision: DatePrecision | None = None
+    invalid_precision: DatePrecision | None = None
 
     def holds(self, at: datetime, until: datetime | None = None) -> bool:
         """Whether it held then: [valid_at, invalid_at), an unknown beginning counting as always.

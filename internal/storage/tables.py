@@ -63,8 +63,10 @@ def _owned(name: str, *items: SchemaItem) -> Table:
     return _table(name, Column("user_id", BigInteger, primary_key=True, autoincrement=False), *items)
 
 
+# Nothing is NULL in a column that may be empty, not the JSON value null.
+_Json = JSON(none_as_null=True)
 # JSON that is looked for as a whole: PostgreSQL compares only its binary form.
-_ComparedJson = JSON().with_variant(JSONB, "postgresql")
+_ComparedJson = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 
 users = _owned(
@@ -137,7 +139,7 @@ messages = _owned(
     Column("id", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("content", Text, nullable=False, info=TEXT),
-    Column("user_metadata", JSON, info=TEXT),
+    Column("user_metadata", _Json, info=TEXT),
     Column("timestamp", Moment, nullable=False),
     Column("sender_id", BigInteger),
     Column("bot_id", BigInteger),
@@ -145,8 +147,8 @@ messages = _owned(
     Column("thread_id", BigInteger),
     Column("tg_id", BigInteger),
     Column("reply_to", BigInteger),
-    Column("forward", JSON, info=TEXT),
-    Column("attachments", JSON, info=TEXT),
+    Column("forward", _Json, info=TEXT),
+    Column("attachments", _Json, info=TEXT),
     Column("edited_at", Moment),
     Column("rev", BigInteger, nullable=False),
     Column("turn_id", Text),
@@ -175,7 +177,7 @@ events = _table(
     Column("event_type", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("payload", JSON, nullable=False, info=TEXT),
-    Column("links", JSON),
+    Column("links", _Json),
     NumberedKey("seq"),
     UniqueConstraint("user_id", "id"),
     Index("idx_events_id", "id"),
@@ -282,7 +284,7 @@ runs = _table(
     Column("finished_at", Moment),
     Column("prompt_hash", Text),
     Column("model", Text),
-    Column("snapshot", JSON, info=TEXT),
+    Column("snapshot", _Json, info=TEXT),
     Column("reply", Text, info=TEXT),
     Column("tokens", Integer, nullable=False, server_default="0"),
     Column("cost_usd", Float, nullable=False, server_default="0"),
@@ -481,6 +483,8 @@ facts = _owned(
     Column("update_reason", Text, info=TEXT),
     Column("updated_at", Moment),
     Column("set_by", Text, nullable=False),
+    Column("valid_precision", Text),
+    Column("invalid_precision", Text),
     Index("idx_facts_claim", "user_id", "claim_id"),
     Index("idx_facts_supersedes", "user_id", "supersedes", **_where("supersedes IS NOT NULL")),
 )
@@ -506,6 +510,8 @@ claims = _owned(
     Column("episode_id", Text),
     Column("run_id", Text),
     Column("set_by", Text, nullable=False),
+    Column("valid_precision", Text),
+    Column("invalid_precision", Text),
     Index("idx_claims_source", "user_id", "source", "name"),
     Index("idx_claims_target", "user_id", "target"),
     Index("idx_claims_edge", "user_id", "edge_id"),
@@ -651,7 +657,7 @@ model_calls = _table(
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
     Column("cost_usd", Float, nullable=False),
-    Column("prompt", JSON, info=TEXT),
+    Column("prompt", _Json, info=TEXT),
     Column("reply", Text, info=TEXT),
     Column("error", Text),
     Column("links", _ComparedJson),

@@ -54,6 +54,8 @@ async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) 
         await bot.start()
         await chat.say(TOLD)
         await archived(bot, chat, 1)
+        listed = await chat.say("/facts Петров")
+        assert "Петров живёт во Львове — с 2020 года" in listed["text"]  # the model wrote the first of January
 
         said = await chat.say("Где Петров работает и живёт?")
         assert said["text"] == "Живёт во Львове¹, а работает в ACME²."

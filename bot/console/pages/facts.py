@@ -92,7 +92,8 @@ class _Fact:
         with ui.element("li"), ui.element("details").classes("row fact over" if over else "row fact") as row:
             with ui.element("summary"):
                 words("span", fact["fact"], "fact-words")
-                words("time", say.moment(fact["valid_at"] or fact["created_at"], "d MMM y"), "row-aside fact-since")
+                since = say.day(fact, "valid_at") if fact["valid_at"] else say.moment(fact["created_at"], "d MMM y")
+                words("time", since, "row-aside fact-since")
                 with ui.element("span").classes("fact-meta"):
                     self._meta(names)
             self._body = ui.element("div").classes("row-body")
@@ -107,7 +108,7 @@ class _Fact:
         if fact["expired_at"]:
             chip(say("fact-replaced"), "warn")
         elif fact["invalid_at"]:
-            chip(say("fact-until", day=say.moment(fact["invalid_at"], "d MMM y")), "warn")
+            chip(say("fact-until", day=say.day(fact, "invalid_at")), "warn")
         if fact["update_reason"] or fact["original_fact"]:
             chip(say("fact-corrected"), "good")
         words("span", say("fact-source-count", count=len(fact["evidence"])))

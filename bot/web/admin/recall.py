@@ -12,6 +12,7 @@ from bot.web.http.fields import LARGEST_ID
 from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode
+from internal.language.dates.precision import written
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
 from internal.recall.prompt.memories import memory_text, status_of
@@ -145,5 +146,7 @@ def _said(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
 
 def _when(hit: FactHit) -> str:
     """` (2020-05-01 .. 2022-01-01)` without unknown ends; empty if neither is known."""
-    since, until = (f"{at:%Y-%m-%d}" if at else "" for at in (hit.fact.valid_at, hit.fact.invalid_at))
+    fact = hit.fact
+    dates = ((fact.valid_at, fact.valid_precision), (fact.invalid_at, fact.invalid_precision))
+    since, until = (written(at, exact) if at else "" for at, exact in dates)
     return f" ({since} .. {until})".replace(" ..  ", " .. ").replace(" )", ")") if since or until else ""

@@ -57,6 +57,8 @@ class SeenEdgeOut(BaseModel):
     text: str
     valid_at: datetime | None
     invalid_at: datetime | None
+    valid_at_precision: str | None
+    invalid_at_precision: str | None
     strength: float | None
 
 

@@ -16,6 +16,7 @@ from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, Node
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
 from internal.knowledge.model import Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
+from internal.language.dates.precision import DatePrecision
 from internal.recall.messages.search import MessageHit
 
 _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
@@ -151,6 +152,8 @@ class EntityEdge(BaseModel):
     update_reason: str | None = None
     attributes: dict[str, Any] = {}
     evidence: list[EvidenceOut] = []
+    valid_at_precision: DatePrecision | None = Field(None, description="How exact it was stated; null: it was not.")
+    invalid_at_precision: DatePrecision | None = None
 
     @classmethod
     def of(cls, fact: Fact, citations: Sequence[Citation], evidence: Sequence[EvidenceLine]) -> EntityEdge:
@@ -171,6 +174,8 @@ class EntityEdge(BaseModel):
             update_reason=fact.update_reason,
             attributes=dict(fact.attributes),
             evidence=[EvidenceOut.of(line) for line in evidence],
+            valid_at_precision=fact.valid_precision or ("day" if fact.valid_stated else None),
+            invalid_at_precision=fact.invalid_precision or (None if fact.invalid_at is None else "day"),
         )
 
 

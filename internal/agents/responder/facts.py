@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import RecalledFact
 from internal.agents.prompts import block
+from internal.language.dates.precision import DatePrecision, written
 from internal.language.text.block_tags import escape
 
 
@@ -17,15 +18,22 @@ def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:
 
 
 def fact_line(fact: RecalledFact, timezone: str) -> str:
-    """`[F1] Петров работает в ACME | since 2026-02-01 | said 2026-02-03`: in the owner's days, without unknown ones."""
-    dates = (("since", fact.valid_at), ("until", fact.invalid_at), ("said", fact.said_at))
-    said = [f"{word} {day(moment, timezone)}" for word, moment in dates if moment is not None]
+    """`[F1] Петров работает в ACME | since 2026-02 | said 2026-02-03`: in the owner's days, without unknown ones.
+
+    A date is as exact as it was stated.
+    """
+    dates = (
+        ("since", fact.valid_at, fact.valid_precision),
+        ("until", fact.invalid_at, fact.invalid_precision),
+        ("said", fact.said_at, None),
+    )
+    said = [f"{word} {day(moment, timezone, exact)}" for word, moment, exact in dates if moment is not None]
     return " | ".join((f"[F{fact.n}] {escape(fact.text)}", *said))
 
 
-def day(moment: datetime, timezone: str) -> str:
-    """The date of a moment in a zone: 2026-02-01; in UTC if there is no such zone."""
+def day(moment: datetime, timezone: str, precision: DatePrecision | None = None) -> str:
+    """The date of a moment in a zone, as exact as it is known: 2026-02-01, 2026-02; in UTC if there is no such zone."""
     try:
-        return f"{moment.astimezone(ZoneInfo(timezone)):%Y-%m-%d}"
+        return written(moment.astimezone(ZoneInfo(timezone)), precision)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return f"{moment.astimezone(UTC):%Y-%m-%d}"
+        return written(moment.astimezone(UTC), precision)

@@ -261,8 +261,8 @@ def _facts(facts: Sequence[RecalledFact], request: ResponderRequest, speech: _Sp
 
 def _dated(fact: RecalledFact, timezone: str, speech: _Speech) -> str:
     text = _plain(fact.text).rstrip(".")
-    since = day(fact.valid_at, timezone) if fact.valid_at else ""
-    until = day(fact.invalid_at, timezone) if fact.invalid_at else ""
+    since = day(fact.valid_at, timezone, fact.valid_precision) if fact.valid_at else ""
+    until = day(fact.invalid_at, timezone, fact.invalid_precision) if fact.invalid_at else ""
     phrase = f"fact{'-since' if since else ''}{'-until' if until else ''}"
     return speech(phrase, fact=text, since=since, until=until)
 

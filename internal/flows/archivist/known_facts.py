@@ -17,6 +17,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.entities import repository as entities
 from internal.knowledge.entities.resolved_names import KnownName
 from internal.knowledge.model import Fact, FactFilter
+from internal.language.dates.precision import written
 from internal.language.text.spelling import tokens
 
 SHOWN_ENTITIES: Final = 60
@@ -61,7 +62,7 @@ def _newest(connection: Connection, user_id: int, node_id: str, now: datetime) -
 def _words(fact: Fact, user: User) -> str:
     if fact.valid_at is None:
         return fact.fact
-    return f"{fact.fact} (since {fact.valid_at.astimezone(ZoneInfo(user.tz)):%Y-%m-%d})"
+    return f"{fact.fact} (since {written(fact.valid_at.astimezone(ZoneInfo(user.tz)), fact.valid_precision)})"
 
 
 def _entity(known: KnownName) -> KnownEntity:

@@ -109,6 +109,8 @@ class FactCorrections:
                 target_id=target,
                 begins=correction.begins,
                 over=correction.ends,
+                begins_as=correction.begins_as,
+                over_as=correction.ends_as,
                 now=now,
             )
             return CorrectedFact(new, "changed")
@@ -163,9 +165,8 @@ def _closed(connection: Connection, current: Fact, correction: Correction, key: 
         return CorrectedFact(_newest(connection, current.user_id, current.id), "denied")
     if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):
         return CorrectedFact(current, "ended")
-    _, ended = knowledge.update_fact(
-        connection, current.user_id, current.id, current.fact, over=correction.ends, now=now
-    )
+    user_id, ends, exact = current.user_id, correction.ends, correction.ends_as
+    _, ended = knowledge.update_fact(connection, user_id, current.id, current.fact, over=ends, over_as=exact, now=now)
     return CorrectedFact(ended, "ended")
 
 

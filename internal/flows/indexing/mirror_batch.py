@@ -23,7 +23,10 @@ from internal.knowledge.facts.read import filled
 PAGE: Final = 2_000
 """Rows read in one transaction while a mirror is built: another reader waits for no more."""
 
-_FACT: Final = ("name", "fact", "attributes", "original_fact", "update_reason", "updated_at")
+_FACT: Final = (
+    "name", "fact", "attributes", "original_fact", "update_reason", "updated_at", "valid_precision",
+    "invalid_precision",
+)  # fmt: skip
 
 Known = Mapping[str, Collection[str]]
 """Ids of nodes by label."""

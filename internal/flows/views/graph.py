@@ -70,6 +70,8 @@ class SeenEdge:
     text: str = ""
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
+    valid_at_precision: str | None = None
+    invalid_at_precision: str | None = None
     strength: float | None = None
 
 
@@ -218,7 +220,9 @@ def _seen_edges(connection: Connection, user_id: int, edges: Sequence[Edge]) -> 
         name = version.fact.name if version is not None else edge.type
         one = SeenEdge(edge.id, edge.type, "memory", edge.source, edge.target, name, strength=edge.strength)
         if version is not None:
-            one = replace(one, kind="fact", text=version.fact.fact, valid_at=edge.valid_at, invalid_at=edge.invalid_at)
+            fact = version.fact
+            one = replace(one, kind="fact", text=fact.fact, valid_at=edge.valid_at, invalid_at=edge.invalid_at)
+            one = replace(one, valid_at_precision=fact.valid_precision, invalid_at_precision=fact.invalid_precision)
         seen.append(one)
     return seen
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from internal.knowledge.model import SetBy
+from internal.knowledge.model import DatePrecision, SetBy
 
 BOTH = "both"
 """The owner's answer to a contradiction: all sides hold."""
@@ -49,6 +49,8 @@ class NewClaim:
     episode_id: str | None = None
     lines: Sequence[ClaimLine] = ()
     set_by: SetBy = "archivist"
+    valid_precision: DatePrecision | None = None
+    invalid_precision: DatePrecision | None = None
 
 
 @dataclass(frozen=True, slots=True)

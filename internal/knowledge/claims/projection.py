@@ -21,6 +21,7 @@ from internal.knowledge.claims.time_rules import Span, project
 from internal.knowledge.fact_repository import Version, merged_attributes
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group
+from internal.language.dates.precision import DatePrecision, finest
 from internal.storage.erasure import hidings
 
 _EVENTS: Final = {
@@ -39,11 +40,12 @@ _EVENTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _WantedSpan:
-    """A derived span with its claims (ends included) and the claim whose words it takes."""
+    """A derived span with its claims (ends included), the claim whose words it takes, and how exact its dates are."""
 
     span: Span
     claims: Sequence[Claim]
     text: Claim
+    precisions: Mapping[str, DatePrecision | None]
 
     @property
     def ids(self) -> set[str]:
@@ -57,6 +59,11 @@ class _WantedSpan:
     @property
     def set_by(self) -> SetBy:
         return "owner" if self.span.by_owner else self.text.set_by
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What a version has of its claims beside words and times."""
+        return {"attributes": self.attributes, "set_by": self.set_by, **self.precisions}
 
 
 class FactProjector:
@@ -150,11 +157,7 @@ class FactProjector:
         if version is None:
             return self._create(one)
         version = self._set_times(version, one)
-        changed: dict[str, Any] = {
-            name: value
-            for name, value in (("attributes", one.attributes), ("set_by", one.set_by))
-            if getattr(version.fact, name) != value
-        }
+        changed = {name: value for name, value in one.derived.items() if getattr(version.fact, name) != value}
         if one.text.fact != version.fact.fact:
             outdated = version.claim_id not in one.ids
             if self._forgetting and outdated:
@@ -184,8 +187,7 @@ class FactProjector:
             created_at=self._now,
             valid_at=one.span.valid_at,
             invalid_at=one.span.invalid_at,
-            attributes=one.attributes,
-            set_by=one.set_by,
+            **one.derived,
         )
         try:
             added = fact_repository.add(self._connection, fact, one.text.id, now=self._now, run_id=self._run_id)
@@ -224,7 +226,19 @@ class FactProjector:
 
 
 def _with_claims(span: Span, claims: Mapping[str, Claim]) -> _WantedSpan:
-    return _WantedSpan(span, [claims[claim_id] for claim_id in (*span.claims, *span.ends)], claims[span.text])
+    support = [claims[claim_id] for claim_id in (*span.claims, *span.ends)]
+    return _WantedSpan(span, support, claims[span.text], precisions(span, support, claims.values()))
+
+
+def precisions(span: Span, support: Sequence[Claim], group: Iterable[Claim]) -> dict[str, DatePrecision | None]:
+    """How exact the dates of a span are: as its own claims say, else as the beginning of what closed it."""
+    begun = [claim.valid_precision for claim in support if claim.valid_stated and claim.valid_at == span.valid_at]
+    ended = [claim.invalid_precision for claim in support if claim.invalid_at == span.invalid_at]
+    closed = [claim.valid_precision for claim in group if claim.valid_at == span.invalid_at and claim.valid_stated]
+    return {
+        "valid_precision": None if span.valid_at is None else finest(begun),
+        "invalid_precision": None if span.invalid_at is None else finest(ended) or finest(closed),
+    }
 
 
 def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str, Span]:

@@ -108,6 +108,8 @@ def _store(
         valid_at=new.valid_at,
         valid_stated=new.valid_stated,
         invalid_at=new.invalid_at,
+        valid_precision=new.valid_precision,
+        invalid_precision=new.invalid_precision,
         attributes=new.attributes,
         episode_id=new.episode_id,
         run_id=run_id,
@@ -145,7 +147,9 @@ def _same(connection: Connection, claim: Claim) -> Claim | None:
     )
 
 
-_SAME = ("episode_id", "target", "statement", "valid_at", "invalid_at", "set_by")
+_SAME = (
+    "episode_id", "target", "statement", "valid_at", "valid_precision", "invalid_at", "invalid_precision", "set_by",
+)  # fmt: skip
 """Fields in which two claims of one group agree when they are the same claim."""
 
 

@@ -148,7 +148,8 @@ def is_remembered(connection: Connection, user_id: int, node_id: str) -> bool:
 
 _FIELDS: Final = (
     "user_id", "id", "edge_id", "source", "name", "target", "statement", "fact", "valid_at", "valid_stated",
-    "invalid_at", "said_at", "created_at", "retracted_at", "episode_id", "run_id", "set_by",
+    "invalid_at", "said_at", "created_at", "retracted_at", "episode_id", "run_id", "set_by", "valid_precision",
+    "invalid_precision",
 )  # fmt: skip
 
 

@@ -93,6 +93,8 @@ def new_claims(facts: Sequence[DatedFact], lines: Mapping[int, ClaimLine], episo
             valid_at=fact.dates.valid_at,
             valid_stated=fact.dates.valid_stated,
             invalid_at=fact.dates.invalid_at,
+            valid_precision=fact.dates.valid_precision,
+            invalid_precision=fact.dates.invalid_precision,
             attributes=fact.proposed.attributes,
             episode_id=episode_id,
             lines=[lines[number] for number in fact.proposed.evidence],

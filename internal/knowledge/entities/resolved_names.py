@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.knowledge.model import ProposedEntity, ProposedFact
+from internal.language.dates.precision import DatePrecision
 from internal.language.names.entities import MatchReason
 
 Vector = NDArray[np.float32]
@@ -47,6 +48,8 @@ class FactDates:
     valid_at: datetime | None = None
     valid_stated: bool = False
     invalid_at: datetime | None = None
+    valid_precision: DatePrecision | None = None
+    invalid_precision: DatePrecision | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from internal.knowledge.fact_repository import Version
 from internal.knowledge.facts.read import filled
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group, group_of, statement_key
+from internal.language.dates.precision import DatePrecision
 
 
 def update_fact(
@@ -41,14 +42,16 @@ def update_fact(
     attributes: Mapping[str, Any] | None = None,
     begins: datetime | None = None,
     over: datetime | None = None,
+    begins_as: DatePrecision | None = None,
+    over_as: DatePrecision | None = None,
     set_by: SetBy = "owner",
     now: datetime,
 ) -> tuple[Fact, Fact]:
     """Replaces a fact by a new version with other words, ends, dates or attributes. Returns (expired, new).
 
-    `attributes` are merged into the existing ones, None removes one. `begins` and `over` are stated dates; a beginning
-    that is not before its end becomes unknown. Raises NotFound for an unknown fact or node,
-    Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
+    `attributes` are merged into the existing ones, None removes one. `begins` and `over` are stated dates, as exact as
+    `begins_as` and `over_as` say; a beginning that is not before its end becomes unknown. Raises NotFound for an
+    unknown fact or node, Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
     """
     before = fact_repository.version(connection, user_id, fact_id)
     if before is None:
@@ -69,6 +72,10 @@ def update_fact(
         "set_by": set_by,
     }
     dates = _dates(before.fact, begins, over)
+    if "valid_at" in dates:
+        dates["valid_precision"] = begins_as if dates["valid_at"] is not None else None
+    if "invalid_at" in dates:
+        dates["invalid_precision"] = over_as if dates["invalid_at"] is not None else None
     projector = FactProjector(connection, user_id, now=now)
     held = _held(connection, user_id, [fact_id])
     copies = _retell(connection, held, now, **changes, **dates)
@@ -165,18 +172,19 @@ class _Answer:
         if begun is None and other.fact.invalid_at is not None:
             return False
         if begun is not None and (chosen.fact.valid_at is None or begun < begins) and begun < begins:
-            self._end(other, begins)
+            self._end(other, chosen, begins)
             return True
         if begun is None and chosen.fact.valid_at is not None:
-            self._end(other, begins)
+            self._end(other, chosen, begins)
             return True
         return False
 
-    def _end(self, other: Version, at: datetime) -> None:
+    def _end(self, other: Version, chosen: Version, at: datetime) -> None:
         self._confirm(other, also=False)
         held = _held(self._connection, self._user_id, [other.fact.id])
         text = next((claim for claim in held if claim.fact == other.fact.fact), held[0])
-        end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self._now}
+        exact = {"valid_precision": None, "invalid_precision": chosen.fact.valid_precision}
+        end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self._now, **exact}
         claim_repository.copy_to(self._connection, text, created_at=self._now, **end)
 
     def _confirm(self, side: Version, *, also: bool) -> None:

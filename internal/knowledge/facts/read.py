@@ -14,6 +14,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import OpenContradiction
 from internal.knowledge.claims.contradictions import UNRESOLVED
+from internal.knowledge.claims.projection import precisions
 from internal.knowledge.claims.repository import Support
 from internal.knowledge.claims.time_rules import Span, known, project
 from internal.knowledge.fact_repository import Version
@@ -242,6 +243,7 @@ def _standing(
 
 def _then(span: Span, claims: Mapping[str, Claim], fact: Fact) -> Fact:
     support = sorted((claims[claim_id] for claim_id in (*span.claims, *span.ends)), key=_when)
+    exact = precisions(span, support, claims.values())
     return replace(
         fact,
         fact=claims[span.text].fact,
@@ -250,6 +252,8 @@ def _then(span: Span, claims: Mapping[str, Claim], fact: Fact) -> Fact:
         valid_at=span.valid_at,
         invalid_at=span.invalid_at,
         valid_stated=_stated(span.valid_at, support),
+        valid_precision=exact["valid_precision"],
+        invalid_precision=exact["invalid_precision"],
     )
 
 

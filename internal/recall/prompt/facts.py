@@ -124,6 +124,8 @@ def numbered(connection: Connection, user_id: int, hits: Sequence[FactHit]) -> l
             source=fact.source_name,
             target=fact.target_name,
             about_owner=fact.source == owner,
+            valid_precision=fact.valid_precision,
+            invalid_precision=fact.invalid_precision,
         )
         for number, fact in enumerate((hit.fact for hit in hits), start=1)
     ]

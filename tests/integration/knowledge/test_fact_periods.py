@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -65,6 +66,33 @@ def test_a_beginning_that_was_said_is_told_from_one_that_was_not() -> None:
         assert stated == {"ACME": True, "tea": False}
         then = {fact.target_name: fact.valid_stated for fact in knowledge.facts(known_at=NOON + timedelta(days=1))}
         assert then == stated
+
+
+def test_dates_stay_as_exact_as_they_were_stated() -> None:
+    """A year stays a year, also as the end of what it closes; a more exact word on the same moment counts."""
+    with memory() as connection:
+        knowledge = Knowledge(connection)
+
+        def exact(**wanted: Any) -> dict[str, tuple[str | None, str | None]]:
+            found = knowledge.facts(include_invalid=True, **wanted)
+            return {
+                one.target_name: (one.valid_precision, one.invalid_precision) for one in found if not one.expired_at
+            }
+
+        knowledge.tell("anna", "WORKS_FOR", "Aval", 2018, exact=("year", None))
+        knowledge.tell("anna", "WORKS_FOR", "ACME", 2021, exact=("month", None))
+        knowledge.tell("anna", "LIKES", "tea", 2019, 2022, exact=("day", "year"))
+        knowledge.tell("anna", "LIKES", "jazz", 2019, stated=False)
+        stated = {"Aval": ("year", "month"), "ACME": ("month", None), "tea": ("day", "year"), "jazz": (None, None)}
+        before = knowledge.now
+        assert exact() == stated
+        knowledge.tell("anna", "WORKS_FOR", "Aval", 2018, exact=("day", None), text="anna works for Aval bank")
+        assert exact()["Aval"] == ("day", "month")
+        assert exact(known_at=before) == stated
+        acme = knowledge.current("ACME")
+        dates = {"begins": year(2022), "begins_as": "year", "over": year(2025), "over_as": "day"}
+        service.update_fact(connection, OWNER, acme.id, "anna worked for ACME", **dates, now=knowledge.later())
+        assert (exact()["Aval"], exact()["ACME"]) == (("day", "year"), ("year", "day"))
 
 
 def test_how_a_contradiction_was_settled_can_be_looked_up() -> None:

@@ -13,11 +13,12 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import JSON, Connection, String, cast, func, insert, select
 from support.stores.stores import where
 
 from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
+from internal.events import repository as events
 from internal.people import suggestion_repository
 from internal.people.support import Part
 from internal.storage.database import Database
@@ -388,3 +389,39 @@ async def test_messages_that_were_requests_of_their_own_belong_to_one(empty: Dat
     }  # fmt: skip
     left = await empty.read(lambda c: c.exec_driver_sql("SELECT id FROM forgettings WHERE state = 'pending'").all())
     assert {row.id for row in left} == {"f", "c", "e"}
+
+
+async def test_what_is_empty_is_null_and_comments_are_about_the_answers_they_reply_to(empty: Database) -> None:
+    """Before as from now on: a part of an answer names its Response; what replies to anything else names none."""
+    await empty.exclusive(lambda connection: upgrade_to("0009", connection))
+    said = "INSERT INTO messages (user_id, seq, id, role, content, timestamp, rev, bot_id, chat_id, reply_to, forward)"
+    line = "INSERT INTO chronicle (user_id, n, id, session_id, label, message_id, attrs, at) VALUES"
+    owed = "INSERT INTO outbox (id, user_id, bot_id, chat_id, message_id, part, payload, state, due_at, tg_id, dedupe,"
+    statements = [
+        f"{said} VALUES (1, 1, 'a', 'assistant', 'x', 1, 1, 7, 1, NULL, '{{}}'),"
+        " (1, 2, 'b', 'user', 'x', 1, 1, 7, 1, 50, 'null'), (1, 3, 'c', 'user', 'x', 1, 1, 7, 1, 99, 'null')",
+        f"{owed} created_at) VALUES ('o', 1, 7, 1, 'a', 0, '{{}}', 'sent', 1, 50, 'o', 1)",
+        f"{line} (1, 4, 'A', 's', 'Response', 'a', '{{}}', 1), (1, 5, 'B', 's', 'Feedback', 'b', '{{}}', 1),"
+        " (1, 6, 'C', 's', 'Feedback', 'c', '{}', 1)",
+    ]
+    await empty.exclusive(lambda c: [c.exec_driver_sql(one) for one in ("BEGIN", *statements, "COMMIT")])
+    await empty.exclusive(migrate)
+    about = await empty.read(lambda c: c.exec_driver_sql("SELECT id, answers_n FROM chronicle").all())
+    assert {tuple(row) for row in about} == {("A", None), ("B", 4), ("C", None)}
+    null = "SELECT id FROM messages WHERE forward IS NULL"
+    assert {row.id for row in await empty.read(lambda c: c.exec_driver_sql(null).all())} == {"b", "c"}
+
+
+async def test_nothing_is_stored_as_null_where_a_column_may_be_empty(database: Database) -> None:
+    """Not as the JSON value null, which no reader takes for nothing."""
+    every = metadata.tables.values()
+    kept = {table: [one for one in table.c if isinstance(one.type, JSON) and one.nullable] for table in every}
+    assert sum(map(len, kept.values())) >= 7
+    at = FIRST_MOMENT
+    await database.write(lambda c: events.append(c, "x", source="system:x", now=at))
+    row = {"user_id": 1, "seq": 1, "id": "m", "role": "user", "content": "", "timestamp": at, "rev": 1, "forward": None}
+    await database.write(lambda c: c.execute(insert(metadata.tables["messages"]).values(row)))
+    for table, columns in kept.items():
+        for column in columns:
+            query = select(func.count()).where(cast(column, String) == "null").select_from(table)
+            assert await database.read(lambda c, query=query: c.execute(query).scalar_one()) == 0

@@ -15,6 +15,7 @@ from internal.graph import store
 from internal.knowledge import episode_repository, service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim, RecordOutcome
 from internal.knowledge.model import Episode, Fact, FactFilter, Segment, SetBy
+from internal.language.dates.precision import DatePrecision
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
 
@@ -86,9 +87,13 @@ class Knowledge:
         lines: Sequence[ClaimLine] | None = None,
         by: SetBy = "archivist",
         stated: bool = True,
+        exact: tuple[DatePrecision | None, DatePrecision | None] = (None, None),
         **attributes: Any,
     ) -> RecordOutcome:
-        """Records one claim, told in an episode of its own unless one is given. `stated`: its beginning was said."""
+        """Records one claim, told in an episode of its own unless one is given. `stated`: its beginning was said.
+
+        `exact` is how exact its beginning and its end are.
+        """
         words = text or f"{source} {relation.lower().replace('_', ' ')} {target}"
         now = self.later()
         new = NewClaim(
@@ -104,6 +109,8 @@ class Knowledge:
             episode_id=episode or self.episode(words),
             lines=[ClaimLine(1, words)] if lines is None else lines,
             set_by=by,
+            valid_precision=exact[0],
+            invalid_precision=exact[1],
         )
         return service.record_claims(self.connection, self.user_id, [new], now=now, run_id="run")
 

@@ -24,6 +24,7 @@ from internal.flows.operations.health_checks import check_clock
 
 LOCALES = Path(phrases.__file__).parent / "locales"
 CHECKING = (health_checks, doctor, mirror, health_check)
+EXACT = ("year", "month", "day", None)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -105,6 +106,8 @@ def test_times_are_told_in_the_owners_zone() -> None:
     say = Phrases("uk", "Europe/Kyiv")
     assert say.moment(NOON.isoformat()) == "22 лист. 2026, 14:00"
     assert say.moment(None) == "—"
+    shown = [say.day({"valid_at": NOON.isoformat(), "valid_at_precision": one}, "valid_at") for one in EXACT]
+    assert shown == ["2026", "лист. 2026", "22 лист. 2026", "22 лист. 2026"]
     assert say.ago(NOON - timedelta(hours=3), NOON) == "3 год тому"
     assert [say.span(timedelta(seconds=n)) for n in (12, 170, 7300)] == ["12 с", "3 хв", "2 год"]
     assert say.number(100_000) == "100\xa0000"

@@ -13,7 +13,6 @@ from bot.console.page_context import PageContext
 from bot.console.pages.people.source_line import lay_source
 from bot.console.rest import Json
 
-_DAY: Final = "d MMM y"
 _MARKS: Final = 6
 """Most years or months named on the axis."""
 
@@ -103,10 +102,10 @@ def _when(context: PageContext, fact: Json) -> str:
     say = context.say
     begin, end = fact["valid_at"], fact["invalid_at"]
     if begin and end:
-        return say("people-fact-span", **{"from": say.moment(begin, _DAY)}, until=say.moment(end, _DAY))
+        return say("people-fact-span", **{"from": say.day(fact, "valid_at")}, until=say.day(fact, "invalid_at"))
     if begin:
-        return say("people-fact-since", **{"from": say.moment(begin, _DAY)})
-    return say("people-fact-until", until=say.moment(end, _DAY)) if end else say("people-fact-unknown")
+        return say("people-fact-since", **{"from": say.day(fact, "valid_at")})
+    return say("people-fact-until", until=say.day(fact, "invalid_at")) if end else say("people-fact-unknown")
 
 
 def _state(fact: Json, now: datetime) -> str:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from bot.telegram.handlers.buttons import Button
-from bot.telegram.i18n import label, phrase
+from bot.telegram.i18n import day, label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.dialogue.model import Message
@@ -70,11 +70,12 @@ def local(user: User, moment: datetime) -> datetime:
 
 def when(user: User, fact: Fact) -> str:
     """Since when and until when a fact is true, in words that need no escaping; empty if neither is known."""
-    until = fact.invalid_at and local(user, fact.invalid_at)
+    spans = fact.valid_at is not None and fact.valid_stated and fact.invalid_at is not None
+    until = fact.invalid_at and day(user.lang, local(user, fact.invalid_at), fact.invalid_precision, alone=spans)
     if fact.valid_at is None:
         return label(user.lang, "when-open-until", until=until) if until else ""
     key = "when-since" if fact.valid_stated else "when-said"
-    since = local(user, fact.valid_at)
+    since = day(user.lang, local(user, fact.valid_at), fact.valid_precision, alone=spans)
     if until is None:
         return label(user.lang, key, since=since)
     return label(user.lang, f"{key}-until", since=since, until=until)

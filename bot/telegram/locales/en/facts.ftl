@@ -36,12 +36,12 @@ facts-button-past = As it used to be: { $count }
 facts-button-current = What is true now: { $count }
 facts-button-person = Facts
 
-when-since = since { DATETIME($since, dateStyle: "long") }
-when-since-until = { DATETIME($since, dateStyle: "long") } – { DATETIME($until, dateStyle: "long") }
-when-said = said { DATETIME($since, dateStyle: "long") }
-when-said-until = said { DATETIME($since, dateStyle: "long") }, true until { DATETIME($until, dateStyle: "long") }
+when-since = since { $since }
+when-since-until = { $since } – { $until }
+when-said = said { $since }
+when-said-until = said { $since }, true until { $until }
 when-open = start date unknown
-when-open-until = until { DATETIME($until, dateStyle: "long") }
+when-open-until = until { $until }
 
 fact-owners-word = You set this yourself.
 fact-disputed = Another fact contradicts this: it's for you to decide.

@@ -40,12 +40,12 @@ facts-button-past = Как было раньше: { $count }
 facts-button-current = Что верно сейчас: { $count }
 facts-button-person = Факты
 
-when-since = с { DATETIME($since, dateStyle: "long") }
-when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
-when-said = сказано { DATETIME($since, dateStyle: "long") }
-when-said-until = сказано { DATETIME($since, dateStyle: "long") }, верно до { DATETIME($until, dateStyle: "long") }
+when-since = с { $since }
+when-since-until = { $since } — { $until }
+when-said = сказано { $since }
+when-said-until = сказано { $since }, верно до { $until }
 when-open = с неизвестной даты
-when-open-until = до { DATETIME($until, dateStyle: "long") }
+when-open-until = до { $until }
 
 fact-owners-word = Это указано тобой.
 fact-disputed = Этому противоречит другой факт: решать тебе.

@@ -40,12 +40,12 @@ facts-button-past = Як було раніше: { $count }
 facts-button-current = Що правда зараз: { $count }
 facts-button-person = Факти
 
-when-since = з { DATETIME($since, dateStyle: "long") }
-when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
-when-said = сказано { DATETIME($since, dateStyle: "long") }
-when-said-until = сказано { DATETIME($since, dateStyle: "long") }, правда до { DATETIME($until, dateStyle: "long") }
+when-since = з { $since }
+when-since-until = { $since } — { $until }
+when-said = сказано { $since }
+when-said-until = сказано { $since }, правда до { $until }
 when-open = з невідомої дати
-when-open-until = до { DATETIME($until, dateStyle: "long") }
+when-open-until = до { $until }
 
 fact-owners-word = Це вказано тобою.
 fact-disputed = Цьому суперечить інший факт: вирішувати тобі.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,8 +18,9 @@ from internal.errors import ModelError
 from internal.graph import registry
 from internal.knowledge.entities.resolved_names import FactDates, FactLookup, KnownName, NameMatch, Vector
 from internal.knowledge.model import OWNER_NODE, ProposedFact
-from internal.language.dates import parse
+from internal.language.dates import in_text, parse
 from internal.language.dates.parse import Dated
+from internal.language.dates.precision import date_precision
 from internal.language.names import entities as names_entities
 from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
@@ -28,6 +31,8 @@ log = logging.getLogger(__name__)
 
 _PART = 250
 """Known things compared in one call of the language process: 0.1 s at first, 2 ms once their names were seen."""
+
+_FIRST_DAY: Final = re.compile(r"\d{4}-\d\d-01")
 
 MARGIN = 0.01
 """How much nearer than the nearest two different things two names must be to mean one thing."""
@@ -147,7 +152,39 @@ class NameResolver:
             if phrase is not None
         ]
         resolved = dict(zip(phrases, await self._resolved(phrases, language), strict=True))
-        return [fact_dates(fact, at, resolved) for fact, at in zip(facts, said, strict=True)]
+        dates = [fact_dates(fact, at, resolved) for fact, at in zip(facts, said, strict=True)]
+        return await self._as_stated(facts, dates, transcript, language)
+
+    async def _as_stated(
+        self,
+        facts: Sequence[ProposedFact],
+        dates: list[FactDates],
+        transcript: Sequence[TranscriptLine],
+        language: Language,
+    ) -> list[FactDates]:
+        """The dates no more exact than their lines: for "in 2018" many a model writes 2018-01-01."""
+        lines = {line.number: line.text for line in transcript}
+        rounded: list[tuple[int, str, in_text.Stated]] = []
+        for place, (fact, dated) in enumerate(zip(facts, dates, strict=True)):
+            said = [lines[number] for number in fact.evidence if number in lines]
+            for end, phrase, at in (
+                ("valid", fact.valid_at, dated.valid_at),
+                ("invalid", fact.invalid_at, dated.invalid_at),
+            ):
+                if at is not None and _FIRST_DAY.fullmatch(phrase or ""):
+                    rounded.append((place, f"{end}_precision", (at, said, dated.said_at)))
+        if not rounded:
+            return dates
+        try:
+            stated = [one for *_, one in rounded]
+            exact = await self._worker.run_bulk(in_text.stated_precisions, stated, language)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("dates_taken_as_written", extra={"error": type(error).__name__})
+            return dates
+        for (place, field, _), precision in zip(rounded, exact, strict=True):
+            change: Any = {field: precision}
+            dates[place] = replace(dates[place], **change)
+        return dates
 
     async def _resolved(self, phrases: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:
         if not phrases:
@@ -169,13 +206,15 @@ def fact_dates(
     """
     begin = resolved.get((fact.valid_at, said_at)) if fact.valid_at else None
     end = resolved.get((fact.invalid_at, said_at)) if fact.invalid_at else None
-    invalid_at = end.moment if end else None
+    invalid_at, exact = (end.moment, date_precision(end.precision)) if end else (None, None)
     if fact.valid_at is None:
         over = invalid_at is not None and invalid_at <= said_at
-        return FactDates(said_at, None if over else said_at, False, invalid_at)
+        return FactDates(said_at, None if over else said_at, False, invalid_at, invalid_precision=exact)
     if begin and end and begin.moment == end.moment:
         invalid_at = parse.end_of(end)
-    return FactDates(said_at, begin.moment if begin else None, begin is not None, invalid_at)
+    if begin is None:
+        return FactDates(said_at, None, False, invalid_at, invalid_precision=exact)
+    return FactDates(said_at, begin.moment, True, invalid_at, date_precision(begin.precision), exact)
 
 
 def _phrases(fact: ProposedFact) -> tuple[str | None, str | None]:

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KYIV = ZoneInfo("Europe/Kyiv")
 SAID = datetime(2026, 2, 7, 23, 30, tzinfo=KYIV)
+YESTERDAY, NEW_YEAR = datetime(2026, 2, 6, tzinfo=KYIV), datetime(2020, 1, 1, tzinfo=KYIV)
 DIMENSIONS = 512
 
 
@@ -145,29 +146,45 @@ async def test_an_embedder_that_is_down_costs_the_likeness_only(database: Databa
     ("stated", "dates"),
     [
         ({}, FactDates(SAID, SAID)),
-        ({"valid_at": "вчера"}, FactDates(SAID, datetime(2026, 2, 6, tzinfo=KYIV), True)),
-        ({"valid_at": "2020"}, FactDates(SAID, datetime(2020, 1, 1, tzinfo=KYIV), True)),
+        ({"valid_at": "вчера"}, FactDates(SAID, YESTERDAY, True, valid_precision="day")),
+        ({"valid_at": "2020"}, FactDates(SAID, NEW_YEAR, True, valid_precision="year")),
+        ({"valid_at": "90-е"}, FactDates(SAID, NEW_YEAR.replace(year=1990), True, valid_precision="year")),
+        ({"valid_at": "летом 2025"}, FactDates(SAID, SAID.replace(2025, 6, 1, 0, 0), True, valid_precision="month")),
         ({"valid_at": "unknown"}, FactDates(SAID, None)),
         ({"valid_at": "когда-то"}, FactDates(SAID, None)),
-        ({"invalid_at": "вчера"}, FactDates(SAID, None, False, datetime(2026, 2, 6, tzinfo=KYIV))),
-        ({"invalid_at": "2027"}, FactDates(SAID, SAID, False, datetime(2027, 1, 1, tzinfo=KYIV))),
+        ({"invalid_at": "вчера"}, FactDates(SAID, None, False, YESTERDAY, invalid_precision="day")),
+        ({"invalid_at": "2027"}, FactDates(SAID, SAID, False, NEW_YEAR.replace(year=2027), invalid_precision="year")),
         ({"invalid_at": "unknown"}, FactDates(SAID, SAID)),
         (
             {"valid_at": "2020", "invalid_at": "2022-03"},
-            FactDates(SAID, datetime(2020, 1, 1, tzinfo=KYIV), True, datetime(2022, 3, 1, tzinfo=KYIV)),
+            FactDates(SAID, NEW_YEAR, True, datetime(2022, 3, 1, tzinfo=KYIV), "year", "month"),
         ),
         (
             {"valid_at": "2020", "invalid_at": "2020"},
-            FactDates(SAID, datetime(2020, 1, 1, tzinfo=KYIV), True, datetime(2021, 1, 1, tzinfo=KYIV)),
+            FactDates(SAID, NEW_YEAR, True, NEW_YEAR.replace(year=2021), "year", "year"),
         ),
     ],
 )
 async def test_a_fact_is_dated_by_the_line_that_says_it(
     worker: LanguageWorker, stated: dict[str, Any], dates: FactDates
 ) -> None:
-    """A null beginning is the time of the earliest line, unless it had ended by then; the unknowable is unknown."""
+    """As exactly as it was stated. A null beginning is the time of the earliest line, unless it had ended by then."""
     said = reply(facts=[fact("user", "WORKS_FOR", "ACME", evidence=[1, 2], **stated)])
     assert (await NameResolver(worker, Watched()).resolve(said, LINES, [], "ru")).dates == [dates]
+
+
+async def test_a_rounded_date_is_no_more_exact_than_its_line(worker: LanguageWorker) -> None:
+    """For "in 2018" many a model writes the first of January; where a day was said it stays one."""
+    for line, stated, exact in (
+        ("Работаю там с 2018 года", {"valid_at": "2018-01-01"}, ("year", None)),
+        ("С мая 2018 до 2020 жил в Киеве", {"valid_at": "2018-05-01", "invalid_at": "2020-01-01"}, ("month", "year")),
+        ("Переехал 1 мая 2018", {"valid_at": "2018-05-01"}, ("day", None)),
+        ("Переехал, как раз под праздник", {"valid_at": "2018-05-01"}, ("day", None)),
+    ):
+        said = reply(facts=[fact("user", "WORKS_FOR", "ACME", evidence=[1], **stated)])
+        lines = [TranscriptLine(1, "user", "Анна", SAID, line)]
+        [found] = (await NameResolver(worker, Watched()).resolve(said, lines, [], "ru")).dates
+        assert (found.valid_precision, found.invalid_precision) == exact, line
 
 
 async def test_what_is_recorded_cites_the_lines_own_words(database: Database, worker: LanguageWorker) -> None:

@@ -13,10 +13,11 @@ from support.interfaces.handler_stage import NOW, Said, World, only
 
 from bot.telegram.handlers import unprompted
 from bot.telegram.handlers.buttons import ContradictionButton, FactButton, FactsButton
-from bot.telegram.i18n import label, phrase
+from bot.telegram.i18n import day, label, phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language
+from internal.agents.responder.facts import fact_line
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
@@ -28,10 +29,12 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import BOTH, ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Fact, FactFilter, Segment
+from internal.language.dates.precision import DatePrecision
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.people import repository as people
 from internal.people import support, support_repository
+from internal.recall.prompt import facts as prompt_facts
 from internal.storage.erasure import forgettings
 from internal.storage.tables import outbox
 from internal.storage.types import new_id
@@ -81,6 +84,7 @@ class Life:
         stated: bool = True,
         forward: str | None = None,
         page: tuple[str, str] | None = None,
+        exact: tuple[DatePrecision | None, DatePrecision | None] = (None, None),
     ) -> str:
         """Records a fact told in a message of its own (or in an imported page: its name and URL); its id."""
         ends = await self.node(source, "person"), await self.node(target)
@@ -100,6 +104,8 @@ class Life:
                 invalid_at=until,
                 episode_id=episode_id,
                 lines=[ClaimLine(1, words, message_id)],
+                valid_precision=exact[0],
+                invalid_precision=exact[1],
             )
             outcome = knowledge.record_claims(connection, self.user_id, [claim], now=now)
             [fact_id] = outcome.facts
@@ -234,10 +240,36 @@ async def test_the_owners_facts_with_since_when(world: World, lang: Language) ->
     await life.fact("me", "LIKES", "кава", "Люблю каву.", NOW, stated=False)
     shown = only(await world.send("/facts", 2))
     first, second = shown.text.splitlines()[2:4]
-    assert first == f"1. Люблю каву — {text('when-said', lang, since=NOW)}"
-    assert second == f"2. Живу в Києві — {text('when-since', lang, since=year(2020))}"
+    assert first == f"1. Люблю каву — {label(lang, 'when-said', since=day(lang, NOW))}"
+    assert second == f"2. Живу в Києві — {label(lang, 'when-since', since=day(lang, year(2020)))}"
     assert shown.text.startswith(text("facts-title-own", lang, count=2))
     assert list(shown.buttons) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "since", "month", "span", "until"),
+    [
+        ("ru", "с 2018 года", "с мая 2018", "2018 — май 2030", "до 2030 года"),
+        ("uk", "з 2018 року", "з травня 2018", "2018 — травень 2030", "до 2030 року"),
+        ("en", "since 2018", "since May 2018", "2018 – May 2030", "until 2030"),
+    ],
+)
+async def test_dates_are_shown_as_exactly_as_they_were_said(
+    world: World, lang: Language, since: str, month: str, span: str, until: str
+) -> None:
+    """A year is no first of January, a month no first day, on a screen as in a prompt."""
+    await world.admit(2, "Оля", lang)
+    life, may = Life(world, 2), datetime(2018, 5, 1, tzinfo=UTC)
+    await life.fact("me", "LIKES", "1", "Люблю каву", year(2018), exact=("year", None))
+    await life.fact("me", "LIKES", "2", "Люблю чай", may, exact=("month", None))
+    await life.fact("me", "LIKES", "3", "Люблю джаз", year(2018), may.replace(year=2030), exact=("year", "month"))
+    await life.fact("me", "LIKES", "4", "Люблю море", None, year(2030), exact=(None, "year"))
+    lines = only(await world.send("/facts", 2)).text.splitlines()[2:6]
+    assert sorted(line.partition(" — ")[2] for line in lines) == sorted([since, month, span, until])
+    hits = await world.knowledge.facts(2, "Що я люблю: каву, чай, джаз, море?")
+    numbered = await world.read(lambda c: prompt_facts.numbered(c, 2, hits))
+    shown = {fact_line(fact, "Europe/Kyiv").partition(" | ")[2].rpartition(" | said")[0] for fact in numbered}
+    assert shown == {"since 2018", "since 2018-05", "since 2018 | until 2030-05", "until 2030"}
 
 
 async def test_facts_of_one_sentence_are_told_apart(world: World, life: Life) -> None:
@@ -523,7 +555,7 @@ async def test_an_answer_tells_what_it_rests_on(world: World, lang: Language) ->
     shown = only(await world.send("/why", 2, **reply_to(at)))
     lines = shown.text.splitlines()
     assert lines[:2] == [text("why-title", lang), "В ACME, а живёт в Києві."]
-    since = text("when-since", lang, since=year(2020))
+    since = label(lang, "when-since", since=day(lang, year(2020)))
     assert f"1. Петров живёт в Києві — {since}" in lines
     assert [line[:8] for line in lines if line[:1].isdigit()] == ["1. Петро", "2. Петро", "3. Люблю"]
     assert text("why-people", lang, names="Петров") in lines
@@ -802,7 +834,7 @@ async def owed(world: World, user_id: int = 1) -> list[dict[str, Any]]:
 
     def work(connection: Connection) -> list[dict[str, Any]]:
         users.write_setting(connection, "bot_id", 7)
-        unprompted.ask_first(connection, user_id, NOW)
+        unprompted.ask_first(connection, user_id, {}, NOW)
         query = select(outbox.c.payload).where(outbox.c.dedupe.startswith("suggestion:"))
         return list(connection.execute(query).scalars())
 

@@ -75,6 +75,8 @@ async def test_a_fact_is_an_edge_with_its_receipts(known: Stage, fact: str) -> N
                 "telegram_link": None,
             }
         ],
+        "valid_at_precision": "day",
+        "invalid_at_precision": None,
     }
 
 

@@ -51,7 +51,8 @@ def read(said: str, old: str = "Anna works for Zalando in Berlin") -> Correction
 )
 def test_dates_are_read_from_the_words(said: str, begins: datetime | None, ends: datetime | None) -> None:
     """Since, until and in, against the moment of the message in the owner's zone; a number is no date."""
-    assert read(said) == Correction("holds", begins, ends)
+    found = read(said)
+    assert (found.status, found.begins, found.ends) == ("holds", begins, ends)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,20 @@ def test_dates_are_read_from_the_words(said: str, begins: datetime | None, ends:
 )
 def test_what_is_over_ends(said: str, ends: datetime) -> None:
     """With the date that was said, else with the message; a denial since a date is an end too."""
-    assert read(said) == Correction("over", None, ends)
+    found = read(said)
+    assert (found.status, found.begins, found.ends) == ("over", None, ends)
+
+
+def test_a_date_is_as_exact_as_it_was_said() -> None:
+    """A year stays a year, a month a month; the moment of the message is no stated date."""
+    for said, begins, ends in (
+        ("С 2021 года Анна работает в Zalando", "year", None),
+        ("Anna worked for Zalando from 2019 until March 2023", "year", "month"),
+        ("Анна переїхала до Берліна 15 травня 2021", "day", None),
+        ("Anna no longer works for Zalando", None, None),
+    ):
+        found = read(said)
+        assert (found.begins_as, found.ends_as) == (begins, ends), said
 
 
 @pytest.mark.parametrize(
