@@ -11,6 +11,7 @@ from datetime import timedelta
 from bot.application.agents import (
     said,
 )
+from bot.application.backups import Backups
 from bot.application.mirror import Mirrors
 from bot.application.models import Models
 from bot.web.admin.archive import ArchiveReport
@@ -103,6 +104,7 @@ class App:
     vectors: VectorBackfill
     terms: TermsBackfill
     eraser: ForgettingService
+    backups: Backups
     nights: NightlyMaintenance
     wondering: QuestionScheduler
     reminding: ReminderScheduler
@@ -209,6 +211,7 @@ class App:
                 Job("vectors", self._embed_due, aside=True),
                 Job("forgetting", self.eraser.erase_due),
                 Job("forgotten", self.eraser.follow, everywhere=True),
+                Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),

@@ -13,6 +13,7 @@ from bot.application.agents import (
     reminder_buttons,
 )
 from bot.application.app import TICK, App
+from bot.application.backups import Backups
 from bot.application.database import last_backup, open_database
 from bot.application.mirror import Mirrors
 from bot.application.models import Models, entity_types, open_models
@@ -164,6 +165,7 @@ def _assemble(
             [buffers, search, knowledge, messages],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
+        backups=Backups(config, database, clock, metrics.backup_finished),
         nights=NightlyMaintenance(database, clock, config.memory, metrics),
         wondering=QuestionScheduler(database, clock, config.memory, ask_about_memory),
         reminding=ReminderScheduler(

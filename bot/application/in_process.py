@@ -117,10 +117,12 @@ class DatabaseRouters:
         }
 
     async def operations(self) -> APIRouter:
+        from bot.application.backups import Backups
         from bot.application.operations import Operations
         from bot.web.admin.operations import operations_router
 
-        return operations_router(Operations(self._config, self._database, self._clock))
+        backups = Backups(self._config, self._database, self._clock)
+        return operations_router(Operations(backups, self._database, self._clock))
 
     async def owner_data(self) -> APIRouter:
         from bot.application.owner_data import OwnerData

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from bot.application.database import LAST_BACKUP
+from bot.application.backups import Backups
 from bot.web.admin.operations import BackupReport, DeadRun, Queues, RunCount
-from internal.access import repository as users
-from internal.config import Config
 from internal.errors import NotFound
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, QuarantinedUpdate
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import Run
-from internal.storage.backup import backup, postgres_backup
+from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
-from internal.storage.engine.data_lock import alone_in
-from internal.storage.file_permissions import expect_within
 
 SHOWN = 100
 """Quarantined updates in one answer; behind hundreds of them there is one bug."""
@@ -33,50 +27,23 @@ async def _leave_in_inbox(_: Sequence[InboxRow]) -> None:
 
 
 class Operations:
-    """`take_up` begins replayed updates, `wake` lets revived runs start, `on_backup` is called after each backup."""
+    """`take_up` begins replayed updates, `wake` lets revived runs start."""
 
     def __init__(
         self,
-        config: Config,
+        backups: Backups,
         database: Database,
         clock: Clock,
         *,
         take_up: Callable[[Sequence[InboxRow]], Awaitable[None]] = _leave_in_inbox,
         wake: Callable[[], None] = lambda: None,
-        on_backup: Callable[[datetime], None] = lambda at: None,
     ) -> None:
-        self._config, self._database, self._clock = config, database, clock
-        self._take_up, self._wake, self._on_backup = take_up, wake, on_backup
-        self._one_backup = asyncio.Lock()
+        self._backups, self._database, self._clock = backups, database, clock
+        self._take_up, self._wake = take_up, wake
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Backs up into the data folder, by itself or into the file `to` in it.
-
-        Raises StorageError, and Refused if that file exists or is elsewhere.
-        """
-        if to is not None:
-            await asyncio.to_thread(expect_within, self._config.data_dir, to, "to")
-        folder = backup.folder_of(self._config.data_dir)
-        async with self._one_backup:
-            now = self._clock.now()
-            made = await self._back_up_into(folder, now) if to is None else await self._back_up_as(to, now)
-            if to is not None:
-                await self._database.write(lambda c: users.write_setting(c, LAST_BACKUP, now.isoformat()))
-        self._on_backup(now)
-        return BackupReport(str(made.path), made.at, made.revision, made.size)
-
-    async def _back_up_into(self, folder: Path, now: datetime) -> backup.Backup:
-        path = self._database.path
-        if path is not None:
-            return await backup.back_up(path, folder, now)
-        async with alone_in(folder):  # workers of one machine share it
-            return await postgres_backup.back_up(self._database, folder, now)
-
-    async def _back_up_as(self, target: Path, now: datetime) -> backup.Backup:
-        path = self._database.path
-        if path is not None:
-            return await backup.back_up_to(path, target, now)
-        return await postgres_backup.back_up_to(self._database, target, now)
+        """Raises as `Backups.back_up`."""
+        return _report(await self._backups.back_up(to))
 
     async def quarantined(self) -> list[QuarantinedUpdate]:
         """At most SHOWN, oldest first."""
@@ -110,8 +77,7 @@ class Operations:
 
     async def queues(self) -> Queues:
         """The queues, and the existing backups."""
-        made = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
-        backups = [BackupReport(str(file.path), file.at, file.revision, file.size) for file in made]
+        backups = [_report(made) for made in await self._backups.listing()]
 
         def read(connection: Connection) -> Queues:
             unread, unread_since = mailbox.unread(connection)
@@ -120,6 +86,10 @@ class Operations:
             return Queues(unread, unread_since, owed.waiting, owed.oldest_due_at, owed.held, counted, backups)
 
         return await self._database.read(read)
+
+
+def _report(made: Backup) -> BackupReport:
+    return BackupReport(str(made.path), made.at, made.revision, made.size)
 
 
 def _known(count: int, n: int | None) -> int:

@@ -50,6 +50,11 @@ class OwnerData:
             await self._database.read(lambda c: users.get(c, user_id))
         return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
+    async def count_messages(self, user_id: int, kind: Kind, ref_id: str | None) -> int:
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+        return len(await self._eraser.messages_with(user_id, kind, ref_id))
+
     async def undo(self, user_id: int, forgetting: str) -> None:
         await self._eraser.undo(user_id, forgetting)
 

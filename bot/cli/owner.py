@@ -68,9 +68,9 @@ def _write_private(target: Path, document: str) -> None:
 
 @command("laplaced forget --user 123456789 --person 42")
 @_USER
-@click.option("--person", metavar="ID", help="A person, with all facts about him.")
+@click.option("--person", metavar="ID", help="A person, with every fact, memory and note that names them.")
 @click.option("--fact", metavar="ID", help="A fact in all its versions; the message that said it stays.")
-@click.option("--messages", is_flag=True, help="With --fact: the user's own messages that said it too.")
+@click.option("--messages", is_flag=True, help="With --fact or --person: the messages about it too.")
 @click.option("--entity", metavar="ID", help="A thing, with all facts about it.")
 @click.option("--memory", metavar="ID", help="A memory, goal, question ... with its links; what was said stays.")
 @click.option("--episode", metavar="ID", help="A fragment with its messages, or a text, and all that follows from it.")
@@ -87,19 +87,23 @@ def forget(
     undone: str | None,
     **chosen: str | None,
 ) -> None:
-    """Erase something of one user for good, at once, and tell what fell with it.
+    """Erase something of one user for good, at once, and tell what went with it.
 
-    A running bot does it; if none runs, it is done here. Backups that were made before still hold it: they are named.
+    A running bot does it; if none runs, it is done here. The messages that told of it stay, unless --messages is given;
+    how many there are is asked about first. Backups that were made before still hold it: they are named.
     """
     if undone is not None and not (everything or any(chosen.values())):
         asyncio.run(_undo(load(config_path), user_id, undone))
         return
     kind, ref_id = _one_of(everything or undone is not None, chosen)
-    if messages and kind != "fact":
-        raise click.UsageError("--messages goes with --fact only")
+    about = kind in ("fact", "person")
+    if messages and not about:
+        raise click.UsageError("--messages goes with --fact and --person only")
     what = "everything" if ref_id is None else f"{kind} {ref_id}" + " with its messages" * messages
     if not yes:
-        click.confirm(f"Erase {what} of user {user_id} for good?", abort=True)
+        count = asyncio.run(_count_messages(load(config_path), user_id, kind, ref_id)) if about else 0
+        note = f" Messages about it: {count}; they {'go too' if messages else 'stay'}." if count else ""
+        click.confirm(f"Erase {what} of user {user_id} for good?{note}", abort=True)
     erased = asyncio.run(_forget(load(config_path), user_id, kind, ref_id, messages=messages))
     for line in _report_lines(what, erased):
         click.echo(line)
@@ -125,6 +129,14 @@ async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, 
         return await rest.post(FORGET_PATH, order, Erased)
 
 
+async def _count_messages(config: Config, user_id: int, kind: Kind, ref_id: str | None) -> int:
+    from bot.application.rest import open_rest
+    from bot.web.admin.owner_data import MESSAGES_PATH
+
+    async with open_rest(config) as rest:
+        return await rest.post(MESSAGES_PATH, {"user_id": user_id, "kind": kind, "ref_id": ref_id}, int)
+
+
 async def _undo(config: Config, user_id: int, forgetting: str) -> None:
     from bot.application.rest import open_rest
     from bot.web.admin.owner_data import UNDO_PATH
@@ -134,13 +146,16 @@ async def _undo(config: Config, user_id: int, forgetting: str) -> None:
 
 
 def _report_lines(what: str, erased: Erased) -> list[str]:
-    fell = ", ".join(f"{count} {name}" for name, count in erased.erased.items())
-    lines = [f"forgotten: {what}" + (f" ({fell})" if fell else "")]
+    from internal.storage.backup.backup import HELD
+
+    counts = ", ".join(f"{count} {name}" for name, count in erased.erased.items())
+    lines = [f"forgotten: {what}" + (f" ({counts})" if counts else "")]
     lines += [f"from the same lines, and may say the same; it stays in the profile: {one}" for one in erased.remaining]
     if not erased.log_emptied:
         lines.append("somebody still reads the write-ahead log; it is emptied by the bot's next tick")
     if erased.backups:
         lines.append(f"backups that still hold it: {', '.join(erased.backups)}")
+        lines.append(f"a running bot replaces and deletes them in {HELD.days} days; copies elsewhere are yours")
     return lines
 
 

@@ -271,14 +271,7 @@ async def _web(
         host = urlsplit(config.telegram.webhook.url).hostname or ""
         webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
     doctor = Doctor(config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder])
-    operations = Operations(
-        config,
-        app.database,
-        app.clock,
-        take_up=side.ingest.take_up,
-        wake=app.ticker.wake,
-        on_backup=app.metrics.backup_finished,
-    )
+    operations = Operations(app.backups, app.database, app.clock, take_up=side.ingest.take_up, wake=app.ticker.wake)
     ports = ServerPorts(
         allows=allows,
         operations=operations,

@@ -59,6 +59,6 @@ def _ports(app: App) -> ServerPorts:
 
     return ServerPorts(
         allows,
-        Operations(config, app.database, app.clock, wake=app.ticker.wake, on_backup=app.metrics.backup_finished),
+        Operations(app.backups, app.database, app.clock, wake=app.ticker.wake),
         lambda: doctor.examine(app.database),
     )

@@ -112,6 +112,7 @@ def web_of(
         poll_fresh=ports.poll_fresh,
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
+        eraser=app.eraser,
         memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
         chronicle=Chronicle(app.auditing, config.persona.name),

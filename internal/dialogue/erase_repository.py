@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, delete, exists, select, update
 
 from internal.dialogue import search_item_repository
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
+from internal.dialogue.rows import message_of
 from internal.storage.chunks import chunks
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns
@@ -21,6 +22,11 @@ def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Me
     query = select(messages.c.id).where(messages.c.user_id == user_id, messages.c.episode_id == episode_id)
     ids = list(connection.execute(query.order_by(messages.c.seq)).scalars())
     return [message for part in chunks(ids) for message in by_ids(connection, user_id, part)]
+
+
+def every(connection: Connection, user_id: int) -> Iterator[Message]:
+    """All messages of an owner."""
+    yield from map(message_of, connection.execute(select(messages).where(messages.c.user_id == user_id)))
 
 
 def answered(connection: Connection, user_id: int, found: Iterable[Message]) -> list[str]:

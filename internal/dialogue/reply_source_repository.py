@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, Select, insert, select
 
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
 from internal.dialogue.rows import message_of
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import holds_words
 from internal.storage.tables import messages, reply_sources
 
@@ -31,14 +33,17 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
     return [ReplySource(*row) for row in connection.execute(query.order_by(reply_sources.c.n))]
 
 
+def citing(connection: Connection, user_id: int, message_ids: Iterable[str]) -> set[str]:
+    """The answers that cite one of these messages."""
+    found: set[str] = set()
+    for part in chunks(message_ids):
+        found |= set(connection.execute(_citing(user_id, part)).scalars())
+    return found
+
+
 def quoting(connection: Connection, user_id: int, message_id: str) -> list[str]:
     """The answers that cite a message or contain its exact words."""
-    cites = select(reply_sources.c.message_id).where(
-        reply_sources.c.user_id == user_id,
-        reply_sources.c.kind == "message",
-        reply_sources.c.ref_id == message_id,
-        reply_sources.c.cited,
-    )
+    cites = _citing(user_id, [message_id])
     text = connection.execute(
         select(messages.c.content).where(messages.c.user_id == user_id, messages.c.id == message_id)
     ).scalar_one_or_none()
@@ -49,6 +54,15 @@ def quoting(connection: Connection, user_id: int, message_id: str) -> list[str]:
         messages.c.user_id == user_id, messages.c.role == "assistant", messages.c.id != message_id, holds
     )
     return list(connection.execute(query.order_by(messages.c.seq)).scalars())
+
+
+def _citing(user_id: int, message_ids: Sequence[str]) -> Select[Any]:
+    return select(reply_sources.c.message_id).where(
+        reply_sources.c.user_id == user_id,
+        reply_sources.c.kind == "message",
+        reply_sources.c.ref_id.in_(message_ids),
+        reply_sources.c.cited,
+    )
 
 
 def last_reply(connection: Connection, user_id: int) -> Message | None:

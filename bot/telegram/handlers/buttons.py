@@ -113,6 +113,12 @@ class ForgetButton(Owned, prefix="f"):
     sure: bool = False
 
 
+class ForgetAboutButton(Owned, prefix="fa"):
+    """A person is forgotten with the messages about the person."""
+
+    person: int
+
+
 class UndoButton(Owned, prefix="u"):
     forgetting: str
 

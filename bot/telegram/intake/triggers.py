@@ -40,6 +40,7 @@ _BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
     "/correct": (buttons.CorrectButton, buttons.CorrectMemoryButton),
     "/forget": (
         buttons.ForgetButton,
+        buttons.ForgetAboutButton,
         buttons.UndoButton,
         buttons.ForgetFactButton,
         buttons.SurelyForgetFactButton,

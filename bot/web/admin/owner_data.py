@@ -15,6 +15,7 @@ from internal.storage.erasure.forgettings import Kind
 EXPORT_PATH = "/admin/export"
 FORGET_PATH = "/admin/forget"
 UNDO_PATH = "/admin/forget/undo"
+MESSAGES_PATH = "/admin/forget/messages"
 READ_BACK_PATH = "/admin/import/export"
 
 _LARGEST_ID = 2**63 - 1
@@ -30,6 +31,10 @@ class OwnerData(Protocol):
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         """Erases it now, without time to undo. Raises as `ForgettingService.erase_now`."""
+        ...
+
+    async def count_messages(self, user_id: int, kind: Kind, ref_id: str | None) -> int:
+        """How many messages would go too. Raises NotFound."""
         ...
 
     async def undo(self, user_id: int, forgetting: str) -> None:
@@ -84,6 +89,10 @@ def owner_data_router(owner_data: OwnerData) -> APIRouter:
     @router.post(FORGET_PATH)
     async def forget(order: ForgetOrder) -> Erased:
         return await owner_data.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
+
+    @router.post(MESSAGES_PATH)
+    async def count_messages(order: ForgetOrder) -> int:
+        return await owner_data.count_messages(order.user_id, order.kind, order.ref_id)
 
     @router.post(UNDO_PATH, status_code=204)
     async def undo(order: UndoOrder) -> None:

@@ -14,8 +14,9 @@ from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, Short, UserFilter, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import join
-from bot.web.people.schemas import FoundPeople, FoundPerson, PeopleOut, PersonOut, SplitPerson
+from bot.web.people.schemas import FoundPeople, FoundPerson, MessagesAbout, PeopleOut, PersonOut, SplitPerson
 from internal.errors import NotFound, Refused
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import people as merging_people
 from internal.people import repository as people
 from internal.people.bio import MAX_BIO
@@ -70,7 +71,9 @@ register_url_convertor("person", _PersonInPath())
 _PEOPLE: Final[dict[str, Any]] = {"prefix": "/people", "tags": ["people"], "dependencies": KEYED}
 
 
-def people_router(database: Database, clock: Clock, owners: Owners, finder: PeopleFinder | None) -> APIRouter:
+def people_router(
+    database: Database, clock: Clock, owners: Owners, finder: PeopleFinder | None, eraser: ForgettingService | None
+) -> APIRouter:
     router = APIRouter(**_PEOPLE)
 
     @router.get("", responses=READING)
@@ -82,6 +85,8 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
     if finder is not None:
         join(router, _search(owners, finder))
+    if eraser is not None:
+        join(router, _forgetting(database, eraser))
 
     @router.get("/{person_id:person}", responses=READING)
     async def get_person(person_id: PersonId, user_filter: UserFilter = None) -> PersonOut:
@@ -126,6 +131,24 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         mine, other = (source, target) if source.id == person_id else (target, source)
         fields = PersonOut.model_validate(mine).model_dump()
         return SplitPerson(**fields, other=PersonOut.model_validate(other))
+
+    return router
+
+
+def _forgetting(database: Database, eraser: ForgettingService) -> APIRouter:
+    router = APIRouter(**_PEOPLE)
+
+    @router.get("/{person_id:person}/messages", responses={**READING, **refusals(404)})
+    async def count_messages(person_id: PersonId, user_filter: UserFilter = None) -> MessagesAbout:
+        """How many messages name a person or tell what goes with the person: they stay when the person is deleted."""
+        known = await database.read(lambda c: person_meant(c, person_id, user_filter))
+        return MessagesAbout(count=len(await eraser.messages_with(known.user_id, "person", str(known.id))))
+
+    @router.delete("/{person_id:person}", status_code=204, responses={**READING, **refusals(409)})
+    async def delete_person(person_id: PersonId, messages: bool = False, user_filter: UserFilter = None) -> None:
+        """Deletes a person for good with the facts, memories and notes that name them; `messages`: those too."""
+        known = await database.read(lambda c: person_meant(c, person_id, user_filter))
+        await eraser.erase_now(known.user_id, "person", str(known.id), messages=messages)
 
     return router
 

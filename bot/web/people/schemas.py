@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from internal.people.model import Circle
+from internal.storage.backup.backup import HELD
 
 
 class PersonOut(BaseModel):
@@ -33,6 +34,13 @@ class SplitPerson(PersonOut):
     """The requested person as he is now, and the `other` one who was merged with him until now."""
 
     other: PersonOut
+
+
+class MessagesAbout(BaseModel):
+    """`backup_days` is how long backups in the data folder hold what is erased."""
+
+    count: int
+    backup_days: int = HELD.days
 
 
 class PeopleOut(BaseModel):

@@ -47,6 +47,7 @@ from bot.web.server.index import index_router
 from bot.web.server.telegram_webhook import Webhook, webhook_router
 from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
+from internal.flows.forgetting.requests import ForgettingService
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
@@ -70,6 +71,7 @@ def build_web(
     archive: Archive,
     graph: Graph | None = None,
     memory: Memory | None = None,
+    eraser: ForgettingService | None = None,
     cypher: Cypher | None = None,
     chronicle: Chronicle | None = None,
     recall: Recall | None = None,
@@ -103,7 +105,7 @@ def build_web(
         index_router(chat_page, mcp, console.url),
         documentation_router(app.title, app.openapi_url or ""),
         health_router(database, metrics, Readiness(database, clock, poll_fresh)),
-        people_router(database, clock, owners, graph.finder if graph is not None else None),
+        people_router(database, clock, owners, graph.finder if graph is not None else None, eraser),
     )
     _add_activity(app, database, owners, stopping or asyncio.Event())
     join(

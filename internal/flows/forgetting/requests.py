@@ -17,6 +17,7 @@ from internal.flows.forgetting import bio_sentences
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
 from internal.flows.forgetting.messages import always_taken, with_quotations
+from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
 from internal.knowledge import fact_repository
@@ -81,11 +82,13 @@ def ask(
         kind, ref_id = (kind, ref_id) if person_id is None else ("person", str(person_id))
     asked = forgettings.pending_of(connection, user_id, kind, ref_id)
     if asked is not None:
+        if messages:
+            take_along(connection, asked, messages)
         return asked
     ref_id = check(connection, user_id, kind, ref_id)
     asked = forgettings.ask(connection, user_id, kind, ref_id, now=now, due_at=now + UNDO_WINDOW)
     hide(connection, asked, messages)
-    append_event(connection, ASKED, asked, now, until=asked.due_at.isoformat())
+    append_event(connection, ASKED, asked, now, until=asked.due_at.isoformat(), messages=len(messages))
     return asked
 
 
@@ -103,11 +106,13 @@ def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: dat
     return asked
 
 
-def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, now: datetime) -> Forgetting:
+def ask_forget(
+    connection: Connection, user_id: int, person_id: int | None, *, now: datetime, messages: Collection[str] = ()
+) -> Forgetting:
     """`ask` for a person (None = everything)."""
     if person_id is None:
         return ask(connection, user_id, "everything", None, now=now)
-    return ask(connection, user_id, "person", str(person_id), now=now)
+    return ask(connection, user_id, "person", str(person_id), now=now, messages=messages)
 
 
 def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting:
@@ -169,13 +174,24 @@ class ForgettingService:
         await self.follow()
         return sum(erased)
 
+    async def messages_with(self, user_id: int, kind: Kind, ref_id: str | None) -> set[str]:
+        """The ids of the messages that may go too: those that state a fact, or are about a person. Raises NotFound."""
+        with acting_for(user_id):
+            checked = await self._database.read(lambda c: check(c, user_id, kind, ref_id)) or ""
+            if kind == "person":
+                return await messages_about(self._database, user_id, int(checked), now=self._clock.now())
+            if kind != "fact":
+                return set()
+            return await self._database.read(lambda c: with_quotations(c, user_id, own_messages(c, user_id, checked)))
+
     async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases something without an undo window and empties the log; with `messages` also those that state a fact.
+        """Erases something without an undo window and empties the log; with `messages` also `messages_with` it.
 
         With a message go the answers that quote it. Raises NotFound, Conflict while it is in use, and
         Refused("owner") for the owner's own entity.
         """
         now = self._clock.now()
+        chosen = await self.messages_with(user_id, kind, ref_id) if messages else set[str]()
 
         def work(connection: Connection) -> tuple[ErasureReport, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
@@ -185,9 +201,7 @@ class ForgettingService:
                 one.id for one in forgettings.due(connection, now, limit=_BATCH)
             }:
                 raise Conflict("a message is being answered; try again in a moment")
-            taken = always_taken(connection, asked)
-            if messages and kind == "fact" and checked:
-                taken = with_quotations(connection, user_id, own_messages(connection, user_id, checked))
+            taken = chosen | always_taken(connection, asked)
             if forgettings.pending(connection, user_id)[1:]:
                 hide(connection, asked, taken)
             report = self._erase(connection, asked, taken, source=f"user:{user_id}")
@@ -248,7 +262,7 @@ class ForgettingService:
         others: list[Forgetting] = []
         if asked.kind != EVERYTHING and forgettings.pending(connection, user_id)[0].id != asked.id:
             others = [one for one in related(connection, asked) if one.id != asked.id]
-        forgettings.close(connection, asked, "done")
+        forgettings.close(connection, asked, "done", at=now)
         report = forgetting_erase.erase(connection, asked, messages, key=self._key, now=now)
         if asked.kind == EVERYTHING:  # of whom nothing is kept, nothing is reported
             return report

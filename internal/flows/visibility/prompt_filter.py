@@ -68,7 +68,7 @@ def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], ke
     going = _going(connection, user_id)
     if not going and not suggestion_repository.any_buried(connection, user_id):
         return [True] * len(said)
-    words = [_words(text) for text, _ in said]
+    words = [words_in(text) for text, _ in said]
     gone = going | _buried(connection, user_id, set().union(*words) - going.keys(), key)
     known = _known(connection, user_id) if gone else set()
     return [
@@ -77,7 +77,7 @@ def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], ke
     ]
 
 
-def _words(text: str) -> set[str]:
+def words_in(text: str) -> set[str]:
     """The folded words of a line, and every pair of neighbours, as in names."""
     single = [key for word in _WORD.findall(text) if len(key := name_key(word)) >= _SHORTEST]
     return {*single, *(f"{one} {other}" for one, other in pairwise(single))}
@@ -89,7 +89,8 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
             ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
-            names = [name for one in forget_repository.profiles(connection, user_id, ids) for name in one.names]
+            profiles = forget_repository.profiles(connection, user_id, ids)
+            names = [name for one in profiles for name in (*one.names, one.username or "")]
             found |= dict.fromkeys(tombstones.word_forms(names), asked.created_at)
     return found
 

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +28,10 @@ T = TypeVar("T")
 
 FOLDER = "backups"
 KEPT = 7
-"""How many backups stay in the folder. Forgotten words leave the last backup once so many newer ones exist."""
+"""How many backups stay in the folder."""
+
+HELD = timedelta(days=7)
+"""How long backups hold what was erased: older ones are deleted then, after a newer one was made."""
 
 STEP_PAGES = 1000
 """About 4 MB a step: the copy can be stopped between two steps."""

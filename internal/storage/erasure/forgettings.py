@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.engine.row_policies import across_owners
@@ -32,7 +32,7 @@ _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A request to forget, executed when `due_at` has come. `ref_id` is None for everything only."""
+    """A request to forget, executed when `due_at` has come; then it is when that was. `ref_id` None is everything."""
 
     user_id: int
     id: str
@@ -126,10 +126,25 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
     return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(*_IN_TURN).limit(limit)).mappings()]
 
 
-def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
-    """Marks it `undone` or `done`. Returns False if it is not pending any more."""
+def first_done(connection: Connection, since: datetime) -> datetime | None:
+    """The time of the first erasure at or after a moment, of any owner."""
+    done = (forgettings.c.state == "done") & (forgettings.c.due_at >= since)
+    found: datetime | None = connection.execute(select(func.min(forgettings.c.due_at)).where(done)).scalar_one()
+    return found
+
+
+def last_done(connection: Connection, until: datetime) -> datetime | None:
+    """The time of the last erasure up to a moment, of any owner."""
+    done = (forgettings.c.state == "done") & (forgettings.c.due_at <= until)
+    found: datetime | None = connection.execute(select(func.max(forgettings.c.due_at)).where(done)).scalar_one()
+    return found
+
+
+def close(connection: Connection, forgetting: Forgetting, state: str, *, at: datetime | None = None) -> bool:
+    """Marks it `undone`, or `done` at a moment. Returns False if it is not pending any more."""
     one = (forgettings.c.user_id == forgetting.user_id) & (forgettings.c.id == forgetting.id)
-    closed = update(forgettings).where(one, forgettings.c.state == "pending").values(state=state)
+    values = {"state": state} | ({} if at is None else {"due_at": at})
+    closed = update(forgettings).where(one, forgettings.c.state == "pending").values(values)
     return connection.execute(closed).rowcount == 1
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, Table, select
 
 from internal.storage.chunks import chunks
 from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.erasure.hidings import Targets
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, hidings, observations, people, segments
 
 
@@ -54,6 +55,21 @@ def sharing(
         found.update(near)
         look += [left.pop(id) for id in near]
     return [one for one in requests if one.id in found]
+
+
+def supporting_messages(connection: Connection, user_id: int, targets: Targets) -> set[str]:
+    """The ids of the messages that support these nodes, edges and parts of profiles."""
+    nodes, edges = targets.get("node", set()), targets.get("edge", set())
+    found = {*targets.get("part", ()), *(f"entity:{node}" for node in nodes)}
+    found |= {f"claim:{row.id}" for row in _rows(connection, user_id, claims, edges, "edge_id")}
+    found |= {f"observation:{row.id}" for row in _rows(connection, user_id, observations, nodes | edges, "target")}
+    supporting = set()
+    for row in _rows(connection, user_id, people, nodes, "entity_id"):
+        found.add(f"person:{row.id}")
+        parts = (evidence.c.user_id == user_id) & evidence.c.target.startswith(f"profile:{row.id}:")
+        supporting |= set(connection.execute(select(evidence.c.message_id).where(parts)).scalars())
+    supporting |= {row.message_id for row in _rows(connection, user_id, evidence, found, "target")}
+    return supporting - {None}
 
 
 def _footprints(

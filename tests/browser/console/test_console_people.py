@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
+from sqlalchemy import Connection
 from support.product.console_people import HOSTILE, LONELY, VIRA, Acquaintances, acquainted
 from support.product.console_product import House, Opened
+
+from internal.dialogue import repository as dialogue
+from internal.people import repository as people
+from internal.people.model import Circle, Person
+from internal.storage.types import new_id
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -137,3 +143,24 @@ async def test_people_on_a_phone_in_the_dark(open_page: OpenPage, known: Acquain
     await expect(alone.page.get_by_role("heading", name="No people yet")).to_be_visible()
     await alone.goto(f"/people?person={known.ids['Maria Koval']}")
     await expect(alone.page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+
+
+async def test_a_person_is_forgotten_with_the_messages(open_page: OpenPage, house: House, known: Acquaintances) -> None:
+    """Asked before: what goes, how many messages stay; a second button takes them along."""
+
+    def met(connection: Connection) -> int:
+        now = house.app.clock.now()
+        dialogue.add(connection, LONELY, "user", "Met Zoya at the market", now=now)
+        zoya = Person(0, LONELY, new_id(), "Zoya", Circle.OTHER, "Sells plums.", now, now)
+        return people.create(connection, zoya, by="archivist", now=now).id
+
+    person_id = await house.app.database.write(met)
+    opened = await open_page(f"/people?person={person_id}", owner=LONELY)
+    page = opened.page
+    await page.get_by_role("button", name="Forget").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("One message about them stays")
+    await opened.accessible()
+    await dialog.get_by_role("button", name="Forget with the message").click()
+    await expect(page.get_by_role("heading", name="No people yet")).to_be_visible()
+    assert await house.app.database.read(lambda c: dialogue.recent(c, LONELY, limit=9)) == []

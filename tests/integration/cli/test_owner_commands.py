@@ -169,6 +169,17 @@ def test_a_fact_is_forgotten_with_the_messages_that_said_it(folder: Path) -> Non
     assert SECRET.encode() not in (folder / "data/laplaced.db").read_bytes()
 
 
+def test_a_person_is_forgotten_with_the_messages_about_him(folder: Path) -> None:
+    """How many there are is asked about first; without the option they stay."""
+    [known_person] = read(folder / "data", lambda c: known.listing(c, OWNER))
+    words = ("forget", "--user", str(OWNER), "--person", str(known_person.id))
+    assert "Messages about it: 1; they stay." in laplaced(*words, asked="n\n").stdout
+    gone = laplaced(*words, "--messages", asked="y\n")
+    assert "Messages about it: 1; they go too." in gone.stdout
+    assert f"forgotten: person {known_person.id} with its messages" in gone.stdout
+    assert SECRET.encode() not in (folder / "data/laplaced.db").read_bytes()
+
+
 def test_what_nothing_explains_is_named_and_shown_again(folder: Path) -> None:
     """Migration 0008 hid some things for no request: `doctor` names the command that shows them."""
     person = "SELECT entity_id FROM people WHERE user_id = 500"

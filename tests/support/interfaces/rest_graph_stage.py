@@ -225,6 +225,7 @@ async def stage(
             MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
         ),
         chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
+        eraser=eraser,
         memory=Memory(memory_eraser(eraser), maintain, search),
         cypher=Cypher(mirrors.query, mirrors.rebuild),
         console=Console(KEY, CALLER_KEY),

@@ -37,6 +37,20 @@ people-aliases = Also called
 people-by-owner = set by hand
 people-edit = Edit
 people-merge = Merge
+people-forget = Forget
+people-forget-title = Forget { $name } for good?
+people-forget-text = The profile goes, and every fact, memory, task and note that names this person. { $count ->
+    [0] No message is about them.
+    [1] One message about them stays: it can still be found and exported, but answers won't quote it. It can be erased too.
+   *[other] { $count } messages about them stay: they can still be found and exported, but answers won't quote them. They can be erased too.
+} Backups may hold it all for { $days } more { $days ->
+    [one] day
+   *[other] days
+}. This cannot be undone.
+people-forget-about = { $count ->
+    [1] Forget with the message
+   *[other] Forget with { $count } messages
+}
 people-in-graph = In the graph
 people-facts = Facts over time
 people-facts-none = No facts yet

@@ -12,6 +12,7 @@ from bot.console.elements import card, chip, icon_button, trouble_notice, words
 from bot.console.page_context import PageContext, initials
 from bot.console.pages.people.circles import circle_name, circle_tone
 from bot.console.pages.people.edit import edit_dialog
+from bot.console.pages.people.forget import forget_dialog
 from bot.console.pages.people.history import lay_history
 from bot.console.pages.people.mentions import lay_mentions
 from bot.console.pages.people.merge import merge_dialog, split_dialog
@@ -89,6 +90,7 @@ class _Profile:
         say = self._context.say
         act("edit", say("people-edit"), partial(edit_dialog, self._context, person, self._edit))
         act("merge", say("people-merge"), partial(merge_dialog, self._context, person, self._merge))
+        act("delete", say("people-forget"), partial(self._forget, person))
         with ui.element("a").classes("act") as link:
             link.props["href"] = self._context.at("/graph", node=known["node_id"])
             ui.icon("hub").props("aria-hidden=true")
@@ -122,6 +124,10 @@ class _Profile:
                     act("call_split", say("people-split"), split).classes("small")
 
     # What is done
+
+    async def _forget(self, person: Json) -> None:
+        with trouble_notice(self._context):
+            await forget_dialog(self._context, person)
 
     async def _edit(self, person: Json, changes: Json) -> None:
         """Raises Trouble."""

@@ -19,6 +19,7 @@ from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.operations.model_call_log import KEPT as CALLS_KEPT
 from internal.flows.views.status import Status, read_status
 from internal.graph.mirror.repository import lag as mirror_lag
+from internal.storage.backup.backup import HELD
 from internal.storage.erasure import forgettings
 
 
@@ -90,7 +91,7 @@ async def privacy(message: Message, chat: Chat, services: Services) -> None:
     transport = phrase(lang, "privacy-local" if services.config.local_telegram else "privacy-telegram")
     models = phrase(lang, "privacy-provider", hosts=", ".join(hosts)) if hosts else phrase(lang, "privacy-offline")
     values = {"transport": Markdown(transport), "models": Markdown(models)}
-    await chat.say(phrase(lang, "privacy", days=CALLS_KEPT.days, **values))
+    await chat.say(phrase(lang, "privacy", days=CALLS_KEPT.days, held=HELD.days, **values))
 
 
 def _providers(config: Config) -> list[str]:

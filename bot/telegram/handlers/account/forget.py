@@ -12,6 +12,7 @@ from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import (
     Button,
     FactButton,
+    ForgetAboutButton,
     ForgetButton,
     ForgetFactButton,
     ForgetSaidButton,
@@ -35,11 +36,13 @@ from internal.dialogue import repository as dialogue
 from internal.errors import NotFound
 from internal.flows.forgetting import bio_sentences, erase, requests
 from internal.flows.forgetting.bio_sentences import Remaining
+from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.visibility.fact_messages import own_messages
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service
 from internal.people.model import Person
+from internal.storage.backup.backup import HELD
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import Forgetting
 
@@ -53,7 +56,7 @@ _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 async def forget(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     if command.args:
         found = [] if _is_everything(command.args) else await find(command.args, chat.user, services)
-        await _confirm_named(command.args, found, chat)
+        await _confirm_named(command.args, found, chat, services)
         return
     user = chat.user
     everything = button(label(user.lang, "forget-button-everything"), ForgetButton(owner=user.user_id))
@@ -63,15 +66,15 @@ async def forget(message: Message, command: CommandObject, chat: Chat, services:
 async def name_typed(message: Message, chat: Chat, services: Services) -> None:
     name = answer_text(message)
     found = [] if _is_everything(name) else await find_answer(message, chat.user, services)
-    await _confirm_named(name, found, chat)
+    await _confirm_named(name, found, chat, services)
 
 
-async def _confirm_named(name: str, found: list[Person], chat: Chat) -> None:
+async def _confirm_named(name: str, found: list[Person], chat: Chat, services: Services) -> None:
     user = chat.user
     if _is_everything(name):
-        await chat.say(*_confirmation(user, None))
+        await chat.say(*await _confirmation(user, None, services))
     elif len(found) == 1:
-        await chat.say(*_confirmation(user, found[0]))
+        await chat.say(*await _confirmation(user, found[0], services))
     elif found:
         rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
         await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
@@ -82,7 +85,7 @@ async def _confirm_named(name: str, found: list[Person], chat: Chat) -> None:
 async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
     known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
     await chat.toast()
-    await chat.edit(*_confirmation(chat.user, known))
+    await chat.edit(*await _confirmation(chat.user, known, services))
 
 
 async def everything_or_person_pressed(
@@ -92,14 +95,19 @@ async def everything_or_person_pressed(
     if callback_data.person:
         known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
     await chat.toast()
-    await chat.edit(*_confirmation(chat.user, known))
+    await chat.edit(*await _confirmation(chat.user, known, services))
 
 
-async def forget_confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+async def forget_confirmed(
+    query: CallbackQuery, callback_data: ForgetButton | ForgetAboutButton, chat: Chat, services: Services
+) -> None:
     user, person_id, now = chat.user, callback_data.person or None, services.clock.now()
+    messages: set[str] = set()
+    if isinstance(callback_data, ForgetAboutButton):
+        messages = await messages_about(services.database, user.user_id, callback_data.person, now=now)
 
     def work(connection: Connection) -> tuple[Forgetting, str]:
-        asked = requests.ask_forget(connection, user.user_id, person_id, now=now)
+        asked = requests.ask_forget(connection, user.user_id, person_id, now=now, messages=messages)
         return asked, _name(connection, asked)
 
     asked, name = await services.write(work)
@@ -108,6 +116,8 @@ async def forget_confirmed(query: CallbackQuery, callback_data: ForgetButton, ch
         text = phrase(user.lang, "forget-everything-done", minutes=_UNDO_MINUTES)
     else:
         text = phrase(user.lang, "forget-person-done", name=name, minutes=_UNDO_MINUTES)
+        if messages:
+            text = f"{text}\n{phrase(user.lang, 'forget-person-messages-done', count=len(messages))}"
     await chat.toast()
     await chat.edit(text, [[undo]])
 
@@ -245,13 +255,19 @@ def _is_everything(name: str) -> bool:
     return name.strip().casefold() in _EVERYTHING
 
 
-def _confirmation(user: User, person: Person | None) -> tuple[str, Rows]:
-    key = "forget-everything-confirm" if person is None else "forget-person-confirm"
-    text = phrase(user.lang, key, name=person.display_name if person else "")
+async def _confirmation(user: User, person: Person | None, services: Services) -> tuple[str, Rows]:
+    """What goes and what stays, and the offer to erase the messages about a person too."""
     sure = ForgetButton(owner=user.user_id, person=person.id if person else 0, sure=True)
     yes = button(label(user.lang, "forget-button-yes"), sure)
     no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
-    return text, [[yes, no]]
+    if person is None:
+        return phrase(user.lang, "forget-everything-confirm", days=HELD.days), [[yes, no]]
+    about = await messages_about(services.database, user.user_id, person.id, now=services.clock.now())
+    count = len(about)
+    text = phrase(user.lang, "forget-person-confirm", name=person.display_name, count=count, days=HELD.days)
+    too = ForgetAboutButton(owner=user.user_id, person=person.id)
+    offer = button(label(user.lang, "forget-button-about", count=count), too)
+    return text, [[yes], [offer], [no]] if about else [[yes, no]]
 
 
 def _name(connection: Connection, asked: Forgetting) -> str:
@@ -265,6 +281,7 @@ def router() -> Router:
     built.message.register(name_typed, Answers("forget"))
     built.callback_query.register(person_pressed, PersonButton.filter(F.action == PersonAction.FORGET))
     built.callback_query.register(forget_confirmed, ForgetButton.filter(F.sure))
+    built.callback_query.register(forget_confirmed, ForgetAboutButton.filter())
     built.callback_query.register(everything_or_person_pressed, ForgetButton.filter())
     built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
     built.callback_query.register(fact_pressed, ForgetFactButton.filter())

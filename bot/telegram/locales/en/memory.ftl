@@ -30,13 +30,31 @@ status-spent-unlimited = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2
 
 forget-ask = What should I forget? Send a person's name, or press the button to erase everything.
 forget-button-everything = Forget everything
-forget-person-confirm = Forget { $name }? The profile is deleted, with everything I learned about this person.
-forget-everything-confirm = Erase **everything**: our messages, the people, all I remember? We'd start with a clean slate.
+forget-person-confirm = Forget { $name }? The profile goes, and every fact, memory, task and note that names this person. { $count ->
+    [0] None of our messages is about them.
+    [1] One message about them stays in our chat: it can still be found and exported, but I won't quote it. The second button erases it too.
+   *[other] { $count } messages about them stay in our chat: they can still be found and exported, but I won't quote them. The second button erases them too.
+} Backups may hold it all for { $days } more { $days ->
+    [one] day
+   *[other] days
+}.
+forget-button-about = { $count ->
+    [1] Yes, and the message
+   *[other] Yes, and the messages: { $count }
+}
+forget-everything-confirm = Erase **everything**: our messages, the people, all I remember? We'd start with a clean slate. Backups may hold it for { $days } more { $days ->
+    [one] day
+   *[other] days
+}.
 forget-button-yes = Yes, forget
 forget-person-done = Forgetting { $name }. You can still change your mind for { $minutes } { $minutes ->
     [one] minute
    *[other] minutes
 }.
+forget-person-messages-done = { $count ->
+    [1] The message goes too, with everything I know only from it.
+   *[other] { $count } messages go too, with everything I know only from them.
+}
 forget-everything-done = Forgetting everything. You can still change your mind for { $minutes } { $minutes ->
     [one] minute
    *[other] minutes
@@ -57,7 +75,10 @@ privacy =
     }, all that I showed the model, with its replies in full.
     __Where.__ In a database on the machine I run on. Its owner could technically look inside; other users of the bot can't.
     __Who else sees it.__ { $transport } { $models }
-    __How to delete.__ /forget erases a person or everything, /export gives you a copy.
+    __How to delete.__ /forget erases everything, or a person with what I know; the messages about the person stay in our chat unless you erase them too. /export gives you a copy. Backups may hold what was erased for { $held } more { $held ->
+        [one] day
+       *[other] days
+    }.
 privacy-telegram = Messages travel through Telegram.
 privacy-local = There is no real Telegram here: the chat runs on the same machine.
 privacy-offline = The models run on the same machine, and your words go nowhere else.

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, insert, update
+from sqlalchemy import Connection, delete, insert, update
 from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label, phrase
@@ -14,10 +14,12 @@ from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
+from internal.dialogue import repository as dialogue
 from internal.errors import StorageError
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService
 from internal.flows.operations.model_call_log import KEPT
+from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph.mirror.repository import move_cursor, newest
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import changes, inbox, messages, runs, users
@@ -188,7 +190,7 @@ async def test_a_person_is_forgotten_and_brought_back(world: World, lang: Langua
     await world.admit(2, "Taras", lang)
     peter = await world.person("Пётр", owner=2)
     asked = only(await world.send("/forget пётр", 2))
-    assert asked.text == text(lang, "forget-person-confirm", name="Пётр")
+    assert asked.text == text(lang, "forget-person-confirm", name="Пётр", count=0, days=7)
     done = only(await world.press(asked.buttons[label(lang, "forget-button-yes")], 2))
     assert done.text == text(lang, "forget-person-done", name="Пётр", minutes=10)
     assert await world.known(peter.id, 2) is None
@@ -198,6 +200,29 @@ async def test_a_person_is_forgotten_and_brought_back(world: World, lang: Langua
     back = await world.known(peter.id, 2)
     assert back is not None
     assert back.display_name == "Пётр"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_messages_about_a_person_are_offered_too(world: World, lang: Language) -> None:
+    """How many there are is said before; one undo brings all of it back, and without the offer they stay."""
+    await world.admit(2, "Taras", lang)
+    peter = await world.person("Пётр", owner=2)
+
+    def said(connection: Connection) -> list[str]:
+        lines = ("Видел Петра", "Пётр заболел", "Хороший день")
+        return [dialogue.add(connection, 2, "user", line, now=world.clock.now()).id for line in lines]
+
+    first, second, _ = await world.write(said)
+    asked = only(await world.send("/forget пётр", 2))
+    assert asked.text == text(lang, "forget-person-confirm", name="Пётр", count=2, days=7)
+    done = only(await world.press(asked.buttons[label(lang, "forget-button-about", count=2)], 2))
+    assert done.text.endswith(text(lang, "forget-person-messages-done", count=2))
+    assert await world.known(peter.id, 2) is None
+    assert await world.write(lambda c: messages_to_forget(c, 2)) == {first, second}
+    await world.press(done.buttons[label(lang, "forget-button-undo")], 2)
+    assert await world.write(lambda c: messages_to_forget(c, 2)) == set()
+    await world.press(asked.buttons[label(lang, "forget-button-yes")], 2)
+    assert await world.write(lambda c: messages_to_forget(c, 2)) == set()
 
 
 async def test_confirming_twice_forgets_once(world: World) -> None:
@@ -231,7 +256,7 @@ async def test_everything_is_forgotten_only_after_a_confirmation(world: World, w
     asked = only(await world.send(way))
     if way == "/forget":
         asked = only(await world.press(asked.buttons["Forget everything"]))
-    assert asked.text == text("en", "forget-everything-confirm")
+    assert asked.text == text("en", "forget-everything-confirm", days=7)
     assert await world.known(peter.id) == peter
     done = only(await world.press(asked.buttons["Yes, forget"]))
     assert done.text == text("en", "forget-everything-done", minutes=10)
@@ -247,7 +272,9 @@ async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
     await world.send("/forget")
     choice = only(await world.send("ivan"))
     assert len(choice.buttons) == 2
-    assert only(await world.press(choice.buttons["Ivan"])).text == text("en", "forget-person-confirm", name="Ivan")
+    assert only(await world.press(choice.buttons["Ivan"])).text == text(
+        "en", "forget-person-confirm", name="Ivan", count=0, days=7
+    )
     await world.send("/forget")
     assert only(await world.send("Зинаида")).text == text("en", "person-unknown", name="Зинаида")
 

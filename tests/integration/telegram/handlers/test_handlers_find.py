@@ -40,7 +40,9 @@ async def test_a_name_is_found_in_any_form(world: World) -> None:
         assert only(await world.send(f"/person {typed}")).text.startswith(meant), typed
         await world.send("/person")
         assert only(await world.send(typed)).text.startswith(meant), typed
-        assert only(await world.send(f"/forget {typed}")).text == text("forget-person-confirm", name=meant)
+        assert only(await world.send(f"/forget {typed}")).text == text(
+            "forget-person-confirm", name=meant, count=0, days=7
+        )
         await world.press(f"p:1:{other.id}:m")
         merge = only(await world.send(typed))
         assert merge.text == text("merge-confirm", source="Зинаида", target=meant)

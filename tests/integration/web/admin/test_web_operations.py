@@ -10,6 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection
 
+from bot.application.backups import Backups
 from bot.application.operations import Operations
 from bot.application.owner_data import OwnerData
 from bot.web.http.owners import Owners
@@ -60,7 +61,9 @@ async def operator(
 
     clock = SystemClock()
     config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path)})
-    operations = Operations(config, database, clock, take_up=taken.take_up, on_backup=taken.backups.append)
+    operations = Operations(
+        Backups(config, database, clock, taken.backups.append), database, clock, take_up=taken.take_up
+    )
     app = build_web(
         database=database,
         metrics=metrics,

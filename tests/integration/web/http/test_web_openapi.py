@@ -77,10 +77,12 @@ CALLS = frozenset(
     GET /people
     POST /people/merge
     GET /people/search
+    DELETE /people/{person_id}
     GET /people/{person_id}
     PATCH /people/{person_id}
     GET /people/{person_id}/known
     GET /people/{person_id}/mentions
+    GET /people/{person_id}/messages
     POST /people/{person_id}/split
     GET /readyz
     GET /snapshots
@@ -186,6 +188,7 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
         "PATCH /people/{person_id}": ("person_id", person.id),
         "GET /people/{person_id}/known": ("person_id", person.id),
         "GET /people/{person_id}/mentions": ("person_id", person.id),
+        "GET /people/{person_id}/messages": ("person_id", person.id),
         "DELETE /tasks/{task_id}": ("task_id", dropped),
         "GET /tasks/{task_id}": ("task_id", task),
         "PATCH /tasks/{task_id}": ("task_id", task),
@@ -224,7 +227,7 @@ async def test_a_body_has_an_end(sole: Stage) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/people/1", "GET, PATCH"),
+        ("PUT", "/people/1", "DELETE, GET, PATCH"),
         ("PATCH", "/people/merge", "POST"),
         ("POST", "/people/search", "GET"),
         ("PUT", "/graph/episodes", "GET, POST"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 from support.interfaces.rest_graph_stage import ANNA, BORIS, EXPECTED, Stage
 
+from internal.dialogue import repository as dialogue
 from internal.people.model import Person
 
 
@@ -141,3 +143,21 @@ async def test_people_are_found_by_meaning_and_by_name(known: Stage, petrov: Per
         (f"user_id={ANNA}&query=x&limit=101", 422),
     ):
         assert (await known.client.get(f"/people/search?{query}")).status_code == status
+
+
+async def test_a_person_is_deleted_and_the_messages_only_if_asked(known: Stage, petrov: Person, olena: Person) -> None:
+    """How many are about the person is asked before; they stay, unless they are to go too."""
+
+    def said(connection: Connection) -> None:
+        for text in ("Видела Петрова", "Met Olena", "Хороший день"):
+            dialogue.add(connection, ANNA, "user", text, now=known.clock.now())
+
+    await known.database.write(said)
+    assert (await known.client.get(f"/people/{petrov.id}/messages")).json() == {"count": 1, "backup_days": 7}
+    assert (await known.client.delete(f"/people/{petrov.id}?user_id={BORIS}")).status_code == 404
+    assert (await known.client.delete(f"/people/{petrov.id}")).status_code == 204
+    assert (await known.client.get(f"/people/{petrov.id}")).status_code == 404
+    assert (await known.client.delete(f"/people/{olena.id}?messages=true")).status_code == 204
+    left = await known.database.read(lambda c: dialogue.recent(c, ANNA, limit=9))
+    assert [one.content for one in left] == ["Видела Петрова", "Хороший день"]
+    assert (await known.client.get(f"/people/{olena.id}/messages")).status_code == 404

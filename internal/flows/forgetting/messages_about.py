@@ -1,0 +1,62 @@
+"""The messages about a person: they stay when the person is forgotten, unless they are forgotten too."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue.model import Message
+from internal.dialogue.reply_source_repository import citing
+from internal.dialogue.search_item_repository import words_of
+from internal.flows.forgetting.erasure_preview import preview
+from internal.flows.forgetting.messages import with_quotations
+from internal.flows.visibility.prompt_filter import words_in
+from internal.people import forget_repository, tombstones
+from internal.people import repository as people
+from internal.people import service as people_service
+from internal.storage.database import Database
+from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.erasure.shared_support import supporting_messages
+
+
+async def messages_about(database: Database, user_id: int, person_id: int, *, now: datetime) -> set[str]:
+    """The ids of the messages that name a person in any form, or support what goes with the person.
+
+    Also the answers that quote one of these. Raises NotFound. A long log is read without holding up those who write.
+    """
+    supporting = await database.write(partial(_supporting, user_id=user_id, person_id=person_id, now=now))
+    return await database.read(partial(_with_naming, user_id=user_id, person_id=person_id, supporting=supporting))
+
+
+def _supporting(connection: Connection, *, user_id: int, person_id: int, now: datetime) -> set[str]:
+    person = people_service.person(connection, user_id, person_id)
+    asked = Forgetting(user_id, "", "person", str(person.id), now, now)
+    return supporting_messages(connection, user_id, preview(connection, user_id, [asked], now=now)[asked.id])
+
+
+def _with_naming(connection: Connection, *, user_id: int, person_id: int, supporting: set[str]) -> set[str]:
+    ids = {person_id} | people.sources_of(connection, user_id, person_id)
+    profiles = forget_repository.profiles(connection, user_id, ids)
+    others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
+    others.append(users.get(connection, user_id).name)
+    names = [name for one in profiles for name in (*one.names, one.username or "")]
+    forms = tombstones.word_forms(names) - tombstones.word_forms(others)
+    accounts = {one.telegram_id for one in profiles} - {None}
+
+    def names_him(message: Message) -> bool:
+        said_by = message.forward.user_id if message.forward else None
+        shown = {attachment.get("telegram_id") for attachment in message.attachments}
+        return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(words_in(words_of(message)))
+
+    named = {one.id for one in dialogue_erasing.every(connection, user_id) if names_him(one)}
+    # An answer that quotes one of them names the person itself; one that only cites it need not.
+    found = named | with_quotations(connection, user_id, supporting - named)
+    new = found
+    while new:
+        new = citing(connection, user_id, new) - found
+        found = found | new
+    return found
