@@ -6,13 +6,12 @@ import asyncio
 import os
 import select
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support.paths import TESTS
-from support.product.program import BEFORE_PYTHON, BOT, ROOT, started
+from support.product.program import BEFORE_PYTHON, BOT, ROOT, RUN, started
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], **BEFORE_PYTHON}
 PORTS = (
@@ -77,13 +76,28 @@ async def test_processes_that_run_at_once_end_apart(tmp_path: Path) -> None:
             await bot.wait()
 
 
-def test_forked_processes_end_with_who_started_them(tmp_path: Path) -> None:
-    """A driver that is killed leaves no bot behind."""
+async def test_forked_processes_end_with_who_started_them(tmp_path: Path) -> None:
+    """A driver that is killed leaves no bot behind; what another one started by the same starter goes on."""
+    (tmp_path / "ours").mkdir()
+    ours = await started(BOT, ["run"], ENVIRONMENT | dict.fromkeys(PORTS, "0"), tmp_path / "ours")
     command = [sys.executable, "-c", DRIVER, str(TESTS), str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as driver:
-        assert driver.stdout is not None
-        watch = os.pidfd_open(int(driver.stdout.readline()))
-        driver.kill()
-    readable, _, _ = select.select([watch], [], [], 20)
+    same_run = os.environ | {RUN: os.environ.get(RUN, str(os.getpid()))}
+    driver = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=same_run, stdout=asyncio.subprocess.PIPE)
+    assert driver.stdout is not None
+    watch = os.pidfd_open(int(await driver.stdout.readline()))
+    driver.kill()
+    await driver.wait()
+    readable, _, _ = await asyncio.to_thread(select.select, [watch], [], [], 20)
     os.close(watch)
     assert readable, "the bot outlived the one who started it"
+    assert ours.returncode is None
+    ours.terminate()
+    await ours.communicate()
+
+
+async def test_a_sitecustomize_acts_in_a_forked_process(tmp_path: Path) -> None:
+    """What is first on PYTHONPATH is heeded as by an interpreter that starts, before the program."""
+    (tmp_path / "sitecustomize.py").write_text("print('before all')\n")
+    process = await started(BOT, ["--version"], ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, tmp_path)
+    out, _ = await process.communicate()
+    assert out.startswith(b"before all\nlaplaced")

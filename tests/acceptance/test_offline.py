@@ -131,12 +131,13 @@ async def test_three_people_are_remembered_over_stops_and_kills(tmp_path: Path) 
 
 async def test_the_terminal_says_what_answers(tmp_path: Path) -> None:
     """At start the bot says where to write to it, and that no real Telegram and no real model is used."""
-    async with product(tmp_path, scripted=False, own_telegram=False, fresh=True) as (bot, _):
+    async with product(tmp_path, scripted=False, own_telegram=False, fresh=True, **_guarded(tmp_path)) as (bot, _):
         await bot.start()
         said = "\n".join(bot.output)
         assert f"Open {bot.chat_page} and write to Laplaced" in said
         assert "the offline models answer" in said
         assert await _stopped_within(bot, 25) == 0
+    assert not (tmp_path / "left.log").exists()
 
 
 async def test_the_guard_of_these_tests_sees_what_leaves(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Browser
 from support.product.browser_chat import Chat
+from support.product.program import local_telegram
 
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from bot.simulator.screenshot import chromium
 
 
@@ -22,7 +23,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def local(tmp_path_factory: Any) -> AsyncIterator[LocalTelegram]:
-    async with start_local_telegram(tmp_path_factory.mktemp("telegram")) as local:
+    async with local_telegram(tmp_path_factory.mktemp("telegram")) as local:
         yield local
 
 

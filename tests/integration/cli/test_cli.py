@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
 from support.paths import ROOT
+from support.product.program import BEFORE_PYTHON, BOT, completed
 
 from bot.cli.main import main
 from bot.web.admin.archive import ArchiveReport, archive_router
@@ -69,15 +70,7 @@ HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic
 def called(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """`laplaced WORDS` in an empty folder, without the settings of whoever runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")}
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *words],
-        cwd=folder,
-        env=kept | {"PYTHONPATH": str(ROOT)} | environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return completed(BOT, words, kept | BEFORE_PYTHON | environ, folder)
 
 
 def called_here(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -89,9 +82,10 @@ def called_here(folder: Path, *words: str, **environ: str) -> subprocess.Complet
     return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
 
 
-def test_help_names_every_command(tmp_path: Path) -> None:
+def test_help_names_every_command() -> None:
     """A bare --help lists what there is, on stdout."""
-    told = called(tmp_path, "--help")
+    command = [sys.executable, "-m", BOT, "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (0, "")
     everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "key", "logout", "mcp"]
     rare = [

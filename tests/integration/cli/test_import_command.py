@@ -6,14 +6,13 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, insert
-from support.paths import ROOT
+from support.product.program import BEFORE_PYTHON, BOT, completed
 
 from bot.application.bootstrap import open_app
 from bot.application.rest import open_rest
@@ -48,15 +47,7 @@ async def folder(tmp_path: Path) -> Path:
 
 def imported(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")}
-    return subprocess.run(
-        [sys.executable, "-m", "bot", "import", "--user", str(OWNER), *words],
-        cwd=folder,
-        env=kept | {"PYTHONPATH": str(ROOT)} | environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return completed(BOT, ["import", "--user", str(OWNER), *words], kept | BEFORE_PYTHON | environ, folder)
 
 
 def export(path: Path, messages: int, per_day: int = 3) -> Path:

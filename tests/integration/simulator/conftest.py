@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest_asyncio
 from support.interfaces.simulator_stage import Stage
+from support.product.program import local_telegram
 
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: Any) -> AsyncIterator[LocalTelegram]:
     data_dir: Path = tmp_path_factory.mktemp("telegram")
-    async with start_local_telegram(data_dir) as local:
+    async with local_telegram(data_dir) as local:
         yield local
 
 

@@ -13,21 +13,20 @@ from pathlib import Path
 import httpx
 import pytest
 from support.interfaces.simulator_stage import Stage, bot_for, eventually
+from support.product.program import BEFORE_PYTHON, ROOT, TELEGRAM, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegramFailed, start_local_telegram
 
 
-async def child(*arguments: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot.simulator.local_telegram", "--token", "5:x", *arguments,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+async def child(folder: Path, *, fresh: bool = False) -> Process:
+    arguments = ["--token", "5:x", "--data-dir", str(folder), "--port", "0"]
+    return await started(TELEGRAM, arguments, os.environ | BEFORE_PYTHON, ROOT, fresh=fresh)
 
 
 async def test_ready_line_is_all_it_prints_and_sigterm_ends_it_well(tmp_path: Path) -> None:
     """Standard output is one line with the address; SIGTERM ends the process with code 0 at once, even mid-poll."""
-    process = await child("--data-dir", str(tmp_path), "--port", "0")
+    process = await child(tmp_path, fresh=True)
     assert process.stdout is not None
     url = (await process.stdout.readline()).decode().removeprefix("READY ").strip()
     async with httpx.AsyncClient(base_url=url, timeout=30) as http:
@@ -43,7 +42,7 @@ async def test_ready_line_is_all_it_prints_and_sigterm_ends_it_well(tmp_path: Pa
 
 async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_path: Path) -> None:
     """A bot killed in the middle of a call leaves no trace: nothing is processed, nothing is complained of."""
-    process = await child("--data-dir", str(tmp_path), "--port", "0")
+    process = await child(tmp_path)
     assert process.stdout is not None
     url = (await process.stdout.readline()).decode().removeprefix("READY ").strip()
     port = int(url.rsplit(":", 1)[1])
@@ -95,21 +94,21 @@ async def test_taken_port_is_named(tmp_path: Path) -> None:
         holder.listen()
         port = holder.getsockname()[1]
         with pytest.raises(LocalTelegramFailed, match=f"port {port} is taken"):
-            async with start_local_telegram(tmp_path, port=port):
+            async with local_telegram(tmp_path, port=port):
                 pass
 
 
 async def test_folder_has_one_owner(tmp_path: Path) -> None:
     """A second local Telegram on the same folder is refused."""
-    async with start_local_telegram(tmp_path):
+    async with local_telegram(tmp_path):
         with pytest.raises(LocalTelegramFailed, match="another local Telegram uses"):
-            async with start_local_telegram(tmp_path):
+            async with local_telegram(tmp_path):
                 pass
 
 
 async def test_everything_survives_a_crash(tmp_path: Path) -> None:
     """After SIGKILL and a restart on the same port: people, messages, queue, menus and growing ids are all there."""
-    async with start_local_telegram(tmp_path) as local, ControlClient(local.url) as control:
+    async with local_telegram(tmp_path) as local, ControlClient(local.url) as control:
         before = await control.say(1001, "до аварії")
         await control.request("POST", "/users", {"id": 55, "first_name": "Ганна"})
         bot = bot_for(local)
@@ -118,7 +117,7 @@ async def test_everything_survives_a_crash(tmp_path: Path) -> None:
         await local.kill()
         await local.restart()
         assert local.url == url
-    async with start_local_telegram(tmp_path) as local, ControlClient(local.url) as control:
+    async with local_telegram(tmp_path) as local, ControlClient(local.url) as control:
         await bot.session.close()
         stage = Stage(local)
         after = await stage.say(55, "після")
@@ -149,7 +148,7 @@ async def test_supervised_child_comes_back(tmp_path: Path) -> None:
 
 async def test_first_people(tmp_path: Path) -> None:
     """A fresh data folder has one person for each language."""
-    async with start_local_telegram(tmp_path) as local, ControlClient(local.url) as control:
+    async with local_telegram(tmp_path) as local, ControlClient(local.url) as control:
         users = (await control.request("GET", "/users"))["users"]
     assert [(user["first_name"], user["language_code"]) for user in users] == [
         ("Олена", "uk"),
@@ -173,7 +172,7 @@ async def test_what_people_wrote_is_closed_to_other_users(tmp_path: Path) -> Non
     folder.mkdir()
     folder.chmod(0o755)
     (folder / "local_telegram.db").touch(0o644)
-    async with start_local_telegram(folder) as local, ControlClient(local.url) as people:
+    async with local_telegram(folder) as local, ControlClient(local.url) as people:
         await people.add_user("Марія")
         modes = {path.name: path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))}
     assert {"local-telegram", "local_telegram.db", "local_telegram.db-wal"} <= modes.keys()

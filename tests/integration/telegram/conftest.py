@@ -5,9 +5,10 @@ import pytest
 import pytest_asyncio
 from support.interfaces.handler_stage import World
 from support.interfaces.telegram_stage import BotStage, bot_stage
+from support.product.program import local_telegram
 from support.stores.ready_stores import ready
 
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from internal.config import Config
 from internal.storage.database import Database
 from internal.storage.migration import migrate
@@ -28,7 +29,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalTelegram]:
     """A real local Telegram, one for each test module."""
-    async with start_local_telegram(tmp_path_factory.mktemp("telegram")) as local:
+    async with local_telegram(tmp_path_factory.mktemp("telegram")) as local:
         yield local
 
 

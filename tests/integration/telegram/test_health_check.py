@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from support.product.program import local_telegram
 
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from bot.telegram.health_check import check_telegram
 from internal.config import TelegramConfig, WebhookConfig
 from internal.flows.operations.health_checks import Level
@@ -26,7 +27,7 @@ def now() -> datetime:
 
 @pytest.fixture
 async def telegram(tmp_path: Path) -> AsyncIterator[LocalTelegram]:
-    async with start_local_telegram(tmp_path) as started:
+    async with local_telegram(tmp_path) as started:
         yield started
 
 

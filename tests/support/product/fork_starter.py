@@ -7,10 +7,11 @@ takes an environment, a folder and streams of its own, like a process that a she
 from its beginning and ends as Python ends: configuration, lock, database, migration, recovery, Telegram, HTTP,
 everything is done there. Its children (the language process) are started by itself, as always.
 
-Standard input is a socket. An order is one message on it: the environment, the folder, the module and its arguments as
-JSON, and with it four descriptors: stdin, stdout, stderr, and a pipe to which the process id is written at once, and
-later how the process ended (its exit status, -9 for SIGKILL). When the socket's other end is closed, whatever runs is
-killed. The arguments of this program are the modules to import.
+Standard input is a socket at which drivers of the same user connect: the workers of a run of tests share one starter.
+An order is one message: the environment, the folder, the module and its arguments as JSON, and with it four
+descriptors: stdin, stdout, stderr, and a pipe to which the process id is written at once, and later how the process
+ended (its exit status, -9 for SIGKILL). When a driver's connection is closed, whatever runs for it is killed; with the
+last one this process ends. The arguments of this program are the modules to import.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ import runpy
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
 LONGEST_ORDER = 200_000
+FIRST_DRIVER_WITHIN_S = 60
+"""The one who started this process may be killed before it connects."""
 STREAMS = 4
 """stdin, stdout, stderr, and where the end is told."""
 READS_ENVIRONMENT = ("internal.storage.crash_points",)
@@ -50,10 +54,13 @@ class Order:
         for stream in self.streams:
             os.close(stream)
         os.chdir(self.folder)
+        python_path = os.environ["PYTHONPATH"]
         os.environ.clear()
         os.environ.update(self.environment)
         time.tzset()
         sys.path[0] = self.folder  # as `python -m` has it
+        if before := self.environment["PYTHONPATH"].removesuffix(python_path):
+            _customize(before.rstrip(os.pathsep))
         sys.argv = [self.module, *self.arguments]
         for name in READS_ENVIRONMENT:
             if name in sys.modules:
@@ -61,60 +68,110 @@ class Order:
         runpy.run_module(self.module, run_name="__main__", alter_sys=True)
 
 
+def _customize(folder: str) -> None:
+    """As an interpreter does when it starts: what is first on PYTHONPATH holds a `sitecustomize`."""
+    sys.path.insert(1, folder)
+    sys.modules.pop("sitecustomize", None)
+    importlib.import_module("sitecustomize")
+
+
+@dataclass
+class Running:
+    """A copy, the pipe at whose other end its end is told, and who ordered it."""
+
+    pid: int
+    report: int
+    driver: int
+
+
 @dataclass
 class Starter:
-    """Forks at each order until the driver is gone. `running` has the pipe of each process by its descriptor."""
+    """Forks at each order until the last driver is gone. What runs is known by the descriptor of its process."""
 
-    driver: socket.socket
-    running: dict[int, tuple[int, int]] = field(default_factory=dict)
+    door: socket.socket
+    drivers: dict[int, socket.socket] = field(default_factory=dict)
+    running: dict[int, Running] = field(default_factory=dict)
 
     def serve(self) -> Order | None:
-        """In a copy: what it is to become. In the starter itself: None, when the driver is gone."""
+        """In a copy: what it is to become. In the starter itself: None, when all drivers are gone."""
         waiting = select.poll()
-        waiting.register(self.driver, select.POLLIN)
+        waiting.register(self.door, select.POLLIN)
         while True:
-            for ready, _ in waiting.poll():
-                if ready != self.driver.fileno():
-                    waiting.unregister(ready)
-                    self._ended(ready)
-                    continue
-                words, streams, _, _ = socket.recv_fds(self.driver, LONGEST_ORDER, STREAMS)
-                if not words:
-                    self._kill_all()
-                    return None
-                order = Order(**json.loads(words), streams=list(streams))
-                if (watch := self._fork(order)) is None:
+            happened = waiting.poll(None if self.drivers else FIRST_DRIVER_WITHIN_S * 1000)
+            if not happened:
+                return None
+            ready = happened[0][0]  # the others later: what is done now may close and open descriptors
+            if ready == self.door.fileno():
+                if (came := self._admit()) is not None:
+                    waiting.register(came, select.POLLIN)
+            elif ready in self.running:
+                waiting.unregister(ready)
+                self._ended(ready)
+            elif order := _order_from(self.drivers[ready]):
+                if (watch := self._fork(order, ready)) is None:
                     return order
                 waiting.register(watch, select.POLLIN)
+            else:
+                waiting.unregister(ready)
+                for watch in self._leave(ready):
+                    waiting.unregister(watch)
+                if not self.drivers:
+                    return None
 
-    def _fork(self, order: Order) -> int | None:
+    def _admit(self) -> int | None:
+        """The descriptor of a driver that connected and is told our process id; None for a process of another user."""
+        driver = self.door.accept()[0]
+        _, user, _ = struct.unpack("3i", driver.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user != os.getuid():
+            driver.close()
+            return None
+        driver.send(str(os.getpid()).encode())
+        self.drivers[driver.fileno()] = driver
+        return driver.fileno()
+
+    def _fork(self, order: Order, driver: int) -> int | None:
         """A descriptor that becomes readable when the copy ends; None in the copy itself."""
         pid = os.fork()
         if pid == 0:
-            self.driver.detach()  # it is standard input, which the order replaces
-            for watch, (_, report) in self.running.items():
+            self.door.detach()  # it is standard input, which the order replaces
+            for connection in self.drivers.values():
+                connection.close()
+            for watch, one in self.running.items():
                 os.close(watch)
-                os.close(report)
+                os.close(one.report)
             return None
         *streams, report = order.streams
         for stream in streams:
             os.close(stream)
         _tell(report, {"pid": pid})
         watch = os.pidfd_open(pid)
-        self.running[watch] = (pid, report)
+        self.running[watch] = Running(pid, report, driver)
         return watch
 
     def _ended(self, watch: int) -> None:
-        pid, report = self.running.pop(watch)
-        _, status = os.waitpid(pid, 0)
-        _tell(report, {"ended": os.waitstatus_to_exitcode(status)})
+        one = self.running.pop(watch)
+        _, status = os.waitpid(one.pid, 0)
+        _tell(one.report, {"ended": os.waitstatus_to_exitcode(status)})
         os.close(watch)
-        os.close(report)
+        os.close(one.report)
 
-    def _kill_all(self) -> None:
-        for watch, (pid, _) in self.running.items():
+    def _leave(self, driver: int) -> list[int]:
+        """Kills what runs for a driver that is gone; the descriptors that were theirs."""
+        self.drivers.pop(driver).close()
+        left = [watch for watch, one in self.running.items() if one.driver == driver]
+        for watch in left:
             signal.pidfd_send_signal(watch, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            self._ended(watch)
+        return left
+
+
+def _order_from(driver: socket.socket) -> Order | None:
+    """None when the driver is gone, however it went."""
+    try:
+        words, streams, _, _ = socket.recv_fds(driver, LONGEST_ORDER, STREAMS)
+    except ConnectionError:
+        return None
+    return Order(**json.loads(words), streams=list(streams)) if words else None
 
 
 def _tell(report: int, news: dict[str, Any]) -> None:
@@ -125,16 +182,14 @@ def _tell(report: int, news: dict[str, Any]) -> None:
 
 
 def main() -> Order | None:
-    """Imports, says that it is ready, and serves."""
+    """Imports, then lets drivers in and serves them."""
     for name in sys.argv[1:]:
         importlib.import_module(name)
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise SystemExit(f"a module started {threads - 1} threads when it was imported: a fork would lose them")
     gc.freeze()  # or the first collection of every copy would touch, and so copy, all of it
-    driver = socket.socket(fileno=0)
-    driver.send(b"ready")
-    return Starter(driver).serve()
+    return Starter(socket.socket(fileno=0)).serve()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import IO, Any, Protocol
 
 from support.paths import ROOT
 
-from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram, begun
+from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram, begun, kept_alive
 
 BOT, TELEGRAM = "bot", "bot.simulator.local_telegram"
 IMPORTED = {
@@ -28,12 +28,14 @@ IMPORTED = {
     TELEGRAM: ("uvicorn", "bot.simulator.server.server", "nicegui", "bot.simulator.page.chat_page"),
 }
 """By program, what makes its start long. Not the program itself: that is executed anew in each copy."""
+RUN = "PYTEST_XDIST_TESTRUNUID"
+"""The variable that the workers of a run of tests have in common."""
 BEFORE_PYTHON = {"PYTHONPATH": str(ROOT)}
-"""What acts while an interpreter starts: a copy of a running one would not heed it if it were something else."""
+"""What acts while an interpreter starts: a copy of a running one heeds no more than a `sitecustomize` before it."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """numpy would start a thread for each processor when it is imported, and a fork would lose them."""
 LONGEST_LINE = 2**20
-IMPORTS_WITHIN_S, LAST_WORDS_S = 120.0, 1.0
+IMPORTS_WITHIN_S, COMPLETED_WITHIN_S, LAST_WORDS_S = 120.0, 60.0, 1.0
 
 
 class Process(Protocol):
@@ -62,8 +64,8 @@ async def started(
 
     By fork, unless it has to be `fresh` or the environment holds what only a fresh interpreter heeds.
     """
-    before_python = {name: environment[name] for name in ("PYTHONPATH", "LD_PRELOAD") if name in environment}
-    if not fresh and before_python == BEFORE_PYTHON:
+    only_here = environment.get("PYTHONPATH", "").endswith(BEFORE_PYTHON["PYTHONPATH"])
+    if not fresh and only_here and "LD_PRELOAD" not in environment:
         return await ForkedProcess.start(Starter.of(program), program, arguments, environment, folder, stdout, stderr)
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", program, *arguments),
@@ -182,7 +184,7 @@ async def _told(news: Pipe) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """A process that has imported what a program needs; it lives as long as this one."""
+    """A process that has imported what a program needs; the workers of a run share it while one of them lives."""
 
     pid: int
     socket: socket.socket
@@ -191,21 +193,56 @@ class Starter:
     @cache
     def of(cls, program: str) -> Starter:
         """Waits for the imports when it is asked for the first time, and lets the event loop wait as well."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        address = f"\0laplaced-tests/{os.environ.get(RUN, os.getpid())}/{program}"  # no file, so nothing to clear away
+        while True:
+            begun = _begin(program, address)
+            ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.settimeout(IMPORTS_WITHIN_S)
+            try:
+                ours.connect(address)
+                pid = int(ours.recv(16))
+            except (ConnectionError, ValueError):  # the last driver before us left, and the starter with it
+                ours.close()
+                if begun is not None and (status := begun.wait()):
+                    raise ChildProcessError(f"the starter of {program} ended with {status}") from None
+            else:
+                atexit.register(ours.close)
+                return cls(pid, ours)
+
+
+def _begin(program: str, address: str) -> subprocess.Popen[bytes] | None:
+    """Starts a starter that listens at the address; None if another worker did."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        try:
+            door.bind(address)
+        except OSError:
+            return None
+        door.listen()
         environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("fork_starter.py")), *IMPORTED[program]],
-            stdin=theirs.fileno(),
+            stdin=door.fileno(),
             env=environment | BEFORE_PYTHON | ONE_THREAD | {"NICEGUI_STORAGE_PATH": tempfile.gettempdir()},
             start_new_session=True,  # Ctrl-C in the terminal is for the driver, with whose end the socket ends
         )
-        theirs.close()
-        atexit.register(process.wait)
-        atexit.register(ours.close)
-        ours.settimeout(IMPORTS_WITHIN_S)
-        if ours.recv(16) != b"ready":
-            raise ChildProcessError(f"the starter of {program} ended with {process.wait()}")
-        return cls(process.pid, ours)
+    atexit.register(process.wait)
+    return process
+
+
+def completed(
+    program: str, words: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """`python -m program words` in the folder until it ends, for tests without an event loop; killed after a minute."""
+
+    async def run() -> subprocess.CompletedProcess[str]:
+        process = await started(program, words, environment, folder)
+        try:
+            out, err = await asyncio.wait_for(process.communicate(), COMPLETED_WITHIN_S)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess([program, *words], await process.wait(), out.decode(), err.decode())
+
+    return asyncio.run(run())
 
 
 class ForkedTelegram(LocalTelegram):
@@ -219,9 +256,12 @@ class ForkedTelegram(LocalTelegram):
 
 
 @asynccontextmanager
-async def local_telegram(folder: Path, token: str = DEFAULT_TOKEN) -> AsyncIterator[LocalTelegram]:
-    """A local Telegram on a free port, its data in the folder, for the time of the block."""
-    telegram = ForkedTelegram(folder, port=0, token=token, bot_name="Laplaced", host="127.0.0.1")
+async def local_telegram(
+    folder: Path, token: str = DEFAULT_TOKEN, *, port: int = 0, keep_alive: bool = False
+) -> AsyncIterator[LocalTelegram]:
+    """A local Telegram, its data in the folder, for the time of the block; on a free port unless one is named."""
+    telegram = ForkedTelegram(folder, port=port, token=token, bot_name="Laplaced", host="127.0.0.1")
     async with begun(telegram):
         await telegram.ready()
-        yield telegram
+        async with kept_alive(telegram) if keep_alive else nullcontext():
+            yield telegram

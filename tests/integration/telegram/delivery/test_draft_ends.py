@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from support.product.program import local_telegram
 
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import start_local_telegram
 from bot.telegram.delivery.drafts import INTERVAL_S, TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.service import open_bot
@@ -26,7 +26,7 @@ async def drafts(tmp_path: Path) -> AsyncIterator[tuple[TelegramDrafts, Turn]]:
     """Drafts over a local Telegram, and a turn of somebody in it."""
     clock = SystemClock()
     async with (
-        start_local_telegram(tmp_path / "telegram") as local,
+        local_telegram(tmp_path / "telegram") as local,
         ControlClient(local.url) as people,
         Database.open(tmp_path / "laplaced.db") as database,
     ):
