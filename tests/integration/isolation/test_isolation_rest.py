@@ -133,6 +133,8 @@ CASES: dict[str, list[Case]] = {
     ],
     "GET /people/{person_id}": [Case(("person",)), Case(("entity",), **QUIET)],
     "PATCH /people/{person_id}": [Case(("person",), body=lambda ids, owner: {"bio": "changed"}, **QUIET)],
+    "DELETE /people/{person_id}": [Case(("person",), **QUIET)],
+    "GET /people/{person_id}/messages": [Case(("person",), **QUIET)],
     "GET /people/{person_id}/known": [Case(("person",), **QUIET)],
     "GET /people/{person_id}/mentions": [Case(("person",), **QUIET)],
     "POST /people/{person_id}/split": [Case(("person",), **QUIET)],
