@@ -56,8 +56,8 @@ async def test_recall_shows_what_a_question_brings_to_mind(tmp_path: Path) -> No
     lines = asked.stdout.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == ["people", "facts", "entities", "episodes"]
     assert "Олена | Friends | Працює в ACME." in lines[1]
-    assert "Олена працює в ACME (2026-02-01 ..)" in lines[3]
-    assert lines[-1].endswith("note | 2026-02-05 00:00 UTC")
+    assert "Олена працює в ACME (2026-02 ..)" in lines[3]
+    assert lines[-1].endswith("2026-02-05 00:00 UTC | user | Олена з лютого працює в ACME. Я люблю чай. | note")
     assert alone.stdout == asked.stdout
     found = json.loads(plain.stdout)
     assert [len(found[kind]) for kind in ("people", "facts", "entities", "episodes")] == [1, 1, 1, 1]

@@ -11,6 +11,7 @@ from typing import Any
 from support.interfaces.telegram_stage import BotStage, WholeBot, cancelled
 
 from bot.simulator.launch import LocalTelegram
+from bot.telegram.menu import ChatMenus
 from bot.telegram.service import Part, PollMonitor, TelegramService
 from internal.scheduling.leases import Leases
 from internal.scheduling.shards import WorkerShards
@@ -45,6 +46,7 @@ class Worker:
             self.stage.delivery,
             self.bot.poller,
             monitor,
+            ChatMenus(self.stage.bot),
             Part(database, self.leases, self.shards),
         )
         self._tasks: list[asyncio.Task[Any]] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OWNER, Talk
 from support.stores.stores import where
@@ -22,6 +22,7 @@ from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
+from internal.storage import evidence
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import event_mentions, events, observations, search_items
@@ -68,6 +69,12 @@ async def edges(stage: ErasingStage, type: str, at: str) -> list[Edge]:
     return await stage.talk.read(lambda c: store.edges_of(c, OWNER, at, EdgeFilter(types=[type]), now=now))
 
 
+def lines(connection: Connection, node_id: str) -> dict[str, list[Row[Any]]]:
+    """By observation, the lines that support a node."""
+    observations = memory.observations_of(connection, OWNER, node_id)
+    return evidence.rows(connection, OWNER, "observation", [one.id for one in observations])
+
+
 async def test_what_was_said_in_a_conversation_cites_it_and_its_session(stage: ErasingStage) -> None:
     """The owner's own words; the conversation is the source, and the session it was said in the context."""
     stage.reply("Постгрес", memories=[item("Memory", content="Мы выбрали Постгрес", confidence=0.9)])
@@ -78,7 +85,7 @@ async def test_what_was_said_in_a_conversation_cites_it_and_its_session(stage: E
     }  # fmt: skip
     (cited,) = await edges(stage, "FROM_SOURCE", told.id)
     assert cited.properties == {"excerpt": "Мы выбрали Постгрес, он бесплатный"}
-    (line,) = await stage.talk.read(lambda c: memory.citations(c, OWNER, told.id))
+    [(line,)] = (await stage.talk.read(lambda c: lines(c, told.id))).values()
     assert (line.episode_id, line.quote) == (episode, "Мы выбрали Постгрес, он бесплатный")
     (within,) = await edges(stage, "IN_CONTEXT", told.id)
     context = await node(stage, "Context")

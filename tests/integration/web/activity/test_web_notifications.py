@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -90,9 +89,7 @@ async def test_a_snapshot_is_shown_and_restored(both: Stage) -> None:
 async def test_what_is_about_to_be_forgotten_is_out_of_sight(both: Stage, path: str) -> None:
     """At once, before it is erased."""
     message = await said(both)
-    await both.database.write(
-        lambda c: requests.ask(c, ANNA, "message", message, now=NOON, due_at=NOON + timedelta(days=1))
-    )
+    await both.database.write(lambda c: requests.ask(c, ANNA, "message", message, now=NOON))
     found = await got(both, path, user_id=ANNA)
     assert "Maria" not in str(found)
 
