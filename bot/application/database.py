@@ -20,7 +20,7 @@ from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.data_lock import alone_in, hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
-from internal.storage.transfer.migrate_store import refuse_draft, refuse_half
+from internal.storage.transfer.migrate_store import refuse_draft, refuse_moved
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ async def open_stopped(config: Config) -> AsyncIterator[Database]:
         async with Database.open(store) as database:
             if await database.read(current_revision) != head_revision():
                 raise StorageError("the database has another schema than this program; start the bot once")
-            await database.read(refuse_half)
+            await database.read(refuse_moved)
             yield database
 
 
@@ -100,7 +100,7 @@ async def _migrate_server(database: Database, backups: Path, clock: Clock) -> No
     async with alone_in(backups):  # of several processes that start at once, the first does it
         revision = await database.read(current_revision)
         refuse_newer(revision)
-        await database.read(refuse_half)
+        await database.read(refuse_moved)
         if revision not in (None, head_revision()):
             with _refusing_migration():
                 made = await postgres_backup.back_up(database, backups, clock.now())
@@ -113,6 +113,7 @@ async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[D
     with damage_reported(path):
         await asyncio.to_thread(_prepare, path, backups, clock.now())
         async with Database.open(path) as database:
+            await database.read(refuse_moved)
             await database.exclusive(lambda c: migrate(c, before=lambda: _back_up_first(path, backups, clock.now())))
             yield database
 

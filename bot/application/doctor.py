@@ -30,6 +30,7 @@ from internal.flows.operations.health_checks import (
     check_dictionaries,
     check_half,
     check_integrity,
+    check_moved,
     check_private,
     check_room,
     check_schema,
@@ -55,7 +56,7 @@ from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.engine.postgres_server import database_bytes, read_server, server_time
 from internal.storage.key_files import KeyName
 from internal.storage.migration import current_revision, head_revision
-from internal.storage.transfer.migrate_store import drafts_of, is_half
+from internal.storage.transfer.migrate_store import drafts_of, is_half, moved_away
 
 PROBE_TOKENS = 16
 PROBE_TIMEOUT_S = 20.0
@@ -110,6 +111,7 @@ class Doctor:
         checks = [*check_server(await database.read(read_server)), clocks, await database.read(check_schema)]
         if await database.read(is_half):
             return [*checks, check_half(), check_clock(now, None)]
+        checks += check_moved(await database.read(moved_away))
         if await database.read(current_revision) == head_revision():
             backups = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
             checks += await self._judge(database, backups, now)
@@ -127,7 +129,7 @@ class Doctor:
         checks = [check_integrity(damage, backups[0] if backups else None)]
         if damage or database is None:
             return [*checks, check_clock(now, None)]
-        checks.append(await database.read(check_schema))
+        checks += [await database.read(check_schema), *check_moved(await database.read(moved_away))]
         if await database.read(current_revision) == head_revision():
             checks += await self._judge(database, backups, now)
         return checks

@@ -28,8 +28,8 @@ def migrate_store(config_path: Path | None, source: str, target: str, force: boo
     """Move everything that is stored from one place to another, and compare both.
 
     FROM and TO are sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE, as storage.url takes them. The bot must
-    be stopped. A move that was interrupted goes on where it was when the same command is given again. FROM stays as it
-    is; the keys of the data folder are in neither.
+    be stopped. A move that was interrupted goes on where it was when the same command is given again. FROM is kept, but
+    does not start any more until `laplaced reopen`; the keys of the data folder are in neither.
     """
     config = load(config_path)
     moved = asyncio.run(_migrate_store(config, source, target, force, while_running))
@@ -38,7 +38,20 @@ def migrate_store(config_path: Path | None, source: str, target: str, force: boo
     if moved.moved.differing:
         raise SystemExit(FAILED)
     if not while_running:
-        click.echo("FROM is as it was; delete it once you are sure: it goes on holding what is forgotten later")
+        click.echo("FROM is kept, and does not start any more (unless by laplaced reopen)")
+        click.echo("delete it once you are sure: it goes on holding what is forgotten later")
+
+
+@command("laplaced reopen --config /etc/laplaced.yaml")
+def reopen(config_path: Path | None) -> None:
+    """Go on with the configured store although it was moved elsewhere: what was said there since is not in it."""
+    click.echo(f"{asyncio.run(_reopen(load(config_path)))}; it starts again")
+
+
+async def _reopen(config: Config) -> str:
+    from internal.flows.operations.migrate_store import reopen as open_again
+
+    return f"the store {await open_again(config.store, config.data_dir)}"
 
 
 async def _migrate_store(config: Config, source: str, target: str, force: bool, while_running: bool) -> Move:

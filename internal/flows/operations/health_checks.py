@@ -141,6 +141,14 @@ def check_half() -> Check:
     return finding("database", message, fix, "database-half")
 
 
+def check_moved(moved: str | None) -> list[Check]:
+    """A store that was moved elsewhere, which no start opens; nothing for any other."""
+    if moved is None:
+        return []
+    fix = "set storage.url to that; or, to go on with this one: laplaced reopen"
+    return [finding("database", f"it {moved}", fix, "database-moved", moved=moved)]
+
+
 def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
     if tuple(int(part) for part in version.split(".")) >= WAL_FIXED:
         return fine("sqlite", f"version {version}", "sqlite-version", version=version)

@@ -24,7 +24,7 @@ from internal.scheduling.run import MOVING, NAME_LENGTH
 from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.database import Database
 from internal.storage.engine import sqlite
-from internal.storage.engine.data_lock import LOCK_FILE, hold
+from internal.storage.engine.data_lock import LOCK_FILE, hold, hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision
 from internal.storage.transfer import migrate_store as transfer_migrate_store
@@ -57,9 +57,10 @@ async def migrate_store(
 ) -> Move:
     """Moves the content of the source into the target; each is a database file or a server's address.
 
-    The former content of a server's database is kept as a file in `folder`, that of a file beside it. `while_running`:
-    the source is copied as it is at this moment, whoever works on it. Raises StorageLocked and Refused("running") while
-    somebody works on a store, Refused("same"), and what `transfer_migrate_store.move` raises.
+    The former content of a server's database is kept as a file in `folder`, that of a file beside it. The source is
+    marked afterwards, so that nobody works on it by mistake, unless `while_running`: then it is copied as it is at this
+    moment, even under a bot. Raises StorageLocked and Refused("running") while somebody works on a store,
+    Refused("same"), Refused("moved") for a marked source unless `force`, and what `transfer_migrate_store.move` raises.
     """
     if name_of(source) == name_of(target):
         raise Refused("same", "the source and the target are one store")
@@ -71,9 +72,31 @@ async def migrate_store(
             held.callback(_clear_away, [one for one in (whole, *whole.parents) if not one.exists()])
             held.enter_context(hold(place))
         async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
+            moved = await origin.read(transfer_migrate_store.moved_away)
+            if moved is not None and not force:
+                raise Refused("moved", f"the source {moved}; with --force it is moved once more, as it was then")
             if isinstance(target, Path):
-                return await _into_file(origin, name_of(source), Path(name_of(target)), now, progress, force)
-            return await _into_server(origin, name_of(source), target, now, progress, force, folder)
+                move = await _into_file(origin, name_of(source), Path(name_of(target)), now, progress, force)
+            else:
+                move = await _into_server(origin, name_of(source), target, now, progress, force, folder)
+            if not move.moved.differing and not while_running:
+                await origin.write(lambda c: transfer_migrate_store.mark_moved(c, name_of(target), now))
+            return move
+
+
+async def reopen(store: Path | str, data_dir: Path) -> str:
+    """Lets a store that was moved elsewhere be worked on again. Returns where to and when it was moved.
+
+    Raises Refused("not_moved"), StorageLocked and StorageError.
+    """
+    with hold_for(store, data_dir), acting_for_everyone():
+        async with _opened(store) as database:
+            await database.read(transfer_migrate_store.refuse_half)
+            moved = await database.read(transfer_migrate_store.moved_away)
+            if moved is None:
+                raise Refused("not_moved", f"{name_of(store)} was not moved elsewhere: nothing keeps it from starting")
+            await database.write(transfer_migrate_store.forget_move)
+            return moved
 
 
 @contextlib.asynccontextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +45,9 @@ _INTERRUPTED: Final = "a move into this store was interrupted; run the same lapl
 
 _HEAD: Final = ""
 """The part that stands for the whole copy."""
+
+_AWAY: Final = "moved_to"
+"""The part that stands for a store whose content was moved elsewhere, in the store that it was moved from."""
 
 _move = Table(
     NAME,
@@ -160,9 +164,32 @@ def refuse_half(connection: Connection) -> None:
         raise StorageError(_INTERRUPTED)
 
 
+def refuse_moved(connection: Connection) -> None:
+    """Raises StorageError for an incomplete copy, or a store that was moved elsewhere: a bot would fork the history."""
+    refuse_half(connection)
+    moved = moved_away(connection)
+    if moved is not None:
+        raise StorageError(
+            f"this store {moved}, which storage.url should name. To go on with this one all the same, without what was "
+            "said there since: laplaced reopen"
+        )
+
+
 def is_half(connection: Connection) -> bool:
     """Whether a copy into this store has begun and not ended."""
-    return inspect(connection).has_table(NAME)
+    return inspect(connection).has_table(NAME) and moved_away(connection) is None
+
+
+def moved_away(connection: Connection) -> str | None:
+    """Where and when the content of a store was moved, as "was moved to X on D", else None."""
+    moved = _states(connection).get(_AWAY)
+    return None if moved is None else f"was moved to {moved['to']} on {moved['on']}"
+
+
+def mark_moved(connection: Connection, to: str, now: datetime) -> None:
+    """Marks a store as one whose content is elsewhere by now."""
+    _move.create(connection, checkfirst=True)
+    _note(connection, _AWAY, {"to": to, "on": f"{now:%Y-%m-%d}"})
 
 
 def refuse_draft(path: Path) -> None:
@@ -177,7 +204,7 @@ def refuse_draft(path: Path) -> None:
 
 
 def forget_move(connection: Connection) -> None:
-    """Removes the mark of an incomplete copy, since the content is replaced as a whole."""
+    """Removes the mark of an incomplete copy, or of a store that was moved elsewhere."""
     _move.drop(connection, checkfirst=True)
 
 
@@ -268,7 +295,7 @@ def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
 
 def _states(connection: Connection) -> dict[str, dict[str, Any]]:
     """The position of each part by its name; empty for a store into which no copy is under way."""
-    if not is_half(connection):
+    if not inspect(connection).has_table(NAME):
         return {}
     return {row.part: json.loads(row.state) for row in connection.execute(select(_move))}
 

@@ -92,6 +92,7 @@ def test_help_names_every_command() -> None:
         "migrate-store",
         "quarantine",
         "recall",
+        "reopen",
         "restore",
         "run",
         "runs",

@@ -20,6 +20,7 @@ from internal.config import load
 from internal.errors import StorageError
 from internal.flows.operations.health_checks import Level
 from internal.scheduling.clock import SystemClock
+from internal.storage.backup.backup import back_up_here
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import hold
 from internal.storage.engine.owner_scope import acting_for_everyone
@@ -109,6 +110,55 @@ def test_running_bot_is_not_moved(folder: Path, place: Path | str) -> None:
         done = laplaced("migrate-store", "--while-running", SOURCE, address_of(place))
     assert done.exit_code == 0, done.output
     assert at(place, lambda c: c.execute(select(messages.c.content)).scalars().all()) == [WORDS]
+
+
+def test_a_moved_store_does_not_start_by_mistake(
+    folder: Path, place: Path | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a bot nor a command opens it, doctor tells where it went; `reopen` lets it start all the same.
+
+    What it was moved to starts, and moves back, whereupon that is the one that does not.
+    """
+    old = folder / "data" / "laplaced.db"
+    assert laplaced("migrate-store", SOURCE, address_of(place)).exit_code == 0
+
+    async def started(store: Path | str) -> None:
+        async with open_database(store, folder / "backups", SystemClock()):
+            pass
+
+    with pytest.raises(StorageError, match=r"was moved to .* laplaced reopen"):
+        asyncio.run(started(old))
+    refused = laplaced("export", "--user", "500")
+    assert (refused.exit_code, refused.stdout, "laplaced reopen" in refused.stderr) == (1, "", True)
+    examined = asyncio.run(examine_here(load(None, {})))
+    assert "database-moved" in [check.key for check in examined if check.level is Level.FINDING]
+    elsewhere = laplaced("migrate-store", SOURCE, "sqlite:///third/laplaced.db")
+    assert (elsewhere.exit_code, "--force" in elsewhere.stderr) == (1, True)
+    asyncio.run(started(place))
+
+    assert laplaced("reopen").exit_code == 0
+    asyncio.run(started(old))
+    again = laplaced("reopen")
+    assert (again.exit_code, "not moved elsewhere" in again.stderr) == (1, True)
+
+    assert laplaced("migrate-store", "--force", address_of(place), SOURCE).exit_code == 0
+    asyncio.run(started(old))
+    with pytest.raises(StorageError, match="laplaced reopen"):
+        asyncio.run(started(place))
+    monkeypatch.setenv("LAPLACED_STORAGE__URL", address_of(place))
+    assert laplaced("restore", "--force", str(_backup_of(old, folder))).exit_code == 0
+    asyncio.run(started(place))
+
+
+def _backup_of(database: Path, folder: Path) -> Path:
+    return back_up_here(database, folder / "backups", SystemClock().now()).path
+
+
+def test_a_copy_of_the_moment_leaves_the_source_at_work(folder: Path, place: Path | str) -> None:
+    """With --while-running nothing is moved away: the source starts as before."""
+    assert laplaced("migrate-store", "--while-running", SOURCE, address_of(place)).exit_code == 0
+    assert laplaced("reopen").exit_code == 1
+    assert laplaced("export", "--user", "500").exit_code == 0
 
 
 def test_addresses_are_judged_before_anything(place: Path | str) -> None:

@@ -52,7 +52,7 @@ async def test_doctor_knows_half_a_store(tmp_path: Path) -> None:
     """After a move that was interrupted it says so, as the start would, and nothing of what is there so far."""
     address = where_postgresql(tmp_path)
     async with Database.open(address) as database:
-        await database.exclusive(lambda c: c.execute(text(f"CREATE TABLE {NAME} (part text)")))
+        await database.exclusive(lambda c: c.execute(text(f"CREATE TABLE {NAME} (part text, state text)")))
     checks = await examine_here(config_of(tmp_path, address))
     found = {check.key for check in checks}
     assert "database-half" in found
