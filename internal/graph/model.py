@@ -17,8 +17,8 @@ class Node:
     """One node. `properties` are those its label declares in the registry, under the specifications' own names.
 
     `subtype` is the value of the label's `type` (an entity's person, organization, ...), None where it has none.
-    `created_at` is when it was stored, `run_id` the run that wrote it. `field_meta` marks what the owner set himself,
-    as for people: {"description": {"by": "owner", "at": ...}}.
+    `created_at` is when it was stored, `said_at` when a memory was first said, `run_id` the run that wrote it.
+    `field_meta` marks what the owner set himself, as for people: {"description": {"by": "owner", "at": ...}}.
     """
 
     user_id: int
@@ -34,6 +34,12 @@ class Node:
     merged_into: str | None = None
     rev: int = 0
     run_id: str | None = None
+    said_at: datetime | None = None
+
+    @property
+    def dated(self) -> datetime:
+        """When it was said, which for an import is long before it was stored; the date by which it is shown."""
+        return self.said_at or self.created_at
 
     @property
     def name(self) -> str:

@@ -216,6 +216,12 @@ def touch_nodes(connection: Connection, user_id: int, ids: Collection[str], now:
             record_change(connection, user_id, NODE_CHANGE, node_id)
 
 
+def date_node(connection: Connection, node: Node, said_at: datetime | None) -> None:
+    """Notes when a memory was first said; a date by which it is shown, and no change of it."""
+    if node.said_at != said_at:
+        connection.execute(update(graph_nodes).where(_one(node.user_id, node.id)).values(said_at=said_at))
+
+
 def redirect_node(connection: Connection, user_id: int, node_id: str, target_id: str | None) -> None:
     """Redirects a node to another; None removes the redirect."""
     values = {"merged_into": target_id, "rev": next_rev(connection, user_id)}
@@ -239,6 +245,7 @@ def node_of(row: Row[Any]) -> Node:
         merged_into=row.merged_into,
         rev=row.rev,
         run_id=row.run_id,
+        said_at=row.said_at,
     )
 
 

@@ -18,6 +18,7 @@ from internal.graph.edge_repository import (
 from internal.graph.node_repository import (
     add_node,
     count_nodes,
+    date_node,
     ensure_owner_node,
     get_node,
     item_kind,

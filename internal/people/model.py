@@ -75,10 +75,11 @@ def embedding_text(person: Person) -> str:
 
 
 def candidate_line(person: Person) -> str:
-    """`[Person:42] Петров | Work_Inner | 127 mentions | Коллега по проекту X`, escaped, on one line."""
+    """`[Person:42] Петров | Work_Inner | 127 mentions | Коллега по проекту X | also: Саша`, escaped, on one line."""
+    also = f" | also: {', '.join(escape(alias) for alias in person.aliases)}" if person.aliases else ""
     return (
         f"[Person:{person.id}] {escape(person.display_name)} | {person.circle.value} | "
-        f"{person.mention_count} mentions | {escape(person.bio)}"
+        f"{person.mention_count} mentions | {escape(person.bio)}{also}"
     )
 
 

@@ -441,6 +441,7 @@ graph_nodes = _owned(
     Column("schema_v", Integer, nullable=False),
     Column("rev", BigInteger, nullable=False),
     Column("run_id", Text),
+    Column("said_at", Moment),
     Index("idx_graph_nodes_id", "id"),
     Index("idx_graph_nodes_label", "user_id", "label", "status"),
     Index("idx_graph_nodes_name", "user_id", "label", "name_key"),

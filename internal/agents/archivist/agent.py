@@ -74,10 +74,8 @@ def _known_memory(known: KnownMemory, timezone: str) -> str:
 
 
 def _known_person(person: Person) -> str:
-    """A candidate line, and behind it the names a new mention may use."""
-    also = f" | also: {', '.join(escape(alias) for alias in person.aliases)}" if person.aliases else ""
-    username = f" | @{escape(person.username)}" if person.username else ""
-    return f"{candidate_line(person)}{also}{username}"
+    """A candidate line, and behind it the username, which a new mention may use as well."""
+    return f"{candidate_line(person)} | @{escape(person.username)}" if person.username else candidate_line(person)
 
 
 def _hint(hint: SamePersonHint, person: Person) -> str:

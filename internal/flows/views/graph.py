@@ -203,7 +203,7 @@ def _seen(connection: Connection, user_id: int, nodes: Sequence[Node]) -> list[S
             name=one.name,
             type=one.subtype,
             text=str(one.properties.get("content") or one.summary or ""),
-            at=one.created_at,
+            at=one.dated,
             person_id=people.get(one.id),
             owner=one.id == himself,
         )

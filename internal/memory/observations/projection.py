@@ -71,6 +71,7 @@ class MemoryProjector:
         if not self._is_supported(node, observations):
             self.delete(node)
             return
+        store.date_node(self._connection, node, min((one.said_at for one in observations), default=None))
         if gone:
             self._drop_suggestions(node, observations)
         changes = self._changes_of(node, observations, gone)

@@ -28,7 +28,8 @@ def listing(
     """
     node = graph_nodes.c
     due = [node.at.is_(None), node.at] if label == "Goal" else []
-    ordered = _chosen(user_id, label, statuses).order_by(*due, node.created_at.desc(), node.id.desc())
+    said = func.coalesce(node.said_at, node.created_at)
+    ordered = _chosen(user_id, label, statuses).order_by(*due, said.desc(), node.id.desc())
     return [node_of(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
 
 

@@ -174,7 +174,7 @@ def numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
             label=hit.node.label,
             text=memory_text(hit.node),
             status=status_of(hit.node),
-            at=_datetime_of(hit.node, "date") or hit.node.created_at,
+            at=_datetime_of(hit.node, "date") or hit.node.dated,
             due=_datetime_of(hit.node, "targetDate"),
             associated=hit.via is not None,
         )

@@ -412,6 +412,24 @@ async def test_what_is_empty_is_null_and_comments_are_about_the_answers_they_rep
     assert {row.id for row in await empty.read(lambda c: c.exec_driver_sql(null).all())} == {"b", "c"}
 
 
+async def test_memories_kept_before_are_dated_by_what_was_said_first(empty: Database) -> None:
+    """What the owner put in by hand and the things of the graph of facts have no such date."""
+    await empty.exclusive(lambda connection: upgrade_to("0010", connection))
+    node = "INSERT INTO graph_nodes (user_id, id, label, created_at, props, field_meta, schema_v, rev) VALUES"
+    seen = "INSERT INTO observations (user_id, id, target, kind, props, said_at, created_at, set_by) VALUES"
+    statements = [
+        *(f"{node} (1, '{name}', '{label}', 9, '{{}}', '{{}}', 1, 1)" for name, label in
+          (("m", "Memory"), ("g", "Goal"), ("e", "Entity"))),
+        *(f"{seen} (1, '{target}{at}', '{target}', 'node', '{{}}', {at}, 9, 'archivist')" for target, at in
+          (("m", 4), ("m", 3), ("e", 2))),
+        f"{seen} (2, 'm1', 'm', 'node', '{{}}', 1, 9, 'archivist')",
+    ]  # fmt: skip
+    await empty.exclusive(lambda c: [c.exec_driver_sql(one) for one in ("BEGIN", *statements, "COMMIT")])
+    await empty.exclusive(migrate)
+    dated = await empty.read(lambda c: c.exec_driver_sql("SELECT id, said_at FROM graph_nodes").all())
+    assert {tuple(row) for row in dated} == {("m", 3), ("g", None), ("e", None)}
+
+
 async def test_nothing_is_stored_as_null_where_a_column_may_be_empty(database: Database) -> None:
     """Not as the JSON value null, which no reader takes for nothing."""
     every = metadata.tables.values()

@@ -144,7 +144,7 @@ def _dates(user: User, node: Node) -> list[str]:
     return [
         *([label(user.lang, "memory-due", at=local(user, due))] if due else []),
         *([label(user.lang, "memory-answered-at", at=local(user, answered))] if answered else []),
-        label(user.lang, "memory-said-at", at=local(user, decided or node.created_at)),
+        label(user.lang, "memory-said-at", at=local(user, decided or node.dated)),
     ]
 
 

@@ -73,7 +73,7 @@ def _suggestion(connection: Connection, user: User, asked: AskedQuestion) -> tup
 
 def _open_question(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     node = _node(connection, user, asked.refs[0])
-    since = local(user, node.created_at)
+    since = local(user, node.dated)
     text = phrase(user.lang, "ask-question", text=quotable(naming_text(node)), at=since)
     answered = _tap(user, asked, "ask-button-answered", QuestionAnswer.ANSWERED)
     return text, [[answered, _tap(user, asked, "ask-button-open", QuestionAnswer.OPEN)]]
