@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.application.agents import (
+    ask_about_memory,
+    background_agents,
+    grouped_reminder_buttons,
+    notify_user,
+    reminder_buttons,
     said,
 )
 from bot.application.backups import Backups
 from bot.application.mirror import Mirrors
-from bot.application.models import Models
+from bot.application.models import Models, entity_types
 from bot.web.admin.archive import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
@@ -39,12 +43,12 @@ from internal.flows.operations.model_call_log import CallRecorder
 from internal.flows.operations.nightly import NightlyMaintenance
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.audit import ChronicleAudit
-from internal.flows.sessions.lifecycle import SessionLifecycle
+from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.flows.transfer.export import export_document
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.embed import VectorBackfill
-from internal.recall.index.terms import TermsBackfill
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MemoryRecall
@@ -59,6 +63,7 @@ from internal.scheduling.run import RunState
 from internal.scheduling.store_clock import ASKED, StoreClock
 from internal.scheduling.ticker import Ticker
 from internal.scheduling.worker_membership import WorkerMembership
+from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import FolderLock
 from internal.storage.engine.owner_scope import acting_for
@@ -77,42 +82,79 @@ LOOKING = timedelta(minutes=1)
 """How often the program looks for owners whose nightly maintenance is due."""
 
 
-@dataclass(frozen=True, slots=True)
 class App:
     """The product without delivery: storage, models and the flows that work in the background."""
 
-    config: Config
-    clock: Clock
-    lock: FolderLock
-    database: Database
-    metrics: Metrics
-    models: Models
-    names: WorkerNames
-    dates: WorkerDates
-    restating: FactCorrections
-    unspoken: PromptFilter
-    search: PeopleSearch
-    knowledge: KnowledgeSearch
-    messages: MessageSearch
-    lessons: LessonRecall
-    buffers: DialogueBuffers
-    ticker: Ticker
-    publication: Publication
-    chronicling: SessionLifecycle
-    auditing: ChronicleAudit
-    runs: RunLoop
-    vectors: VectorBackfill
-    terms: TermsBackfill
-    eraser: ForgettingService
-    backups: Backups
-    nights: NightlyMaintenance
-    wondering: QuestionScheduler
-    reminding: ReminderScheduler
-    worker: LanguageWorker
-    mirrors: Mirrors
-    recorder: CallRecorder
-    setback: ClockRollback
-    duty: WorkerMembership
+    def __init__(
+        self,
+        config: Config,
+        clock: Clock,
+        lock: FolderLock,
+        database: Database,
+        metrics: Metrics,
+        recorder: CallRecorder,
+        models: Models,
+        mirrors: Mirrors,
+        worker: LanguageWorker,
+        hmac_key: bytes,
+    ) -> None:
+        self.config, self.clock, self.lock, self.database, self.metrics = config, clock, lock, database, metrics
+        self.recorder, self.models, self.mirrors, self.worker = recorder, models, mirrors, worker
+        self.ticker = Ticker(config.scheduler.tick, lambda: database.ring(TICK))
+        database.when_rung(TICK, lambda _: self.ticker.wake_here())
+        self.buffers = DialogueBuffers(kept=not database.shared)
+        self.duty = WorkerMembership(database, self.ticker.wake_here)
+        self.names, self.dates, terms = WorkerNames(worker), WorkerDates(worker), WorkerTerms(worker)
+        self.restating = FactCorrections(database, clock, worker, hmac_key)
+        self.unspoken = PromptFilter(database, hmac_key)
+        self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
+        self.knowledge = KnowledgeSearch(
+            database,
+            clock,
+            embedder=models.embedder,
+            terms=terms,
+            names=self.names,
+            types=entity_types(config),
+            observer=metrics,
+        )
+        self.messages = MessageSearch(
+            database, clock, embedder=models.embedder, terms=terms, names=self.names, observer=metrics
+        )
+        self.lessons = LessonRecall(database, clock, terms, metrics)
+        handlers = background_agents(config, clock, database, metrics, models, worker, hmac_key, self.ticker)
+        agents = [handler.agent for handler in handlers]
+        self.chronicling = SessionLifecycle([agent for agent in agents if agent == ANALYST])
+        self.auditing = ChronicleAudit(database, clock, worker, self.chronicling)
+        of_fragments = [agent for agent in agents if agent != ANALYST]
+        self.publication = Publication(database, clock, self.buffers, config.dialogue, of_fragments, self.chronicling)
+        self.runs = RunLoop(
+            database,
+            clock,
+            handlers,
+            config.runs,
+            metrics,
+            config.access.daily_cost_usd,
+            notify_user,
+            self.duty.name if database.shared else None,
+        )
+        self.vectors = VectorBackfill(
+            database, models.embedder, clock, retry_base=config.runs.retry_base, retry_max=config.runs.retry_max
+        )
+        self.terms = TermsBackfill(database, terms)
+        self.eraser = ForgettingService(
+            database,
+            clock,
+            hmac_key,
+            [self.buffers, self.search, self.knowledge, self.messages],
+            lambda: backup.listing(backup.folder_of(config.data_dir)),
+        )
+        self.backups = Backups(config, database, clock, metrics.backup_finished)
+        self.nights = NightlyMaintenance(database, clock, config.memory, metrics)
+        self.wondering = QuestionScheduler(database, clock, config.memory, ask_about_memory)
+        self.reminding = ReminderScheduler(
+            database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
+        )
+        self.setback = ClockRollback(database, clock, longest=config.runs.retry_max)
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
         """Publishes what waits and works it off; `again`: also what the agent to backfill has worked on before.

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,7 +130,8 @@ async def test_a_taken_port_is_told(tmp_path: Path) -> None:
     async with scripted() as model, open_alone(configured(tmp_path, model)) as (app, ports):
         taken = listening("127.0.0.1", 0)
         mcp = app.config.mcp.model_copy(update={"port": taken.port})
-        busy = replace(app, config=app.config.model_copy(update={"mcp": mcp}))
+        busy = copy(app)
+        busy.config = app.config.model_copy(update={"mcp": mcp})
         with pytest.raises(ConfigurationError, match=rf":{taken.port} \(server\.host, mcp\.port\): .*in use"):
             async with served(busy, ports):
                 pass
