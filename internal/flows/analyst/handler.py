@@ -26,7 +26,7 @@ from internal.chronicle.model import Event, EventLabel, Session
 from internal.errors import ModelReplyTruncated
 from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge
 from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
-from internal.flows.runs.handler import AgentHandler, Applied, Prepared, RefusalObserver, StaleResolution
+from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
@@ -70,7 +70,7 @@ class ResolvedAnalysis:
     known: KnownNames
 
 
-class AnalystHandler(AgentHandler[AnalystInput, ResolvedAnalysis]):
+class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
     """The analyst's part of a run over a session. `most_judged` answers at most are judged by it, the rest by rules."""
 
     agent = ANALYST

@@ -22,7 +22,7 @@ from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_facts import WrittenFacts, write_facts
 from internal.flows.archivist.write_memories import WrittenMemories, write_memories
 from internal.flows.archivist.write_mentions import MentionFinder, SliceMentions, mention_slice
-from internal.flows.runs.handler import AgentHandler, Applied, Count, Prepared, RefusalObserver
+from internal.flows.runs.handler import Applied, Count, Prepared, RefusalObserver, RunHandler
 from internal.flows.runs.rerun import known_people, settle_profiles, take_back_profiles
 from internal.flows.runs.slices import SliceLine, read_slice, revs
 from internal.knowledge import service as knowledge
@@ -101,7 +101,7 @@ class ResolvedReply:
     mentions: SliceMentions
 
 
-class ArchivistHandler(AgentHandler[ArchivistInput, ResolvedReply]):
+class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
     """The archivist's part of a run. `wake` is called after each commit: vectors follow."""
 
     agent = "archivist"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.agents.context_manager.output import SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
-from internal.flows.runs.handler import AgentHandler, Applied, Prepared, RefusalObserver, StaleInput
+from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleInput
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.scheduling.run import Run
@@ -39,7 +39,7 @@ class ContextInput:
     later: Snapshot
 
 
-class ContextHandler(AgentHandler[ContextInput, SnapshotReply]):
+class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
     """The context manager's part of a run over a slice of a fragment."""
 
     agent = AGENT

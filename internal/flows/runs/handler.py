@@ -63,15 +63,9 @@ class RefusalObserver(Protocol):
     def operation_refused(self, agent: str, reason: str) -> None: ...
 
 
-class Effects(Protocol):
-    def after_commit(self) -> None:
-        """Moves counters and wakes whoever waits for the change; called once, after C10."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class AppliedEffects:
-    """`applied` is None where what the run was about is gone."""
+class Effects:
+    """What happens after the commit. `applied` is None where what the run was about is gone."""
 
     agent: str
     applied: Applied | None
@@ -79,6 +73,7 @@ class AppliedEffects:
     wake: Callable[[], None]
 
     def after_commit(self) -> None:
+        """Moves counters and wakes whatever waits for the change; called once, after C10."""
         if self.applied is not None:
             for count, outcomes in self.applied.counts:
                 for outcome, number in outcomes.items():
@@ -88,45 +83,14 @@ class AppliedEffects:
         self.wake()
 
 
-class RunHandler(Protocol[Input, Resolved]):
-    """One agent's part of a run, in steps that can be taken apart.
+class RunHandler(ABC, Generic[Input, Resolved]):
+    """One agent's part of a run, in steps that can be taken apart. `wake` is called after each commit.
+
+    `agent` is its name in the runs table, `source` that in events, such as `agent:Archivist`.
 
     `prepare` and `apply` never wait for a network; `ask` never touches the database. `resolve` does what takes time and
     writes nothing, between the stored reply and the transaction that applies it.
     """
-
-    @property
-    def agent(self) -> str:
-        """Its name in the runs table."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """Its name in events, such as `agent:Archivist`."""
-        ...
-
-    async def prepare(self, run: Run) -> Prepared[Input]: ...
-
-    async def ask(self, prepared: Prepared[Input]) -> AgentReply:
-        """Raises the errors of `ChatModel.complete`."""
-        ...
-
-    async def resolve(self, run: Run, prepared: Prepared[Input], reply: str) -> Resolved:
-        """The reply as typed proposals, with what its names and dates mean. Raises ModelReplyInvalid."""
-        ...
-
-    def apply(
-        self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
-    ) -> Effects:
-        """Writes all effects in the caller's transaction.
-
-        Raises StaleInput if what was shown has changed, StaleResolution if what the reply was resolved against has.
-        """
-        ...
-
-
-class AgentHandler(ABC, Generic[Input, Resolved]):
-    """The part of a RunHandler that all agents share. `wake` is called after each commit."""
 
     agent: ClassVar[str]
     source: ClassVar[str]
@@ -137,8 +101,11 @@ class AgentHandler(ABC, Generic[Input, Resolved]):
         self._database, self._persona = database, persona_name
         self._refusals, self._wake = observer, wake
 
+    @abstractmethod
+    async def prepare(self, run: Run) -> Prepared[Input]: ...
+
     async def ask(self, prepared: Prepared[Input]) -> AgentReply:
-        """One call of the model; none where the reply stands already."""
+        """One call of the model; none where the reply stands already. Raises the errors of `ChatModel.complete`."""
         if prepared.reply is not None:
             return AgentReply(prepared.reply, "none")
         return await self._ask(prepared.input)
@@ -146,16 +113,24 @@ class AgentHandler(ABC, Generic[Input, Resolved]):
     @abstractmethod
     async def _ask(self, asked: Input) -> AgentReply: ...
 
+    @abstractmethod
+    async def resolve(self, run: Run, prepared: Prepared[Input], reply: str) -> Resolved:
+        """The reply as typed proposals, with what its names and dates mean. Raises ModelReplyInvalid."""
+        ...
+
     def apply(
         self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
-    ) -> AppliedEffects:
-        """As `RunHandler.apply`; publishes the result in the same transaction."""
+    ) -> Effects:
+        """Writes all effects in the caller's transaction and publishes the result.
+
+        Raises StaleInput if what was shown has changed, StaleResolution if what the reply was resolved against has.
+        """
         snapshot = run.snapshot or prepared.snapshot
         self.refuse_if_changed(connection, run, snapshot)
         applied = self._write(connection, run, prepared, resolved, now)
         if applied is not None:
             publish_result(connection, run, applied.payload, applied.refused, source=self.source, now=now)
-        return AppliedEffects(self.agent, applied, self._refusals, self._wake)
+        return Effects(self.agent, applied, self._refusals, self._wake)
 
     def refuse_if_changed(self, connection: Connection, run: Run, snapshot: Mapping[str, Any]) -> None:
         """Raises StaleInput where a message was edited or deleted since it was shown: it proves nothing any more."""

@@ -14,7 +14,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import AgentReply, KnownTask, OwnerProfile, TaskManager, TaskManagerRequest
 from internal.agents.task_manager.output import TaskReply, parse
-from internal.flows.runs.handler import AgentHandler, Applied, Prepared, StaleResolution
+from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
 from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same_titles
 from internal.language.worker.process_pool import LanguageWorker
@@ -69,7 +69,7 @@ class ResolvedTasks:
     known: Mapping[str, int]
 
 
-class TaskHandler(AgentHandler[TaskInput, ResolvedTasks]):
+class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
     """The task manager's part of a run. `wake` is called after each commit: questions to the owner follow."""
 
     agent = AGENT
