@@ -10,8 +10,8 @@ from pydantic import Field
 from bot.mcp.tools import Answer, Most, Tool, body_of, object_of, owner_named
 from bot.web.activity.tasks import TaskOut, TaskRequest, TasksOut
 from bot.web.client import Rest
-from bot.web.graph.schemas import Request
 from bot.web.http.fields import Owner
+from bot.web.http.schemas import Request
 
 
 class TaskListing(Request):

@@ -22,9 +22,9 @@ from bot.web.graph.schemas import (
     GraphSearchRequest,
     GraphSearchResponse,
     GraphStatus,
-    Request,
 )
 from bot.web.http.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
+from bot.web.http.schemas import Request
 from bot.web.memory.schemas import (
     LinkChange,
     MaintenanceOrder,

@@ -11,16 +11,16 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import LARGEST_ID, Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
+from bot.web.http.schemas import Out, Request
 from internal.access import repository as users
 from internal.chronicle import repository
-from internal.chronicle.model import Audit, Session
+from internal.chronicle.model import Session
 from internal.chronicle.view import ViewNode, entity_node, session_node
 from internal.errors import NotFound
-from internal.flows.sessions.audit import ChronicleAudit, Repaired
+from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.visibility import sessions as visibility_sessions
 from internal.flows.visibility.sessions import ShownSession, Transcript
 from internal.storage.database import Database
@@ -112,10 +112,8 @@ class SessionViewOut(BaseModel):
         )
 
 
-class AuditOut(BaseModel):
+class AuditOut(Out):
     """Shares from 0 to 1 (1 is best), and counts of nodes, events and references without a counterpart."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     next_integrity: float = Field(ge=0, le=1)
     full_text: float = Field(ge=0, le=1)
@@ -123,16 +121,12 @@ class AuditOut(BaseModel):
     entity_uniqueness: float = Field(ge=0, le=1)
     orphans: int = Field(ge=0)
 
-    @classmethod
-    def of(cls, audit: Audit) -> AuditOut:
-        return cls.model_validate(audit)
-
 
 class RepairOrder(Request):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 
-class RepairOut(BaseModel):
+class RepairOut(Out):
     """`mended` counts repairs by kind; `judged` sessions wait for the analyst, `offered` merges for the owner.
 
     `doubled` are names that differ only in case, alphabet or declension, and stay until the owner decides.
@@ -144,17 +138,6 @@ class RepairOut(BaseModel):
     judged: int
     offered: int
     doubled: list[list[str]]
-
-    @classmethod
-    def of(cls, done: Repaired) -> RepairOut:
-        return cls(
-            before=AuditOut.of(done.before),
-            after=AuditOut.of(done.after),
-            mended=done.mended,
-            judged=done.judged,
-            offered=done.offered,
-            doubled=[list(pair) for pair in done.doubled],
-        )
 
 
 @dataclass(frozen=True, slots=True)

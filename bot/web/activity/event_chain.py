@@ -69,7 +69,7 @@ def chain_router(database: Database, owners: Owners) -> APIRouter:
             if found is None:
                 raise NotFound(f"there is no event {event_id}")
             rows = made_for(connection, user_id, found.made_for, limit=limit)
-            return ChainOut.of(found, [ModelCallOut.model_validate(row) for row in rows])
+            return ChainOut.of(found, [ModelCallOut.of(row) for row in rows])
 
         return await database.read(read)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -16,8 +14,9 @@ from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, UserId
-from bot.web.http.live_stream import following
+from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Out
 from bot.web.http.sessions import admission
 from internal.errors import NotFound
 from internal.events import repository as events
@@ -30,17 +29,13 @@ EventSource = Annotated[str | None, Query(max_length=200)]
 After = Annotated[str | None, Query(max_length=200, description="The id of an event, which is itself left out.")]
 
 
-class EventOut(BaseModel):
+class EventOut(Out):
     id: str
     timestamp: datetime
     event_type: str
     source: str
     payload: dict[str, Any]
     links: dict[str, Any] | None
-
-    @classmethod
-    def of(cls, event: Event) -> EventOut:
-        return cls(**{name: getattr(event, name) for name in cls.model_fields})
 
 
 class EventsOut(BaseModel):
@@ -105,9 +100,8 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
             lambda c: events.last_place(c, user_id) if since is None else _place(c, user_id, since)
         )
         filters = _Filters(user_id, type_, source)
-        lines = _server_sent(following(database, stopping, admission(request.scope), place, filters.following))
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(lines, media_type="text/event-stream", headers=headers)
+        news = following(database, stopping, admission(request.scope), place, filters.following)
+        return event_stream(news, lambda event: (event.id, event.event_type, EventOut.of(event).model_dump_json()))
 
     return router
 
@@ -117,18 +111,3 @@ def _place(connection: Connection, user_id: int, event_id: str) -> int:
     if place is None:
         raise NotFound(f"after: there is no event {event_id}")
     return place
-
-
-async def _server_sent(following: AsyncIterator[Event | None]) -> AsyncIterator[str]:
-    """The owner's events as they are committed."""
-    yield ": events follow\n\n"
-    async for event in following:
-        if event is None:
-            yield ": nothing new\n\n"
-        else:
-            yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
-
-
-def _line(event: Event) -> str:
-    """One line of JSON: a line end would end the datum."""
-    return json.dumps(EventOut.of(event).model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, UserFilter
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Out
 from internal.errors import NotFound
 from internal.flows.visibility.messages import call_in_sight
 from internal.storage.database import Database
@@ -23,10 +24,8 @@ Cause = Annotated[str | None, Query(max_length=200, description="The id of a tur
 Before = Annotated[str | None, Query(max_length=200, description="The id of a call, which is itself left out.")]
 
 
-class ModelCallOut(BaseModel):
+class ModelCallOut(Out):
     """`duration_s` in seconds, `cost_usd` in US dollars; `links` are the turn or run it was made for."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     user_id: int | None
@@ -73,7 +72,7 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
 
         def read(connection: Connection) -> ModelCallsOut:
             rows = call_repository.listing(connection, filters, before=before, limit=limit)
-            listed = [ModelCallOut.model_validate(row) for row in rows]
+            listed = [ModelCallOut.of(row) for row in rows]
             return ModelCallsOut(calls=listed, count=call_repository.count(connection, filters))
 
         return await database.read(read)
@@ -86,7 +85,7 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
             row = call_repository.one(connection, Calls(user_filter), call_id)
             if row is None:
                 raise NotFound(f"there is no model call {call_id}")
-            call = WholeModelCallOut.model_validate(row)
+            call = WholeModelCallOut.of(row)
             if call_in_sight(connection, row):
                 return call
             return call.model_copy(update={"prompt": None, "reply": None})

@@ -5,24 +5,23 @@ from __future__ import annotations
 from datetime import datetime
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, Offset, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Out
 from internal.flows.visibility import notifications as visibility_notifications
 from internal.notifications.model import NotificationKind, NotificationState
 from internal.storage.database import Database
 
 
-class NotificationOut(BaseModel):
+class NotificationOut(Out):
     """`event_id` is its event `notification_generated`, `message_id` the message it was sent in.
 
     `not_before` is the earliest time to send it, `merged_into` the notification it was sent with. `reason` is a key
     such as `quiet` where a rule decided, and a sentence where a model did.
     """
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     kind: NotificationKind
@@ -59,6 +58,6 @@ def notifications_router(database: Database, owners: Owners) -> APIRouter:
         page, count = await database.read(
             lambda c: visibility_notifications.shown(c, user_id, state, limit=limit, offset=offset)
         )
-        return NotificationsOut(notifications=[NotificationOut.model_validate(one) for one in page], count=count)
+        return NotificationsOut(notifications=[NotificationOut.of(one) for one in page], count=count)
 
     return router

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 from sqlalchemy import Connection
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import NUL_FREE, Limit, Moment, Offset, Owner, Short, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, zone_of
+from bot.web.http.schemas import Out, Request
 from bot.web.http.sessions import expect_visible
 from internal.errors import NotFound
 from internal.flows.tasks import actions
@@ -26,13 +26,11 @@ Details = Annotated[str, StringConstraints(max_length=MAX_DETAILS), NUL_FREE]
 Recurrence = Annotated[Short, Field(description="An RRULE, such as FREQ=WEEKLY;BYDAY=MO; empty for once.")]
 
 
-class TaskOut(BaseModel):
+class TaskOut(Out):
     """`due_at` is UTC; of a `whole_day` task it is midnight in `tz`. `next_at` is the time of the next reminder.
 
     `message_id` and `episode_id` are where it was found, `event_id` is the last event about it.
     """
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     kind: TaskKind
@@ -107,11 +105,11 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
             return page, repository.count(connection, user_id, states)
 
         page, count = await database.read(read)
-        return TasksOut(tasks=[TaskOut.model_validate(one) for one in page], count=count)
+        return TasksOut(tasks=[TaskOut.of(one) for one in page], count=count)
 
     @router.get("/{task_id}", responses=READING)
     async def get_task(task_id: Uuid, user_filter: UserFilter = None) -> TaskOut:
-        return TaskOut.model_validate(await database.read(lambda c: _task(c, task_id, user_filter)))
+        return TaskOut.of(await database.read(lambda c: _task(c, task_id, user_filter)))
 
     @router.post("", status_code=201, responses=WRITING)
     async def add_task(request: TaskRequest) -> TaskOut:
@@ -124,7 +122,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
             new = service.NewTask(request.title, schedule, kind=request.kind, details=request.details)
             return service.open_task(connection, request.user_id, new, teller(request.user_id))
 
-        return TaskOut.model_validate(await database.write(work))
+        return TaskOut.of(await database.write(work))
 
     @router.patch("/{task_id}", responses={**WRITING, **refusals(409)})
     async def change_task(task_id: Uuid, changes: TaskChanges, user_filter: UserFilter = None) -> TaskOut:
@@ -134,7 +132,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
             known = _task(connection, task_id, user_filter)
             return _change_task(connection, known, changes, teller(known.user_id))
 
-        return TaskOut.model_validate(await database.write(work))
+        return TaskOut.of(await database.write(work))
 
     @router.delete("/{task_id}", status_code=204, responses={**READING, **refusals(404)})
     async def delete_task(task_id: Uuid, user_filter: UserFilter = None) -> Response:

@@ -5,38 +5,33 @@ from __future__ import annotations
 from datetime import datetime
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import UserId
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Out
 from internal.storage.database import Database
 from internal.teams import repository as teams
 
 
-class MemberOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class MemberOut(Out):
     user_id: int
     name: str
     joined_at: datetime
 
 
-class TeamOut(BaseModel):
+class TeamOut(Out):
     """`members` in the order in which they joined."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     name: str
     members: list[MemberOut]
 
 
-class InvitationOut(BaseModel):
+class InvitationOut(Out):
     """An invitation that waits for this owner's answer, which he gives in the chat."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     team_id: str
@@ -59,8 +54,8 @@ def teams_router(database: Database, owners: Owners) -> APIRouter:
         await owners.stored(user_id)
 
         def read(connection: Connection) -> TeamsOut:
-            mine = [TeamOut.model_validate(one) for one in teams.teams_of(connection, user_id)]
-            pending = [InvitationOut.model_validate(one) for one in teams.pending(connection, user_id)]
+            mine = [TeamOut.of(one) for one in teams.teams_of(connection, user_id)]
+            pending = [InvitationOut.of(one) for one in teams.pending(connection, user_id)]
             return TeamsOut(teams=mine, invitations=pending)
 
         return await database.read(read)

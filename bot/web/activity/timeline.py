@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from bot.web.activity.events import EventOut
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import LARGEST_ID, Limit, UserFilter
-from bot.web.http.live_stream import following
+from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
 from bot.web.http.sessions import admission
 from internal.errors import NotFound
@@ -126,8 +126,7 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
         else:
             place = after if after is not None else await database.read(partial(events.last_place, user_id=user_filter))
             news = following(database, stopping, admitted, place, partial(_behind, filters))
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_server_sent(news), media_type="text/event-stream", headers=headers)
+        return event_stream(news, lambda one: (one.place, one.event_type, one.model_dump_json()))
 
 
 async def _filters(
@@ -136,15 +135,6 @@ async def _filters(
     if user_filter is not None:
         await owners.stored(user_filter)
     return Wanted(user_filter, hide, types, only)
-
-
-async def _server_sent(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str]:
-    yield ": events follow\n\n"
-    async for one in following:
-        if one is None:
-            yield ": nothing new\n\n"
-        else:
-            yield f"id: {one.place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
 
 
 def _behind(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:

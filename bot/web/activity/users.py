@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import LARGEST_ID, Limit, UserFilter, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Out
 from internal.access import repository as users
 from internal.access.model import User, UserState
-from internal.dialogue.model import Message
 from internal.dialogue.traffic_repository import Traffic, last_words, traffic
 from internal.flows.visibility.messages import messages_shown
 from internal.storage.database import Database
@@ -61,7 +61,7 @@ class UsersOut(BaseModel):
     count: int
 
 
-class MessageOut(BaseModel):
+class MessageOut(Out):
     id: str
     seq: int
     role: Literal["user", "assistant"]
@@ -70,10 +70,6 @@ class MessageOut(BaseModel):
     edited_at: datetime | None
     turn_id: str | None
     delivery: str | None
-
-    @classmethod
-    def of(cls, message: Message) -> MessageOut:
-        return cls(**{name: getattr(message, name) for name in cls.model_fields})
 
 
 class MessagesOut(BaseModel):

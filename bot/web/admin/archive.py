@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.schemas import Request
 
 ARCHIVE_PATH = "/admin/archive"
 
@@ -32,9 +33,7 @@ Raises NotFound for an unknown user and Refused for an unknown agent.
 """
 
 
-class ArchiveOrder(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ArchiveOrder(Request):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
     backfill: str | None = None
     again: bool = False

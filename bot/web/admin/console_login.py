@@ -14,10 +14,10 @@ from fastapi import Request as HttpRequest
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy import Connection
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, refusals
 from bot.web.http.fields import UserFilter
 from bot.web.http.login_attempts import LoginAttempts
+from bot.web.http.schemas import Request
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
 
+from bot.web.http.schemas import Request
 from internal.flows.operations.health_checks import Check
 
 DOCTOR_PATH = "/admin/doctor"
@@ -14,8 +14,8 @@ DOCTOR_PATH = "/admin/doctor"
 Examine = Callable[[], Awaitable[list[Check]]]
 
 
-class DoctorOrder(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class DoctorOrder(Request):
+    """Nothing can be asked for."""
 
 
 def doctor_router(examine: Examine) -> APIRouter:

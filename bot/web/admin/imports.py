@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter, HTTPException, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from fastapi import APIRouter
+from pydantic import AwareDatetime, Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.schemas import Request
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats.model import Draft
 from internal.import_formats.split import MAX_MESSAGES
@@ -17,9 +17,6 @@ from internal.knowledge.model import Segment
 
 IMPORT_PATH = "/admin/import"
 TERMS_PATH = "/admin/import/terms"
-
-LARGEST_ORDER = 4 << 20
-"""Bytes of one request; the command sends a sixteenth of that."""
 
 Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 Short = Annotated[str, Field(max_length=2_000)]
@@ -37,19 +34,11 @@ class Importer(Protocol):
         ...
 
 
-class _Order(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class TermsOrder(Request):
     user_id: Owner
 
 
-class TermsOrder(_Order):
-    pass
-
-
-class ImportedLine(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ImportedLine(Request):
     at: AwareDatetime
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     speaker: Short | None = None
@@ -59,9 +48,7 @@ class ImportedLine(BaseModel):
     key: Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class ImportedEpisode(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ImportedEpisode(Request):
     name: Short
     source_description: Short
     source_url: Short | None = None
@@ -75,28 +62,15 @@ class ImportedEpisode(BaseModel):
             source_description=draft.source_description,
             source_url=draft.source_url,
             place=draft.place,
-            lines=[_line(segment) for segment in draft.segments],
+            lines=[ImportedLine.model_validate(segment, from_attributes=True) for segment in draft.segments],
         )
 
     def draft(self) -> Draft:
-        segments = [
-            Segment(
-                n=n,
-                at=line.at,
-                text=line.text,
-                message_id=None,
-                speaker=line.speaker,
-                own=line.own,
-                forwarded_from=line.forwarded_from,
-                url=line.url,
-                key=line.key,
-            )
-            for n, line in enumerate(self.lines, start=1)
-        ]
+        segments = [Segment(n=n, message_id=None, **dict(line)) for n, line in enumerate(self.lines, start=1)]
         return Draft(self.name, self.source_description, self.source_url, self.place, tuple(segments))
 
 
-class ImportOrder(_Order):
+class ImportOrder(TermsOrder):
     dry_run: bool = False
     episodes: Annotated[list[ImportedEpisode], Field(max_length=200)]
 
@@ -109,39 +83,7 @@ def import_router(importer: Importer) -> APIRouter:
         return await importer.terms(order.user_id)
 
     @router.post(IMPORT_PATH)
-    async def take(request: Request) -> ImportedDrafts:
-        order = _order(await _body(request))
+    async def take(order: ImportOrder) -> ImportedDrafts:
         return await importer.take(order.user_id, [one.draft() for one in order.episodes], dry_run=order.dry_run)
 
     return router
-
-
-async def _body(request: Request) -> bytes:
-    """The body, read no further than LARGEST_ORDER."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_ORDER:
-            raise HTTPException(413, f"body: at most {LARGEST_ORDER} bytes at a time")
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _order(body: bytes) -> ImportOrder:
-    try:
-        return ImportOrder.model_validate_json(body)
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in faults]) from None
-
-
-def _line(segment: Segment) -> ImportedLine:
-    return ImportedLine(
-        at=segment.at,
-        text=segment.text or "",
-        speaker=segment.speaker,
-        own=segment.own,
-        forwarded_from=segment.forwarded_from,
-        url=segment.url,
-        key=segment.key or "",
-    )

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Protocol
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.schemas import Request
 from internal.mailbox.model import QuarantinedUpdate
 
 BACKUP_PATH = "/admin/backup"
@@ -98,11 +99,7 @@ class Operations(Protocol):
     async def queues(self) -> Queues: ...
 
 
-class _Order(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class BackupOrder(_Order):
+class BackupOrder(Request):
     to: str | None = None
 
     @field_validator("to")
@@ -113,11 +110,11 @@ class BackupOrder(_Order):
         return value
 
 
-class NumberOrder(_Order):
+class NumberOrder(Request):
     n: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = None
 
 
-class OwnerOrder(_Order):
+class OwnerOrder(Request):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
 
 
@@ -129,7 +126,7 @@ def operations_router(operations: Operations) -> APIRouter:
         return await operations.back_up(None if order.to is None else Path(order.to))
 
     @router.post(QUARANTINE_PATH)
-    async def quarantined(order: _Order) -> list[QuarantinedUpdate]:
+    async def quarantined(order: Request) -> list[QuarantinedUpdate]:
         return await operations.quarantined()
 
     @router.post(REPLAY_PATH)
@@ -149,7 +146,7 @@ def operations_router(operations: Operations) -> APIRouter:
         return await operations.revive(order.user_id)
 
     @router.post(QUEUES_PATH)
-    async def queues(order: _Order) -> Queues:
+    async def queues(order: Request) -> Queues:
         return await operations.queues()
 
     return router

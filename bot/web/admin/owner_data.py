@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from bot.web.http.schemas import Request
 from internal.flows.forgetting.requests import Erased
 from internal.flows.transfer.restore_export import ReadExport
 from internal.storage.erasure.forgettings import Kind
@@ -48,9 +49,7 @@ class OwnerData(Protocol):
         ...
 
 
-class _Order(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Order(Request):
     user_id: Owner
 
 

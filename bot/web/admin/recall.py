@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Final
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.schemas import Request
 from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode
@@ -75,9 +76,7 @@ class Recalled(BaseModel):
                 yield from (f"  {one.score:6.3f}  {one.percent:>4}  {one.text}" for one in lines_of_kind)
 
 
-class RecallOrder(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class RecallOrder(Request):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
     query: Annotated[str, Field(min_length=1, max_length=2_000)]
     limit: Annotated[int, Field(ge=1, le=MOST_RECALLED)] = 10

@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED
+from bot.web.http.schemas import Request
 from internal.errors import Conflict, NotFound
 
 SIMULATOR_PATH = "/simulator"

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Protocol
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.fields import LARGEST_ID
 from bot.web.http.owners import Owners
+from bot.web.http.schemas import Request
 from internal.graph.mirror.projection import Rows
 
 QUERY_PATH = "/graph/query"
@@ -67,9 +67,7 @@ class CypherAnswer(BaseModel):
         return cls(columns=list(found.columns), rows=[dict(row) for row in found.rows])
 
 
-class RebuildOrder(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class RebuildOrder(Request):
     user_id: Id | None = None
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.graph.read import edges
@@ -14,9 +14,10 @@ from bot.web.graph.schemas import EntityEdge
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, Moment, NodeId, Offset, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
+from bot.web.http.schemas import Out
 from internal.errors import NotFound, Refused
 from internal.flows.views import graph
-from internal.flows.views.graph import KINDS, Kind, Neighbourhood
+from internal.flows.views.graph import KINDS, Kind
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
@@ -24,10 +25,8 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 
-class SeenNodeOut(BaseModel):
+class SeenNodeOut(Out):
     """A node of any label. `type` is an entity's person, place, ...; `owner`: it is the owner himself."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     label: str
@@ -40,13 +39,11 @@ class SeenNodeOut(BaseModel):
     owner: bool
 
 
-class SeenEdgeOut(BaseModel):
+class SeenEdgeOut(Out):
     """Of a fact `name` is its relation and `text` its sentence, of IN_CIRCLE (owner to person) the circle.
 
     The ids of derived edges work in no other call.
     """
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     type: str
@@ -62,22 +59,13 @@ class SeenEdgeOut(BaseModel):
     strength: float | None
 
 
-class SurroundingsOut(BaseModel):
+class SurroundingsOut(Out):
     """A node, its neighbours, and the edges among them; `count` is the number of all its edges."""
 
     node: SeenNodeOut
     nodes: list[SeenNodeOut]
     edges: list[SeenEdgeOut]
     count: int
-
-    @classmethod
-    def of(cls, seen: Neighbourhood) -> SurroundingsOut:
-        return cls(
-            node=SeenNodeOut.model_validate(seen.node),
-            nodes=[SeenNodeOut.model_validate(one) for one in seen.nodes],
-            edges=[SeenEdgeOut.model_validate(one) for one in seen.edges],
-            count=seen.count,
-        )
 
 
 class BeginningsOut(BaseModel):
@@ -99,7 +87,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         """Nodes to start exploring from: the owner himself, then the nodes with the most edges."""
         await owners.stored(user_id)
         found = await database.read(lambda c: graph.starting_points(c, user_id, limit=limit))
-        return BeginningsOut(nodes=[SeenNodeOut.model_validate(one) for one in found])
+        return BeginningsOut(nodes=[SeenNodeOut.of(one) for one in found])
 
     @router.get("/around/{uuid}", responses=READING)
     async def list_neighbours(

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
+from bot.web.http.schemas import Out, Request
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
 from internal.knowledge.model import Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
@@ -21,12 +22,6 @@ from internal.recall.messages.search import MessageHit
 
 _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
 """Properties that are fields of a node themselves, and vectors."""
-
-
-class Request(BaseModel):
-    """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class EpisodeCreateRequest(Request):
@@ -86,17 +81,13 @@ class EpisodesOut(BaseModel):
     count: int
 
 
-class CitationInfo(BaseModel):
+class CitationInfo(Out):
     episode_uuid: str
     episode_name: str
     source: EpisodeSource
     source_description: str
     created_at: datetime | None
     source_url: str | None
-
-    @classmethod
-    def of(cls, citation: Citation) -> CitationInfo:
-        return cls(**{name: getattr(citation, name) for name in cls.model_fields})
 
 
 class CitationChainEntry(CitationInfo):
@@ -109,11 +100,7 @@ class CitationChain(BaseModel):
 
     @classmethod
     def of(cls, chain: Sequence[Citation]) -> CitationChain:
-        entries = [
-            CitationChainEntry(**{name: getattr(one, name) for name in CitationChainEntry.model_fields})
-            for one in chain
-        ]
-        return cls(citations=entries, count=len(entries))
+        return cls(citations=[CitationChainEntry.of(one) for one in chain], count=len(chain))
 
 
 class EvidenceOut(BaseModel):

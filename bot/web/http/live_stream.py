@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from fastapi.responses import StreamingResponse
 from sqlalchemy import Connection
 
 from bot.web.http.sessions import Admitted
@@ -62,6 +63,21 @@ async def following(
         if loop.time() - told >= KEEP_ALIVE_S:
             yield None
             told = loop.time()
+
+
+def event_stream(news: AsyncIterator[T | None], shown: Callable[[T], tuple[int | str, str, str]]) -> StreamingResponse:
+    """Sends what is new as server-sent events; `shown` returns the id, the type and the data, one line of JSON."""
+
+    async def sent() -> AsyncIterator[str]:
+        yield ": events follow\n\n"
+        async for one in news:
+            if one is None:
+                yield ": nothing new\n\n"
+            else:
+                yield "id: {}\nevent: {}\ndata: {}\n\n".format(*shown(one))
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(sent(), media_type="text/event-stream", headers=headers)
 
 
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:

@@ -9,11 +9,11 @@ from pydantic import Field, StringConstraints, WithJsonSchema
 from sqlalchemy import Connection
 from starlette.convertors import Convertor, register_url_convertor
 
-from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, Short, UserFilter, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import join
+from bot.web.http.schemas import Request
 from bot.web.people.schemas import FoundPeople, FoundPerson, MessagesAbout, PeopleOut, PersonOut, SplitPerson
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.requests import ForgettingService
@@ -81,7 +81,7 @@ def people_router(
         """People, the most mentioned first."""
         await owners.stored(user_id)
         shown, count = await database.read(lambda connection: _page(connection, user_id, limit, offset))
-        return PeopleOut(people=[PersonOut.model_validate(person) for person in shown], count=count)
+        return PeopleOut(people=[PersonOut.of(person) for person in shown], count=count)
 
     if finder is not None:
         join(router, _search(owners, finder))
@@ -92,7 +92,7 @@ def people_router(
     async def get_person(person_id: PersonId, user_filter: UserFilter = None) -> PersonOut:
         """A person. The id of a merged one answers with the profile it was merged into."""
         found = await database.read(lambda c: person_meant(c, person_id, user_filter))
-        return PersonOut.model_validate(found)
+        return PersonOut.of(found)
 
     @router.patch("/{person_id:person}", responses=WRITING)
     async def edit_person(person_id: PersonId, changes: PersonChanges, user_filter: UserFilter = None) -> PersonOut:
@@ -102,7 +102,7 @@ def people_router(
             known = person_meant(connection, person_id, user_filter)
             return merging_people.edit(connection, known.user_id, known.id, changes.changed_fields(), now=clock.now())
 
-        return PersonOut.model_validate(await database.write(work))
+        return PersonOut.of(await database.write(work))
 
     @router.post("/merge", responses=WRITING)
     async def merge_people(order: MergeOrder, user_filter: UserFilter = None) -> PersonOut:
@@ -117,7 +117,7 @@ def people_router(
             except Refused as error:
                 raise Refused(error.reason, f"source_id: {error}") from None
 
-        return PersonOut.model_validate(await database.write(work))
+        return PersonOut.of(await database.write(work))
 
     @router.post("/{person_id:person}/split", responses={**READING, **refusals(404)})
     async def split_person(person_id: PersonId, user_filter: UserFilter = None) -> SplitPerson:
@@ -129,8 +129,8 @@ def people_router(
 
         source, target = await database.write(work)
         mine, other = (source, target) if source.id == person_id else (target, source)
-        fields = PersonOut.model_validate(mine).model_dump()
-        return SplitPerson(**fields, other=PersonOut.model_validate(other))
+        fields = PersonOut.of(mine).model_dump()
+        return SplitPerson(**fields, other=PersonOut.of(other))
 
     return router
 
@@ -165,7 +165,7 @@ def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
         """People by meaning and by name, best first; `count` is how many were found."""
         await owners.stored(user_id)
         hits = await finder.people(user_id, query, limit)
-        found = [FoundPerson(**PersonOut.model_validate(hit.person).model_dump(), score=hit.score) for hit in hits]
+        found = [FoundPerson(**PersonOut.of(hit.person).model_dump(), score=hit.score) for hit in hits]
         return FoundPeople(people=found, count=len(found))
 
     return router

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
+from bot.web.http.schemas import Out
 from internal.people.model import Circle
 from internal.storage.backup.backup import HELD
 
 
-class PersonOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class PersonOut(Out):
     id: int
     user_id: int
     display_name: str

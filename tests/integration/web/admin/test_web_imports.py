@@ -14,8 +14,9 @@ from fastapi import FastAPI
 from sqlalchemy import insert, select
 
 from bot.application.rest import rest_of
-from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH, ImportedEpisode, ImportOrder
+from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from bot.web.client import CallRefused, Rest
+from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
@@ -137,8 +138,8 @@ async def test_wrong_orders_are_refused_in_words(
 
 async def test_bodies_are_bounded(importer: httpx.AsyncClient) -> None:
     """A body that is too large is refused before it is held, one that is no JSON is told."""
-    answer = await importer.post(IMPORT_PATH, content=b" " * (LARGEST_ORDER + 1))
-    assert (answer.status_code, answer.json()["detail"]) == (413, f"body: at most {LARGEST_ORDER} bytes at a time")
+    answer = await importer.post(IMPORT_PATH, content=b" " * (LARGEST_BODY + 1))
+    assert (answer.status_code, answer.json()["detail"]) == (413, f"body: at most {LARGEST_BODY} bytes at a time")
     answer = await importer.post(IMPORT_PATH, content=b"{")
     assert (answer.status_code, answer.json()["detail"].startswith("body: ")) == (422, True)
 
