@@ -141,6 +141,7 @@ def test_what_is_forgotten_is_asked_about_and_told(folder: Path) -> None:
     assert gone.exit_code == 0
     assert f"forgotten: message {first.id} (1 messages)" in gone.stdout
     assert "backups that still hold it: laplaced-" in gone.stdout
+    assert "a running bot replaces and deletes them in 7 days" in gone.stdout
     for file in sorted((folder / "data").glob("laplaced.db*")):
         assert SECRET.encode() not in file.read_bytes()
     twice = laplaced(*words, "--yes")

@@ -9,7 +9,7 @@ from support.flows.flow_stage import BOT, OWNER, Talk
 
 from bot.telegram.i18n import phrase
 from internal.dialogue import turn_repository as turns
-from internal.flows.turn.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, RETRY_MAX, Delivery
+from internal.flows.turn.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, PATIENCE, RETRY_MAX, Delivery
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing
 
@@ -54,6 +54,31 @@ async def test_an_unreachable_telegram_is_tried_with_growing_pauses_and_then_giv
     [event] = await talk.events("message_refused")
     assert event.payload["error"] == "network: ClientConnectorError"
     assert await delivery.look(10) == ([], None)
+
+
+async def test_an_answer_at_which_telegram_fails_for_hours_holds_up_no_other(talk: Talk) -> None:
+    """After some seconds what comes behind it is sent at once, until the answer is given up and shown as failed."""
+    delivery = Delivery(talk.database, talk.clock, phrase)
+    stone = await answered(talk)
+
+    def other(n: int) -> Outgoing:
+        return Outgoing(OWNER, BOT, OWNER, str(n), f"other:{n}")
+
+    for attempts in range(1, MAX_ATTEMPTS + 2):
+        [due, *_], _ = await delivery.look(10)
+        assert due.id == stone.id
+        await delivery.sending(due)
+        await delivery.retry(due, "TelegramServerError: 500", server_failed=True)
+        if attempts in (1, PATIENCE, MAX_ATTEMPTS):
+            await talk.write(lambda c, n=attempts: mailbox.put(c, other(n), talk.clock.now()))  # type: ignore[misc]
+            while passing := (await delivery.look(10))[0]:
+                await delivery.sending(passing[0])
+                await delivery.sent(passing[0], attempts)
+            waiting = [row.outgoing.text for row in await talk.outbox() if row.state == "pending"]
+            assert waiting == (["Answer."] if attempts >= PATIENCE else ["Answer.", "1"])
+        talk.clock.advance(RETRY_MAX * 1.5)
+    assert [message.delivery for message in await talk.messages()] == [None, "refused"]
+    assert len(await talk.events("message_refused")) == 1
 
 
 async def test_telegrams_own_pause_is_kept(talk: Talk) -> None:
