@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 from support.interfaces.simulator_stage import Stage, bot_for, eventually
-from support.product.program import BEFORE_PYTHON, ROOT, TELEGRAM, Process, local_telegram, started
+from support.paths import ROOT
+from support.product.program import BEFORE_PYTHON, TELEGRAM, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegramFailed, start_local_telegram

@@ -32,6 +32,7 @@ from support.product.running_product import (
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 from internal.testing import Answer, Asked, ScriptedModel, Step
+from internal.testing.script import Reply
 
 BOT_TOKEN = "7654321098:Canary-of-the-bot-token-0f3a9c"
 MODEL_KEY = "Canary-of-the-model-key/81+b7&e2"
@@ -200,7 +201,7 @@ def _settings() -> dict[str, str]:
 
 def quiet(model: ScriptedModel) -> None:
     """What the models say to whoever is no case of its own."""
-    by_model = {
+    by_model: dict[str, Reply] = {
         RESPONDER: OFFLINE,
         ENRICHER: {"query": "somebody"},
         RERANKER: {"people": []},

@@ -27,7 +27,8 @@ from support.faults.torture_conversation import (
     ScriptedAgents,
     sentence,
 )
-from support.product.program import BOT, ROOT, Process, Starter, local_telegram, started
+from support.paths import ROOT
+from support.product.program import BOT, Process, Starter, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram

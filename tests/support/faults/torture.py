@@ -26,7 +26,7 @@ from support.faults.fault_record import append, commit_here, records
 from support.faults.killed_bot import BotFailed, KilledBot, Life, outside
 from support.faults.reliability import KILLS, write_page
 from support.faults.verdict import Verdict, judge
-from support.product.program import ROOT
+from support.paths import ROOT
 
 FOLDER, PAGE = ROOT / ".torture", ROOT / "docs/reliability.md"
 BATCH = 50

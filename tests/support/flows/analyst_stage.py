@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Connection
 from support.flows.erase_stage import ErasingStage, Interrupted
 from support.flows.flow_stage import OWNER, Talk
 
@@ -33,7 +35,7 @@ class ScriptedAnalyst:
     def __init__(self) -> None:
         self.script: list[Answer] = []
         self.asked: list[AnalystRequest] = []
-        self.causes: list[dict[str, str] | None] = []
+        self.causes: list[Mapping[str, str | Sequence[str]] | None] = []
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
         self.asked.append(request)
@@ -79,7 +81,10 @@ class AnalysisStage:
             most_judged=most_judged,
             wake=lambda: None,
         )
-        owed = self.watched.refused
+
+        def refuse(c: Connection, user_id: int, key: str, dedupe: str, values: dict[str, str], now: datetime) -> None:
+            self.watched.refused.append(key)
+
         self.runs = RunLoop(
             talk.database,
             talk.clock,
@@ -87,7 +92,7 @@ class AnalysisStage:
             RunsConfig(),
             self.watched,
             daily_cost_usd,
-            lambda connection, user_id, key, dedupe, now: owed.append(key),
+            refuse,
         )
         self.chronicling = SessionLifecycle([ANALYST])
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select
@@ -258,7 +259,8 @@ class Talk:
 
 async def prepared(database: Database) -> Talk:
     await database.exclusive(migrate)
-    await database.write(lambda c: [add_user(c, user_id) for user_id in (OWNER, OTHER)])
+    for user_id in (OWNER, OTHER):
+        await database.write(partial(add_user, user_id=user_id))
     return Talk(database)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from mcp.client.client import Client
+from mcp.types import TextContent
 from support.paths import ROOT
 
 from internal.config import Config, load
@@ -96,7 +97,9 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
     answer = await client.call_tool(tool, arguments)
     assert answer.is_error
     assert answer.structured_content is None
-    return str(answer.content[0].text)
+    (words,) = answer.content
+    assert isinstance(words, TextContent)
+    return words.text
 
 
 async def read(client: Client) -> None:

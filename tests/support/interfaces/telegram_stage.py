@@ -35,13 +35,12 @@ from internal.access.model import User
 from internal.agents.responder.agent import ModelResponder
 from internal.config import (
     AccessConfig,
-    AgentsConfig,
     Config,
     DialogueConfig,
     PersonaConfig,
     TelegramConfig,
 )
-from internal.config_agents import ResponderConfig
+from internal.config_agents import AgentsConfig, ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.archival.archive_now import ArchivedCounts
@@ -126,7 +125,7 @@ class BotStage(ControlClient):
 
     async def owe(self, chat_id: int, text: str, **more: Any) -> str:
         """One message in the outbox; its row id."""
-        fields = {"user_id": chat_id, "dedupe": f"{chat_id}:{text}:{next(_new_people)}"} | more
+        fields: dict[str, Any] = {"user_id": chat_id, "dedupe": f"{chat_id}:{text}:{next(_new_people)}"} | more
         outgoing = Outgoing(bot_id=self.bot.id, chat_id=chat_id, text=text, **fields)
         row_id = await self.write(lambda c: mailbox.put(c, outgoing, datetime.now(UTC)))
         self.sender.wake()
@@ -247,7 +246,7 @@ class WholeBot:
 
     def __init__(self, stage: BotStage, model: ScriptedModel, **more: Any) -> None:
         database, clock, bot = stage.database, stage.clock, stage.bot
-        options = {"group_window": timedelta(milliseconds=50), "open_door": True} | more
+        options: dict[str, Any] = {"group_window": timedelta(milliseconds=50), "open_door": True} | more
         embedder, agents = TrigramEmbedder(), AgentsConfig(responder=ResponderConfig(model=MODEL))
         self.chat = OpenAIChat(model.url, "key")
         self.drafts = TelegramDrafts(bot, stage.budget, database, clock, stage.sender.wake)

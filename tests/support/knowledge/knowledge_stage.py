@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select
+from support.knowledge.timeline_cases import year_of
 from support.stores.stores import memory_store
 
 from internal.graph import store
@@ -121,10 +122,7 @@ class Knowledge:
         """Facts that fit, ended ones too, as (target, first year, last year)."""
         wanted = {"include_invalid": True} | wanted
         current = [one for one in self.facts(**wanted) if one.expired_at is None]
-        return [
-            (one.target_name, one.valid_at and one.valid_at.year, one.invalid_at and one.invalid_at.year)
-            for one in current
-        ]
+        return [(one.target_name, year_of(one.valid_at), year_of(one.invalid_at)) for one in current]
 
     def current(self, target: str) -> Fact:
         """The only fact about this target that is not expired."""

@@ -51,12 +51,13 @@ def said(
     return Claim(**{**given, **changes})
 
 
+def year_of(moment: datetime | None) -> int | None:
+    return None if moment is None else moment.year
+
+
 def years(projection: Projection) -> list[tuple[str, int | None, int | None]]:
     """The spans of a timeline as (target, first year, last year)."""
-    return [
-        (span.target, span.valid_at and span.valid_at.year, span.invalid_at and span.invalid_at.year)
-        for span in projection.spans
-    ]
+    return [(span.target, year_of(span.valid_at), year_of(span.invalid_at)) for span in projection.spans]
 
 
 def disputes(projection: Projection) -> list[tuple[tuple[str, ...], list[str]]]:

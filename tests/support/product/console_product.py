@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -13,7 +14,7 @@ from sqlalchemy import Connection
 from bot.application.app import App
 from bot.web.admin.simulator import Simulator, SimulatorOrder, SimulatorState
 from internal.access import repository as users
-from internal.access.model import Role, User, UserState
+from internal.access.model import Language, Role, User, UserState
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
 from internal.scheduling.clock import SystemClock
@@ -103,10 +104,13 @@ class Opened:
         assert told == [], "\n".join(told)
 
 
+OWNERS: Final[Sequence[tuple[int, str, Language]]] = ((ANNA, "Анна", "ru"), (BORIS, "Boris", "en"))
+
+
 def furnish(connection: Connection) -> None:
     """Anna and Boris move in; Anna talked a little, which left events and a model call."""
     now = SystemClock().now()
-    for user_id, name, lang in ((ANNA, "Анна", "ru"), (BORIS, "Boris", "en")):
+    for user_id, name, lang in OWNERS:
         known = User(user_id, Role.OWNER, UserState.ACTIVE, name, None, lang, "Europe/Kyiv", True, now, {})
         users.add(connection, known)
     for n, (said, answered) in enumerate(CONVERSATION, start=1):

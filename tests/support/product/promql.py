@@ -24,14 +24,14 @@ def faults(expression: str, series: Mapping[str, set[str]]) -> list[str]:
 
 def _faults(node: promql.Expr, series: Mapping[str, set[str]]) -> Iterator[str]:
     for selector in _selectors(node):
-        name = selector.name
+        name = str(selector.name)
         if name not in series:
             yield f"there is no {name}"
             continue
-        matched = (matcher.name for matcher in selector.matchers.matchers)
+        matched = (str(matcher.name) for matcher in selector.matchers.matchers)
         yield from (f"{name} has no label {label}" for label in matched if label not in series[name])
     for labels, under in _groupings(node):
-        names = [selector.name for selector in _selectors(under) if selector.name in series]
+        names = [str(selector.name) for selector in _selectors(under) if selector.name in series]
         yield from (f"{name} has no label {label}" for name in names for label in labels if label not in series[name])
 
 

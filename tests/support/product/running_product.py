@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
-from support.product.program import BOT, ROOT, Process, local_telegram, started
+from support.paths import ROOT
+from support.product.program import BOT, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -36,7 +37,7 @@ KEPT_IN_MIND = {"snapshot": {"who": [], "now": [], "threads": []}, "notification
 KEEPING = "You keep in mind what matters in the life of one person"
 """How its prompt begins."""
 
-NO_TASKS = {"tasks": [], "settled": []}
+NO_TASKS: Final[dict[str, Any]] = {"tasks": [], "settled": []}
 """What the task manager says of anything that a test has no other word for."""
 
 MINDING = "You are the task manager of a personal assistant"

@@ -20,7 +20,7 @@ TEXTS: Final = (
     "line\r\nline\ttab",
     "{NULL,}",
 )
-JSONS: Final = (
+JSONS: Final[tuple[Any, ...]] = (
     {"і": ["ё", None, True, 0.1, -0.0, 1e300, LARGEST, {}]},
     [],
     "NULL",

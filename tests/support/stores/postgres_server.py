@@ -87,8 +87,9 @@ def start(folder: Path, **settings: str) -> str:
 
 def restart(folder: Path) -> None:
     """Ends a server without a word to anybody and starts it again, where it was. Raises CalledProcessError."""
-    command = [_binaries(folder) / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "-l", folder / "data/log"]
-    subprocess.run([*command, "restart"], check=True, capture_output=True, cwd="/", **_as_ordinary_user())
+    control, data = str(_binaries(folder) / "pg_ctl"), str(folder / "data")
+    command = [control, "-D", data, "-m", "immediate", "-w", "-l", f"{data}/log", "restart"]
+    subprocess.run(command, check=True, capture_output=True, cwd="/", **_as_ordinary_user())
 
 
 def _binaries(folder: Path) -> Path:

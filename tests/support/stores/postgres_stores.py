@@ -157,10 +157,10 @@ def _engine(raw: psycopg.Connection[Any]) -> SqlEngine:
         pool_reset_on_return=None,
         **DIALECT_OPTIONS,
     )
-    engine.dialect.do_commit = lambda opened: opened.execute(  # type: ignore[method-assign]
+    engine.dialect.do_commit = lambda opened: opened.execute(  # type: ignore[method-assign,assignment]
         "RELEASE SAVEPOINT committed; SAVEPOINT committed"
     )
-    engine.dialect.do_rollback = lambda opened: opened.execute(  # type: ignore[method-assign]
+    engine.dialect.do_rollback = lambda opened: opened.execute(  # type: ignore[method-assign,assignment]
         "ROLLBACK TO SAVEPOINT committed"
     )
     return engine
