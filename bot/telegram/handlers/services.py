@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -133,6 +133,8 @@ class Services:
     corrections: Corrections
     sessions: Sessions
     task_words: TaskWords
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """What the provider says of each model for which it refuses us."""
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)
