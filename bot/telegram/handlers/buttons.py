@@ -176,6 +176,14 @@ class CorrectButton(FactButton, prefix="C"):
     """Asks for the corrected text."""
 
 
+class SureCorrectButton(FactButton, prefix="CY"):
+    """Applies the correction that was asked about."""
+
+
+class UndoCorrectButton(FactButton, prefix="CU"):
+    """Restores the version before this one."""
+
+
 class ForgetFactButton(FactButton, prefix="D"):
     """Asks first."""
 

@@ -37,7 +37,12 @@ _BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
         buttons.JoinButton,
         buttons.UnjoinButton,
     ),
-    "/correct": (buttons.CorrectButton, buttons.CorrectMemoryButton),
+    "/correct": (
+        buttons.CorrectButton,
+        buttons.SureCorrectButton,
+        buttons.UndoCorrectButton,
+        buttons.CorrectMemoryButton,
+    ),
     "/forget": (
         buttons.ForgetButton,
         buttons.ForgetAboutButton,
@@ -82,6 +87,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
     "merge": "/person",
     "join": "/facts",
     "correct": "/correct",
+    "correct-sure": "/correct",
     "memory": "/correct",
     "forget": "/forget",
     "zone": "/timezone",
