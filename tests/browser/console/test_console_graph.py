@@ -69,7 +69,7 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
 
 
 async def test_the_owner_stands_among_his_people_with_whole_names(open_page: OpenPage, known: Acquaintances) -> None:
-    """Linked by circle, each name as wide as there is room and under no word; what is pointed at tells its whole name."""
+    """Linked by circle, each name as wide as there is room, under no word; what is pointed at tells its whole name."""
     opened = await open_page("/graph", owner=VIRA)
     page, details = opened.page, opened.page.locator(".graph-details")
     for tie in ("family Maria Koval", "close colleague Petro Bondar", "knows Mariia K."):
