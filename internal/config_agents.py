@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from internal.config_values import OptionalDuration, Section, unset
+
+Effort = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class AgentConfig(Section):
@@ -18,6 +20,7 @@ class AgentConfig(Section):
     temperature: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=2)
     max_tokens: Annotated[int | None, BeforeValidator(unset)] = Field(None, ge=1)
     timeout: OptionalDuration = Field(None, gt=timedelta(0))
+    reasoning_effort: Annotated[Effort | None, BeforeValidator(unset)] = None
 
 
 class ResponderConfig(AgentConfig):

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any, Final
 
+from internal.agents.json_reply import complete_items, joined
 from internal.agents.model import AgentReply
 from internal.config_agents import AgentConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest, ReplySchema
+from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnreadable
+from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage
+
+log = logging.getLogger(__name__)
+
+MOST_PARTS: Final = 3
+"""Calls with which a cut reply goes on. One that is cut as often repeats itself: what it said until then is taken."""
+
+MOST_SHOWN: Final = 4_000
+"""Characters of a reply that could not be read, as its repair shows them."""
+
+_REPAIR: Final = (
+    "This answer could not be read: {error}. Answer again, with one JSON object of the form asked for and nothing else."
+)
+_GO_ON: Final = (
+    "Your answer was cut by its length limit. These items of it are kept. Answer with one JSON object of the same form "
+    "that holds only what is still missing, and empty lists if nothing is."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +69,16 @@ def chat_request(
         timeout=limits.timeout.total_seconds(),
         reply_schema=schema,
         user_id=user_id,
+        reasoning_effort=config.reasoning_effort,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForm:
+    """How a reply is read as a whole: `read` raises ModelReplyInvalid, `keys` are those of its object."""
+
+    read: Callable[[str], object]
+    keys: Collection[str]
 
 
 async def ask_model(
@@ -58,7 +89,62 @@ async def ask_model(
     messages: list[ChatMessage],
     schema: ReplySchema,
     user_id: int,
+    form: ReplyForm | None = None,
 ) -> AgentReply:
-    """The reply, with the prompt that it answers. Raises the errors of `ChatModel.complete`."""
-    reply = await chat.complete(chat_request(agent, config, limits, messages, user_id, schema))
+    """The reply, with the prompt that it answers. Raises the errors of `ChatModel.complete`.
+
+    With a `form`, a reply that cannot be read is asked for once more, with what is wrong with it; one that was cut
+    keeps its complete items and goes on, in `MOST_PARTS` calls at most.
+    """
+    request = chat_request(agent, config, limits, messages, user_id, schema)
+    if form is None:
+        reply = await chat.complete(request)
+        return AgentReply(reply.text, reply.model, reply.usage, messages)
+    try:
+        reply = await _readable(chat, request, form)
+    except ModelReplyTruncated as cut:
+        if not (items := complete_items(cut.text, form.keys)):
+            raise
+        reply = await _gone_on(chat, request, form.keys, items)
     return AgentReply(reply.text, reply.model, reply.usage, messages)
+
+
+async def _gone_on(chat: ChatModel, request: ChatRequest, keys: Collection[str], items: dict[str, Any]) -> ChatReply:
+    """A cut reply, of which `items` are complete, joined with what the model goes on with."""
+    model, usage, cut = request.model, Usage(), True
+    for _ in range(MOST_PARTS):
+        kept = ChatMessage("assistant", json.dumps(items, ensure_ascii=False))
+        messages = [*request.messages, kept, ChatMessage("user", _GO_ON)]
+        try:
+            part = await chat.complete(replace(request, messages=messages))
+            text, model, usage, cut = part.text, part.model, usage + part.usage, False
+        except ModelReplyTruncated as again:
+            text = again.text
+        more = complete_items(text, keys)
+        log.info("reply_went_on", extra={"agent": request.agent, "cut": cut})
+        if not (cut and more):
+            break
+        items = joined(items, more)
+    return ChatReply(json.dumps(joined(items, more), ensure_ascii=False), model, usage)
+
+
+async def _readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> ChatReply:
+    """A reply that can be read, after one more call where the first could not be. Raises ModelReplyUnreadable."""
+    reply = await chat.complete(request)
+    try:
+        form.read(reply.text)
+        return reply
+    except ModelReplyTruncated:
+        raise
+    except ModelReplyInvalid as error:
+        log.info("reply_unreadable", extra={"agent": request.agent, "error": str(error)})
+        shown = ChatMessage("assistant", reply.text[:MOST_SHOWN])
+        repair = ChatMessage("user", _REPAIR.format(error=error))
+    again = await chat.complete(replace(request, messages=[*request.messages, shown, repair]))
+    try:
+        form.read(again.text)
+    except ModelReplyTruncated:
+        raise
+    except ModelReplyInvalid as error:
+        raise ModelReplyUnreadable(f"twice: {error}") from error
+    return replace(again, usage=reply.usage + again.usage)

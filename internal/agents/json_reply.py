@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
-from internal.errors import ModelReplyInvalid
+from internal.errors import ModelReplyInvalid, ModelReplyTruncated
 
 LENGTH_LIMIT = 1_000_000
 """Most characters of a reply. Its token limit is far below this; more is not worth the time to read."""
@@ -19,7 +20,14 @@ MAX_ID = 2**63 - 1
 _OPENING = re.compile(r"[{\[]")
 # A string that never ends swallows the rest, so that a scan stays linear.
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+# What models write beside strict JSON: comments, and a comma behind the last item.
+_LOOSE = re.compile(
+    r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|//[^\n]*+|/\*.{0,500}?\*/|,(?=(?:\s|//[^\n]*+|/\*.{0,500}?\*/)*+[}\]])', re.DOTALL
+)
+_WHOLE_ITEMS = re.compile(r"\{{1,2}\[?")
+"""The open brackets of an answer behind an item of one of its lists, or behind a whole list."""
 _BEGINS_LIKE_JSON = re.compile(r'\{\s*(?:"|\Z)|\[\s*(?:[{\["]|\Z)')
+_CLOSERS = str.maketrans("{[", "}]")
 _ID = re.compile(r"\[?(?:person\s*:\s*)?(\d{1,19})\]?", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
@@ -35,9 +43,10 @@ class _Found:
 def read_object(text: str, known: Collection[str], bare: str) -> dict[str, Any]:
     """The known keys of the object in a reply; a bare array is read as the value of the key `bare`.
 
-    Code fences, preamble and trailing prose are passed over. If several objects hold known keys, as when a model
-    thinks aloud, the later ones win. Raises ModelReplyInvalid when there is no JSON, when it is cut off, when it
-    holds none of the known keys, or when all of those are null: none of these is an empty success.
+    Code fences, preamble, trailing prose, comments, trailing commas and an object or list around the answer are passed
+    over. If several objects hold known keys, as when a model thinks aloud, the later ones win. Raises ModelReplyInvalid
+    when there is no JSON, when it holds none of the known keys, or when all of those are null, ModelReplyTruncated when
+    it is cut off: none of these is an empty success.
     """
     if not text.strip():
         raise ModelReplyInvalid("the reply is empty")
@@ -46,13 +55,53 @@ def read_object(text: str, known: Collection[str], bare: str) -> dict[str, Any]:
     found = list(_values(text))
     merged: dict[str, Any] = {}
     for each in found:
-        if isinstance(each.value, dict):
-            merged.update((key, value) for key, value in each.value.items() if key in known)
+        merged.update(_answer(each.value, known))
     if not merged:
         merged = {bare: _bare_array(text, found)}
     if all(value is None for value in merged.values()):
         raise ModelReplyInvalid("the reply holds only nulls")
     return merged
+
+
+def complete_items(text: str, known: Collection[str]) -> dict[str, Any]:
+    """What of the known keys of a cut reply is complete: whole values, and lists with their whole items."""
+    opening = _OPENING.search(text[:LENGTH_LIMIT])
+    text = _LOOSE.sub(_kept, text[opening.start() : LENGTH_LIMIT]) if opening else ""
+    open_brackets, end, still_open = "", 0, ""
+    for token in _BRACKET_OR_STRING.finditer(text):
+        if token[0] in "{[":
+            open_brackets += token[0]
+        elif token[0] in "}]":
+            open_brackets = open_brackets[:-1]
+            if _WHOLE_ITEMS.fullmatch(open_brackets):
+                end, still_open = token.end(), open_brackets
+    try:
+        answer = _answer(_storable(_DECODER.decode(text[:end] + still_open[::-1].translate(_CLOSERS))), known)
+    except (ValueError, RecursionError):
+        return {}
+    # An object that is still open may lack what matters most in it.
+    return {key: value for key, value in answer.items() if value and (isinstance(value, list) or still_open == "{")}
+
+
+def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Both objects: lists joined, each item once, of other values the second."""
+    both = first | second
+    for key in first.keys() & second.keys():
+        if isinstance(first[key], list) and isinstance(second[key], list):
+            both[key] = first[key] + [item for item in second[key] if item not in first[key]]
+    return both
+
+
+def _answer(value: Any, known: Collection[str]) -> dict[str, Any]:
+    """The known keys of an object, of the objects in a list, or of the one object or list that an object wraps."""
+    if isinstance(value, list):
+        objects = [item for item in value if isinstance(item, dict)]
+        return reduce(joined, ({key: item for key, item in one.items() if key in known} for one in objects), {})
+    if not isinstance(value, dict):
+        return {}
+    answer = {key: item for key, item in value.items() if key in known}
+    inner = [item for item in value.values() if isinstance(item, dict | list)]
+    return answer or (_answer(inner[0], known) if len(inner) == 1 else {})
 
 
 def read_id(value: object) -> int | None:
@@ -80,6 +129,7 @@ def _bare_array(text: str, found: list[_Found]) -> list[Any]:
 def _values(text: str) -> Iterator[_Found]:
     """Every outermost JSON object and array of the text, in order."""
     position = unclosed = 0
+    loose = False
     while opening := _OPENING.search(text, position):
         start = opening.start()
         try:
@@ -87,14 +137,21 @@ def _values(text: str) -> Iterator[_Found]:
             yield _Found(_storable(value), start, position)
             continue
         except (ValueError, RecursionError):
+            if not loose:
+                text, position, loose = text[:start] + _LOOSE.sub(_kept, text[start:]), start, True
+                continue
             closing = _closing(text, start)
         if closing is not None:
             position = closing
             continue
         unclosed += 1
         if unclosed > UNCLOSED_LIMIT or _BEGINS_LIKE_JSON.match(text, start):
-            raise ModelReplyInvalid("the reply's JSON is cut off")
+            raise ModelReplyTruncated("the reply's JSON is cut off", text=text)
         position = start + 1
+
+
+def _kept(loose: re.Match[str]) -> str:
+    return loose[1] or ""
 
 
 def _closing(text: str, start: int) -> int | None:

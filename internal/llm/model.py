@@ -29,7 +29,10 @@ class ReplySchema:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply."""
+    """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply.
+
+    `reasoning_effort` is how much a model that thinks may think ("low"), None what it does by itself.
+    """
 
     agent: str
     model: str
@@ -39,19 +42,31 @@ class ChatRequest:
     timeout: float = 60.0
     reply_schema: ReplySchema | None = None
     user_id: int | None = None
+    reasoning_effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and money of one call; `cost_usd` is what the provider reported, else 0.
 
-    `estimated` if the call was broken off before the provider reported them.
+    `cached_tokens` are those of the prompt that the provider had read before: it takes less for them. `estimated` if
+    the call was broken off before the provider reported them.
     """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
     estimated: bool = False
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cost_usd + other.cost_usd,
+            self.estimated or other.estimated,
+            self.cached_tokens + other.cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)

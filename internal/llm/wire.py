@@ -27,6 +27,7 @@ class Dialect:
     reply_format: str = FORMATS[0]
     length_key: str = "max_tokens"
     temperature: bool = True
+    reasoning: bool = True
     stream_usage: bool = True
 
     def plainer(self, rejection: str, request: ChatRequest, *, streaming: bool) -> Dialect | None:
@@ -35,6 +36,8 @@ class Dialect:
             return replace(self, length_key="max_completion_tokens")
         if "temperature" in rejection and self.temperature:
             return replace(self, temperature=False)
+        if "reasoning" in rejection and self.reasoning:
+            return replace(self, reasoning=False)
         if request.reply_schema is not None and self.reply_format != FORMATS[-1]:
             return replace(self, reply_format=FORMATS[FORMATS.index(self.reply_format) + 1])
         if streaming and self.stream_usage:
@@ -56,6 +59,8 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     }
     if dialect.temperature:
         body["temperature"] = request.temperature
+    if dialect.reasoning and request.reasoning_effort:
+        body["reasoning_effort"] = request.reasoning_effort
     if request.reply_schema is not None and dialect.reply_format != "text":
         body["response_format"] = {"type": dialect.reply_format}
         if dialect.reply_format == "json_schema":
@@ -125,7 +130,7 @@ class Draft:
         if isinstance(answer.get("usage"), dict):
             self._usage = read_usage(answer["usage"])
         if answer.get("error"):
-            self._fault = from_error_object(answer["error"], self._model)
+            self._fault = from_error_object(answer["error"])
         choices = answer.get("choices")
         visible = ""
         for choice in choices if isinstance(choices, list) else []:
@@ -153,7 +158,7 @@ class Draft:
 
     def _choice(self, choice: dict[str, Any], part: str) -> str:
         if choice.get("error"):
-            self._fault = from_error_object(choice["error"], self._model)
+            self._fault = from_error_object(choice["error"])
         self._finish |= _finish_reasons(choice)
         message = choice.get(part)
         if choice.get("index") not in (0, None) or not isinstance(message, dict):
@@ -176,7 +181,7 @@ class Draft:
         if self._finish & _BLOCKED or (self._refusal and not words):
             return ModelRefused(f"the model refuses to answer{': ' + self._refusal[:300] if self._refusal else ''}")
         if self._finish & _TRUNCATED:
-            return ModelReplyTruncated()
+            return ModelReplyTruncated(text=words)
         if "error" in self._finish:
             return ModelUnavailable("the model failed while it wrote")
         if not (self._ended or self._finish):
@@ -186,10 +191,13 @@ class Draft:
 
 def read_usage(raw: dict[str, Any]) -> Usage:
     """Tokens and money as reported, 0 where missing or invalid."""
+    details = raw.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else raw.get("prompt_cache_hit_tokens")
     return Usage(
         prompt_tokens=int(_amount(raw.get("prompt_tokens"))),
         completion_tokens=int(_amount(raw.get("completion_tokens"))),
         cost_usd=_amount(raw.get("cost")),
+        cached_tokens=int(_amount(cached)),
     )
 
 

@@ -657,6 +657,7 @@ model_calls = _table(
     Column("duration_s", Float, nullable=False),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
+    Column("cached_tokens", Integer, nullable=False, server_default="0"),
     Column("cost_usd", Float, nullable=False),
     Column("prompt", _Json, info=TEXT),
     Column("reply", Text, info=TEXT),

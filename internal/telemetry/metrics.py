@@ -178,6 +178,7 @@ class Metrics:
         self._llm_requests.labels(agent, model, _outcome(reply, error)).inc()
         self._llm_seconds.labels(agent, model).observe(duration_s)
         if reply is not None:
+            self._llm_tokens.labels(agent, model, "cached").inc(reply.usage.cached_tokens)
             self._llm_tokens.labels(agent, model, "prompt").inc(reply.usage.prompt_tokens)
             self._llm_tokens.labels(agent, model, "completion").inc(reply.usage.completion_tokens)
             self._llm_cost.labels(agent, model).inc(reply.usage.cost_usd)

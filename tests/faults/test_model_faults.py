@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -33,9 +34,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FAILED, REFUSED = phrase("en", "answer-failed"), phrase("en", "answer-refused")
 UNREACHABLE, DENIED = phrase("en", "model-unreachable"), phrase("en", "model-denied")
-DEAD, WAITING = phrase("en", "archive-dead"), phrase("en", "archive-denied")
+DEAD = phrase("en", "archive-dead")
 HALF = "This is half of"
-TOO_LONG = Fault("status", status=400, body={"error": {"message": "maximum context length is 4096", "code": 400}})
 KEY_QUOTED = {"error": {"message": f"Incorrect API key provided: {MODEL_KEY}", "code": 401}}
 
 
@@ -200,8 +200,32 @@ ARCHIVALS = [
         "the slice is halved, each half asked", BOTH, calls=2,
     ),
     Archiving(
-        "longer than the context", lambda mira, other: (TOO_LONG, added("Nora")),
-        "the slice is halved, each half asked", BOTH, calls=2,
+        "cut in its second item",
+        lambda mira, other: (Fault("truncated", text=json.dumps(updated(mira))[:-2] + ', {"type": "Added", "per'),
+                             added("Nora")),
+        "the complete items stay, the rest is read on", BOTH, SAILS, calls=2,
+    ),
+    Archiving(
+        "commas and comments that JSON has not", lambda mira, other: (
+            PLAIN.replace("]}", ",], // that is all\n}"),), "read", BOTH,
+    ),
+    Archiving("wrapped in a result", lambda mira, other: ({"result": added("Nora")},), "read", BOTH),
+    Archiving("wrapped in a list", lambda mira, other: ([added("Nora")],), "read", BOTH),
+    Archiving(
+        "other words for the format", lambda mira, other: ({"people_operations": [
+            {"type": "Add", "person": {"name": "Nora", "circle": "Sailors"}, "evidence": "1-2"},
+            {"type": "update", "person": {"id": mira, "bio": SAILS}, "evidence": [1, 77]}]},),
+        "read; a number of no line is left out", BOTH, SAILS,
+    ),
+    Archiving(
+        "prose, then JSON", lambda mira, other: (
+            "Nora is new.", lambda asked: added("Nora") if "there is no JSON" in asked.text else "Nora is new."),
+        "asked once more, with what was wrong with it", BOTH, calls=2,
+    ),
+    Archiving(
+        "facts as a list of their own", lambda mira, other: (
+            [{"source": "user", "relation": "KNOWS", "target": "Nora"}], added("Nora")),
+        "no silent success: asked again", BOTH, calls=2,
     ),
     Archiving("an id as a number", lambda mira, other: (updated(mira),), "understood", bio=SAILS),
     Archiving("an id as a float", lambda mira, other: (updated(float(mira)),), "understood", bio=SAILS),
@@ -257,8 +281,12 @@ ARCHIVALS = [
     Archiving("a safety block", lambda mira, other: (Fault("content_filter"),), "given up at once and told",
               state="dead"),
     Archiving(
-        "never JSON", lambda mira, other: ("I would rather not.",), "given up after the cap and told", calls=4,
+        "never JSON", lambda mira, other: ("I would rather not.",), "given up after two repairs and told", calls=4,
         state="dead",
+    ),
+    Archiving(
+        "a page of HTML, every time", lambda mira, other: (Fault("malformed"),), "given up after the cap and told",
+        calls=4, state="dead",
     ),
 ]  # fmt: skip
 
@@ -317,7 +345,7 @@ async def test_whatever_the_archivist_says_nothing_wrong_is_believed(played: Pla
 async def test_failed_run_is_tried_with_growing_pauses_up_to_the_cap(played: Played) -> None:
     """Four attempts and no fifth, each pause at least twice the one before: 0.2, 0.4, 0.8 s."""
     with proving("model", "a run that fails every time", "pauses double, bounded calls, given up at the cap"):
-        seen: Archived = await played.outcome("archival never JSON")
+        seen: Archived = await played.outcome("archival a page of HTML, every time")
         assert seen.runs == [("dead", 4)]
         assert [pause >= wanted for pause, wanted in zip(seen.pauses, (0.2, 0.4, 0.8), strict=True)] == [True] * 3
 
@@ -440,40 +468,6 @@ async def test_archival_waits_for_a_provider_that_is_out(
         assert run == [("applied", 1)]
         assert len(found) == len(pauses)
         assert [gap >= wanted for gap, wanted in zip(found, pauses, strict=True)] == [True] * len(pauses)
-
-
-async def test_an_unknown_model_keeps_what_is_to_be_archived(stage: Stage, played: Played) -> None:
-    """It is told, in /status too, while nothing is given up; once the server knows the model, all goes on by itself."""
-    await played.all()
-    with proving("model", "archival: 400, not a valid model", "told and kept, no attempt is charged, then archived"):
-        body, known = {"error": {"message": f"{ARCHIVIST} is not a valid model ID", "code": 400}}, False
-        user, marker = await stage.newcomer(), "(unknown model)"
-        fault = Fault("status", status=400, body=body)
-        stage.script(ARCHIVIST, marker, lambda asked: added("Oskar") if known else fault)
-        said = await stage.people.say(user, f"Oskar came. {marker}")
-        await stage.heard(user, WAITING, after=said["message_id"])
-        assert DENIED in await stage.ask(user, "/status")
-        known = True
-        ended = "SELECT attempts FROM runs WHERE user_id = ? AND agent = 'archivist' AND state IN ('applied', 'dead')"
-        assert await stage.until_rows(ended, user) == [(1,)]
-        assert stage.bot.rows("SELECT display_name FROM people WHERE user_id = ?", user) == [("Oskar",)]
-        assert DENIED not in await stage.ask(user, "/status")
-
-
-async def test_a_question_is_asked_with_less_where_the_context_is_short(stage: Stage, played: Played) -> None:
-    """Half of the dialogue goes with it; what the server says is never shown."""
-    await played.all()
-    with proving("model", "answer: longer than the context", "asked again with half of what was said before"):
-        user, marker = await stage.newcomer(), "(short context)"
-        stage.script(ARCHIVIST, marker, {"people_operations": []})
-        await stage.ask(user, f"First. {marker}")
-        await stage.ask(user, f"Second. {marker}")
-        before = len(stage.asked(RESPONDER, marker))
-        stage.script(RESPONDER, f"Third. {marker}", TOO_LONG, OFFLINE)
-        assert await stage.ask(user, f"Third. {marker}") == OFFLINE
-        long, short = stage.asked(RESPONDER, marker)[before:]
-        assert len(short.messages) < len(long.messages)
-        assert "Third." in short.text
 
 
 BROKEN_VECTORS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated
 from uuid import UUID
 
 from aiogram.filters.callback_data import CallbackData
@@ -33,33 +33,21 @@ Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
 """A UUID as text; shortened only inside callback data."""
 
 
-BUTTONS: Final[dict[str, type[Owned]]] = {}
-"""Every button by its prefix."""
-
-
 class Owned(CallbackData, prefix="_"):
-    """`command` leads to the button; else it is a word for what the bot asked on its own."""
-
-    command: ClassVar[str]
     owner: int
 
-    def __init_subclass__(cls, *, command: str = "", **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.command = command or cls.command
-        BUTTONS[cls.__prefix__] = cls
 
-
-class LanguageButton(Owned, prefix="l", command="/language"):
+class LanguageButton(Owned, prefix="l"):
     lang: Language
 
 
-class ZoneButton(Owned, prefix="z", command="/timezone"):
+class ZoneButton(Owned, prefix="z"):
     """An empty `zone` asks for another one in words."""
 
     zone: str
 
 
-class PeopleButton(Owned, prefix="pp", command="/people"):
+class PeopleButton(Owned, prefix="pp"):
     """A page of one circle; without a circle, the overview. Pages count from 0."""
 
     circle: Circle | None = None
@@ -74,27 +62,27 @@ class PersonAction(StrEnum):
     FORGET = "f"
 
 
-class PersonButton(Owned, prefix="p", command="/person"):
+class PersonButton(Owned, prefix="p"):
     person: int
     action: PersonAction = PersonAction.SHOW
 
 
-class CircleButton(Owned, prefix="c", command="/person"):
+class CircleButton(Owned, prefix="c"):
     person: int
     circle: Circle
 
 
-class FieldButton(Owned, prefix="e", command="/person"):
+class FieldButton(Owned, prefix="e"):
     person: int
     field: str
 
 
-class MergePageButton(Owned, prefix="mp", command="/person"):
+class MergePageButton(Owned, prefix="mp"):
     source: int
     page: int = 0
 
 
-class MergeButton(Owned, prefix="m", command="/person"):
+class MergeButton(Owned, prefix="m"):
     """Without `sure` it asks first."""
 
     source: int
@@ -102,11 +90,11 @@ class MergeButton(Owned, prefix="m", command="/person"):
     sure: bool = False
 
 
-class SplitButton(Owned, prefix="sp", command="/person"):
+class SplitButton(Owned, prefix="sp"):
     source: int
 
 
-class JoinButton(Owned, prefix="j", command="/facts"):
+class JoinButton(Owned, prefix="j"):
     """Merges a thing into another; without `target` it asks which, without `sure` whether."""
 
     source: Id
@@ -114,37 +102,37 @@ class JoinButton(Owned, prefix="j", command="/facts"):
     sure: bool = False
 
 
-class UnjoinButton(Owned, prefix="ju", command="/facts"):
+class UnjoinButton(Owned, prefix="ju"):
     source: Id
 
 
-class ForgetButton(Owned, prefix="f", command="/forget"):
+class ForgetButton(Owned, prefix="f"):
     """`person` 0 is everything. Without `sure` it asks first."""
 
     person: int = 0
     sure: bool = False
 
 
-class ForgetAboutButton(Owned, prefix="fa", command="/forget"):
+class ForgetAboutButton(Owned, prefix="fa"):
     """A person is forgotten with the messages about the person."""
 
     person: int
 
 
-class UndoButton(Owned, prefix="u", command="/forget"):
+class UndoButton(Owned, prefix="u"):
     forgetting: str
 
 
-class SuggestionButton(Owned, prefix="s", command="suggestion"):
+class SuggestionButton(Owned, prefix="s"):
     suggestion: str
     accept: bool
 
 
-class SuggestionsButton(Owned, prefix="ss", command="suggestion"):
+class SuggestionsButton(Owned, prefix="ss"):
     """Shows the first suggestion that waits for the owner's decision."""
 
 
-class FactsButton(Owned, prefix="G", command="/facts"):
+class FactsButton(Owned, prefix="G"):
     """A page of the facts about a node; `past`: those that have ended."""
 
     about: Id
@@ -165,7 +153,7 @@ FROM_REPLY = "w"
 """Place of a fact that was opened from the sources of a reply."""
 
 
-class FactButton(Owned, prefix="F", command="/facts"):
+class FactButton(Owned, prefix="F"):
     """Opens a fact.
 
     `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
@@ -184,27 +172,19 @@ class VersionsButton(FactButton, prefix="V"):
     """Shows the earlier versions of a fact."""
 
 
-class CorrectButton(FactButton, prefix="C", command="/correct"):
+class CorrectButton(FactButton, prefix="C"):
     """Asks for the corrected text."""
 
 
-class SureCorrectButton(FactButton, prefix="CY", command="/correct"):
-    """Applies the correction that was asked about."""
-
-
-class UndoCorrectButton(FactButton, prefix="CU", command="/correct"):
-    """Restores the version before this one."""
-
-
-class ForgetFactButton(FactButton, prefix="D", command="/forget"):
+class ForgetFactButton(FactButton, prefix="D"):
     """Asks first."""
 
 
-class SurelyForgetFactButton(FactButton, prefix="Y", command="/forget"):
+class SurelyForgetFactButton(FactButton, prefix="Y"):
     """Forgets."""
 
 
-class SentenceButton(Owned, prefix="B", command="/forget"):
+class SentenceButton(Owned, prefix="B"):
     """Removes a profile sentence that may say the same as a forgotten fact; `part` is the beginning of its key."""
 
     fact: Id
@@ -212,13 +192,13 @@ class SentenceButton(Owned, prefix="B", command="/forget"):
     part: str
 
 
-class MessagesButton(Owned, prefix="FM", command="/forget"):
+class MessagesButton(Owned, prefix="FM"):
     """Forgets the owner's own messages that state a fact which is being forgotten."""
 
     fact: Id
 
 
-class ForgetSaidButton(Owned, prefix="FS", command="/forget"):
+class ForgetSaidButton(Owned, prefix="FS"):
     """Forgets a message that the answer `origin` is based on. Without `sure` it asks first."""
 
     message: Id
@@ -226,7 +206,7 @@ class ForgetSaidButton(Owned, prefix="FS", command="/forget"):
     sure: bool = False
 
 
-class WhyButton(Owned, prefix="W", command="/why"):
+class WhyButton(Owned, prefix="W"):
     """Shows what a reply is based on."""
 
     reply: Id
@@ -238,7 +218,7 @@ class Answer(StrEnum):
     NEITHER = "n"
 
 
-class ContradictionButton(Owned, prefix="x", command="contradiction"):
+class ContradictionButton(Owned, prefix="x"):
     """The owner's answer; `fact` is the true one."""
 
     contradiction: Id
@@ -246,11 +226,11 @@ class ContradictionButton(Owned, prefix="x", command="contradiction"):
     fact: Id | None = None
 
 
-class ContradictionsButton(Owned, prefix="xs", command="contradiction"):
+class ContradictionsButton(Owned, prefix="xs"):
     """Shows the first contradiction that waits for the owner's answer."""
 
 
-class MemoriesButton(Owned, prefix="M", command="/memories"):
+class MemoriesButton(Owned, prefix="M"):
     """A page of the memories of a kind; `past`: the settled ones."""
 
     kind: str
@@ -258,7 +238,7 @@ class MemoriesButton(Owned, prefix="M", command="/memories"):
     past: bool = False
 
 
-class MemoryButton(Owned, prefix="N", command="/memories"):
+class MemoryButton(Owned, prefix="N"):
     """Opens a memory.
 
     `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or FROM_REPLY (`origin` = the reply).
@@ -273,15 +253,15 @@ class MemorySourcesButton(MemoryButton, prefix="NS"):
     """Shows all sources of a memory."""
 
 
-class CorrectMemoryButton(MemoryButton, prefix="NC", command="/correct"):
+class CorrectMemoryButton(MemoryButton, prefix="NC"):
     """Asks for the corrected text."""
 
 
-class ForgetMemoryButton(MemoryButton, prefix="NF", command="/forget"):
+class ForgetMemoryButton(MemoryButton, prefix="NF"):
     """Asks first."""
 
 
-class SurelyForgetMemoryButton(MemoryButton, prefix="NY", command="/forget"):
+class SurelyForgetMemoryButton(MemoryButton, prefix="NY"):
     """Forgets."""
 
 
@@ -315,7 +295,7 @@ class QuestionAnswer(StrEnum):
     NEVER = "x"
 
 
-class AskedButton(Owned, prefix="Q", command="question"):
+class AskedButton(Owned, prefix="Q"):
     """The owner's answer to a question that the bot asked on its own; `n` counts from 1 what is to be forgotten."""
 
     asked: Id
@@ -323,19 +303,19 @@ class AskedButton(Owned, prefix="Q", command="question"):
     n: int = 0
 
 
-class SessionsButton(Owned, prefix="H", command="/sessions"):
+class SessionsButton(Owned, prefix="H"):
     """A page of the conversations, the latest first. Pages count from 0."""
 
     page: int = 0
 
 
-class SessionButton(Owned, prefix="h", command="/sessions"):
+class SessionButton(Owned, prefix="h"):
     """Shows a conversation word for word."""
 
     session: Id
 
 
-class TasksButton(Owned, prefix="T", command="/tasks"):
+class TasksButton(Owned, prefix="T"):
     """A page of the tasks by time; `past`: done and cancelled ones."""
 
     page: int = 0
@@ -356,7 +336,7 @@ class TaskTap(StrEnum):
     REOPEN = "r"
 
 
-class TaskButton(Owned, prefix="t", command="/tasks"):
+class TaskButton(Owned, prefix="t"):
     """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"); NO_WAY_BACK: none.
 
     SEVERAL_TASKS is a message about several tasks: it stays, and the result is shown below it.
@@ -367,13 +347,13 @@ class TaskButton(Owned, prefix="t", command="/tasks"):
     place: str = NO_WAY_BACK
 
 
-class QuietButton(Owned, prefix="q", command="/quiet"):
+class QuietButton(Owned, prefix="q"):
     """Sets quiet hours: without colons ("2200-0800"), "-" for none, "=" as configured."""
 
     hours: str
 
 
-class AccessButton(Owned, prefix="a", command="/access"):
+class AccessButton(Owned, prefix="a"):
     """Removes a user; without `sure` it asks first."""
 
     user: int
@@ -387,19 +367,19 @@ class TeamAction(StrEnum):
     LEFT = "y"
 
 
-class TeamButton(Owned, prefix="g", command="/team"):
+class TeamButton(Owned, prefix="g"):
     """`LEAVE` asks first; only `NEW` has no team."""
 
     action: TeamAction
     team: Id | None = None
 
 
-class InvitationButton(Owned, prefix="gi", command="/team"):
+class InvitationButton(Owned, prefix="gi"):
     invitation: Id
     accept: bool
 
 
-class KeepButton(Owned, prefix="k", command="keep"):
+class KeepButton(Owned, prefix="k"):
     """Leaves everything unchanged."""
 
 

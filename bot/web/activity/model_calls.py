@@ -35,6 +35,7 @@ class ModelCallOut(Out):
     duration_s: float
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int
     cost_usd: float
     error: str | None
     links: dict[str, Any] | None

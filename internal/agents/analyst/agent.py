@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from internal.agents.analyst.output import REPLY_SCHEMA
-from internal.agents.ask_model import Limits, ask_model
+from internal.agents.analyst.output import KEYS, REPLY_SCHEMA, parse
+from internal.agents.ask_model import Limits, ReplyForm, ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
@@ -26,8 +27,10 @@ class ModelAnalyst:
         self._instructions = instructions(__package__)
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
+        form = ReplyForm(partial(parse, transcript=request.transcript), KEYS)
+        user_id = request.owner.user_id
         return await ask_model(
-            self._chat, "analyst", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, request.owner.user_id
+            self._chat, "analyst", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, user_id, form
         )
 
     def messages(self, request: AnalystRequest) -> list[ChatMessage]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.archivist.output import DEFAULT, reply_schema
-from internal.agents.ask_model import Limits, ask_model
+from internal.agents.archivist.output import DEFAULT, KEYS, read_reply, reply_schema
+from internal.agents.ask_model import Limits, ReplyForm, ask_model
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import ArchivistConfig
@@ -19,6 +20,9 @@ from internal.people.model import Person, candidate_line
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
 """60 lines may hold some dozens of people, facts and memories, and a thinking model reads them."""
+
+LINE_TOKENS: Final = 100
+"""Tokens of what a line of dense talk tells, on the average."""
 
 
 class ModelArchivist:
@@ -34,7 +38,14 @@ class ModelArchivist:
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         return await ask_model(
-            self._chat, "archivist", self._config, LIMITS, self.messages(request), self._schema, request.owner.user_id
+            self._chat,
+            "archivist",
+            self._config,
+            replace(LIMITS, max_tokens=max(LIMITS.max_tokens, LINE_TOKENS * len(request.transcript))),
+            self.messages(request),
+            self._schema,
+            request.owner.user_id,
+            ReplyForm(read_reply, KEYS),
         )
 
     def messages(self, request: ArchivistRequest) -> list[ChatMessage]:

@@ -25,6 +25,9 @@ from internal.people.operations import Added, Merged, Operation, RefusedOperatio
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
 GROUPS = ("added", "updated", "merged")
+_KINDS = {word: group for group in GROUPS for word in (group, group.removesuffix("d"), group.removesuffix("ed"))}
+_OF_OPERATIONS = frozenset({"type", "person", "id", "display_name", "name", "source_id"})
+"""Keys of which each operation has one."""
 MAX_ITEMS = 200
 """Most of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
 MAX_REASON = 300
@@ -57,6 +60,12 @@ class ArchivistReply:
     refused: tuple[RefusedOperation, ...] = ()
 
 
+def read_reply(text: str) -> dict[str, list[Any]]:
+    """The lists of the reply. Raises ModelReplyInvalid when the reply as a whole cannot be read."""
+    reply = read_object(text, KEYS, bare="people_operations")
+    return {"people_operations": _operations(reply)} | {key: _array(reply, key) for key in KEYS[2:]}
+
+
 def parse(
     text: str,
     transcript: Sequence[TranscriptLine],
@@ -68,20 +77,20 @@ def parse(
 
     `transcript` are the lines the model saw (evidence numbers and Telegram ids are checked against them), `known_ids`
     the people it may name, redirected ids included, `types` what entities may be, `memories` what it may name by a
-    handle. Reasons of refusals: bad_shape, unknown_type, no_name, no_id, unknown_id, self_merge, unknown_circle,
-    bad_evidence, evidence_out_of_range, assistant_only, no_evidence, too_many; of entities and facts also
-    not_an_entity, unknown_label, bad_attributes, bad_relevance, relation_name, no_fact, no_end, self_fact, bad_date,
+    handle. Reasons of refusals: bad_shape, unknown_type, no_name, no_id, unknown_id, self_merge, bad_evidence,
+    evidence_out_of_range, assistant_only, no_evidence, too_many; of entities and facts also not_an_entity,
+    unknown_label, bad_attributes, relation_name, no_fact, no_end, self_fact, bad_date,
     not_own_words; of memories and their links also wrong_label, self_link, one_sided and those of the graph's registry.
     Raises ModelReplyInvalid when the reply as a whole cannot be read.
     """
-    reply = read_object(text, KEYS, bare="people_operations")
+    reply = read_reply(text)
     reader = _Reader(transcript, known_ids)
     things = FactReader(reader.lines, known_ids, types)
     remembering = MemoryReader(reader.lines, known_ids, memories)
-    operations = reader.keep(_operations(reply), reader.operation)
-    entities = reader.keep(_array(reply, "entities"), things.entity)
-    facts = reader.keep(_array(reply, "facts"), things.fact)
-    kept, one_sided = without_one_sided(reader.keep(_array(reply, "memories"), remembering.memory))
+    operations = reader.keep(reply["people_operations"], reader.operation)
+    entities = reader.keep(reply["entities"], things.entity)
+    facts = reader.keep(reply["facts"], things.fact)
+    kept, one_sided = without_one_sided(reader.keep(reply["memories"], remembering.memory))
     refused = (*reader.refused, *remembering.refused, *one_sided)
     return ArchivistReply(operations, entities, facts, kept, mentioned_entities(kept), refused)
 
@@ -109,19 +118,15 @@ class _Reader:
         return tuple(kept)
 
     def operation(self, raw: dict[str, Any]) -> Operation:
-        kind = raw.get("type")
-        match kind.strip().casefold() if isinstance(kind, str) else kind:
-            case "added":
-                return self._added(raw)
-            case "updated":
-                return self._updated(raw)
-            case "merged":
-                return self._merged(raw)
-        raise Refused("unknown_type", f"there is no operation {str(kind)[:MAX_NAME]!r}")
+        written = raw.get("type") or ("updated" if _person(raw).get("id") else "added")
+        kind = _KINDS.get(str(written).strip().casefold())
+        if kind is None:
+            raise Refused("unknown_type", f"there is no operation {str(written)[:MAX_NAME]!r}")
+        return self._added(raw) if kind == "added" else self._updated(raw) if kind == "updated" else self._merged(raw)
 
     def _added(self, raw: dict[str, Any]) -> Added:
         person, evidence = _person(raw), cited_lines(raw, self.lines)
-        name = name_of(person.get("display_name"))
+        name = name_of(person.get("display_name") or person.get("name"))
         if not name:
             raise Refused("no_name", "a new person needs a display_name")
         distinct = raw.get("distinct_from", person.get("distinct_from"))
@@ -130,7 +135,7 @@ class _Reader:
             aliases=aliases_of(person.get("aliases"), name),
             username=_username(person.get("username")),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
-            circle=_circle(person.get("circle")),
+            circle=_circle(person.get("circle"), Circle.OTHER),
             bio=prose(person.get("bio"), MAX_BIO),
             evidence=evidence,
             distinct_from=self._known(distinct),
@@ -138,14 +143,14 @@ class _Reader:
 
     def _updated(self, raw: dict[str, Any]) -> Updated:
         person, evidence = _person(raw), cited_lines(raw, self.lines)
-        name = name_of(person.get("display_name"))
+        name = name_of(person.get("display_name") or person.get("name"))
         return Updated(
             person_id=self._person_id(person.get("id", raw.get("id"))),
             display_name=name or None,
             aliases=aliases_of(person.get("aliases"), name),
             username=_username(person.get("username")),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
-            circle=_circle(person.get("circle")),
+            circle=_circle(person.get("circle"), None),
             bio=prose(person.get("bio"), MAX_BIO) or None,
             evidence=evidence,
         )
@@ -184,7 +189,10 @@ def _operations(reply: dict[str, Any]) -> list[Any]:
     else:
         # Such a list is what a reranker answers: taken for "nobody", it would lose what the slice says.
         raise ModelReplyInvalid("`people` holds no operations")
-    return _array(reply, "people_operations") + more
+    operations = _array(reply, "people_operations") + more
+    if operations and all(isinstance(item, dict) and not _OF_OPERATIONS & item.keys() for item in operations):
+        raise ModelReplyInvalid("none of `people_operations` is an operation")
+    return operations
 
 
 def _is_list_of_operations(people: object) -> bool:
@@ -193,7 +201,7 @@ def _is_list_of_operations(people: object) -> bool:
 
 def _grouped(people: dict[str, Any]) -> list[Any]:
     """The items of the grouped form, each with its group as its type; the groups' names in any case."""
-    groups = {group: [key for key in people if key.strip().casefold() == group] for group in GROUPS}
+    groups = {group: [key for key in people if _KINDS.get(key.strip().casefold()) == group] for group in GROUPS}
     if not any(isinstance(people[key], list) for keys in groups.values() for key in keys):
         raise ModelReplyInvalid("`people` holds none of added, updated, merged")
     items = [(group, item) for group, keys in groups.items() for key in keys for item in _array(people, key)]
@@ -228,11 +236,9 @@ def _username(raw: object) -> str | None:
     return (clean_username(raw) or None) if isinstance(raw, str) else None
 
 
-def _circle(raw: object) -> Circle | None:
-    name = prose(raw, MAX_NAME)
-    if not name:
-        return None
+def _circle(raw: object, unknown: Circle | None) -> Circle | None:
+    """The circle; `unknown` for a word that is none, which says nothing new of a known person."""
     try:
-        return Circle.parse(name)
-    except ValueError as error:
-        raise Refused("unknown_circle", str(error)) from None
+        return Circle.parse(raw) if isinstance(raw, str) and raw.strip() else None
+    except ValueError:
+        return unknown

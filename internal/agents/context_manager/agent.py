@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.ask_model import Limits, ask_model
-from internal.agents.context_manager.output import REPLY_SCHEMA
+from internal.agents.ask_model import Limits, ReplyForm, ask_model
+from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, read_decisions, read_snapshot
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
@@ -28,10 +28,10 @@ class ModelContextManager:
         self._instructions = instructions(__package__)
 
     async def update(self, request: ContextRequest) -> AgentReply:
-        return await self._ask(self.update_messages(request), request.owner.user_id)
+        return await self._ask(self.update_messages(request), request.owner.user_id, read_snapshot)
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
-        return await self._ask(self.weigh_messages(request), request.owner.user_id)
+        return await self._ask(self.weigh_messages(request), request.owner.user_id, read_decisions)
 
     def update_messages(self, request: ContextRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
@@ -55,8 +55,10 @@ class ModelContextManager:
         )
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
 
-    async def _ask(self, messages: list[ChatMessage], user_id: int) -> AgentReply:
-        return await ask_model(self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id)
+    async def _ask(self, messages: list[ChatMessage], user_id: int, read: Callable[[str], object]) -> AgentReply:
+        return await ask_model(
+            self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id, ReplyForm(read, KEYS)
+        )
 
 
 def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:

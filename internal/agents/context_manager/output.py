@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from internal.agents.archivist.reply.fields import line_numbers
 from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
 from internal.agents.prompts import unescaped
@@ -119,14 +120,19 @@ def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int,
     rests on all the owner's lines and on all old items of its part: it is better to forget too much with a message than
     too little. Reasons of refusals: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
     """
-    reply = read_object(text, KEYS, bare="notifications")
-    raw = reply.get("snapshot")
-    if not isinstance(raw, dict) or not any(part in raw for part in PARTS):
-        raise ModelReplyInvalid("the reply holds no snapshot")
+    raw = read_snapshot(text)
     reader = _SnapshotReader(request, message_ids)
     parts = {part: tuple(reader.items(part, raw.get(part))) for part in PARTS}
     by_rules = raw.get("by") == "rules"
     return SnapshotReply(bounded(Snapshot(**parts, by_rules=by_rules)), tuple(reader.refused))
+
+
+def read_snapshot(text: str) -> dict[str, Any]:
+    """The parts of the snapshot. Raises ModelReplyInvalid where there are none."""
+    raw = read_object(text, KEYS, bare="notifications").get("snapshot")
+    if not isinstance(raw, dict) or not any(part in raw for part in PARTS):
+        raise ModelReplyInvalid("the reply holds no snapshot")
+    return raw
 
 
 class _SnapshotReader:
@@ -155,8 +161,8 @@ class _SnapshotReader:
         text = _line(raw.get("text"), MAX_TEXT)
         if not any(map(str.isalnum, text)):
             raise Refused("no_text", "an item says nothing")
-        lines = [self._lines.get(number) for number in _numbers(raw.get("evidence"))]
-        old = [self._numbered.get(number) for number in _numbers(raw.get("from"))]
+        lines = [self._lines.get(number) for number in line_numbers(raw.get("evidence"), self._lines)]
+        old = [self._numbered.get(number) for number in line_numbers(raw.get("from"), self._numbered)]
         said = [line for line in lines if line is not None and line.role == "user"]
         goes_on = [item for item in old if item is not None]
         if (any(lines) or None in lines) and not any(line.owners_word for line in said) and not goes_on:
@@ -183,19 +189,23 @@ def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
 
     Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
     """
-    reply = read_object(text, KEYS, bare="notifications")
-    listed = reply.get("notifications")
-    if not isinstance(listed, list):
-        raise ModelReplyInvalid("the reply holds no decisions")
     made: dict[str, Decision] = {}
     refused: list[RefusedOperation] = []
-    for raw in listed:
+    for raw in read_decisions(text):
         try:
             decision = _decision(raw, request, made)
             made[decision.notification_id] = decision
         except Refused as refusal:
             refused.append(RefusedOperation(refusal.reason, str(refusal)))
     return Decisions(made, tuple(refused))
+
+
+def read_decisions(text: str) -> list[Any]:
+    """The decisions as they are written. Raises ModelReplyInvalid where there are none."""
+    listed = read_object(text, KEYS, bare="notifications").get("notifications")
+    if not isinstance(listed, list):
+        raise ModelReplyInvalid("the reply holds no decisions")
+    return listed
 
 
 def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision]) -> Decision:
@@ -238,16 +248,6 @@ def _moment(raw: object, timezone: str) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(timezone))
-
-
-def _numbers(raw: object) -> list[int]:
-    listed: Sequence[Any] = raw if isinstance(raw, list) else [] if raw is None else [raw]
-    found = []
-    for one in listed:
-        match = _NUMBER.fullmatch(str(one).strip())
-        if match:
-            found.append(int(match[1]))
-    return found
 
 
 def _line(raw: object, longest: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from internal.agents.ask_model import Limits, ask_model
+from internal.agents.ask_model import Limits, ReplyForm, ask_model
 from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
-from internal.agents.task_manager.output import REPLY_SCHEMA
+from internal.agents.task_manager.output import KEYS, REPLY_SCHEMA, read_reply
 from internal.config_agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
@@ -33,6 +33,7 @@ class ModelTaskManager:
             self.messages(request),
             REPLY_SCHEMA,
             request.owner.user_id,
+            ReplyForm(read_reply, KEYS),
         )
 
     def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:

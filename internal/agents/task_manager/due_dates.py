@@ -14,6 +14,7 @@ from internal.language.tasks.times import find_time
 from internal.language.text.spelling import Language
 from internal.tasks.model import Schedule, recurrence_of, whole_day
 
+_MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{1,2}:\d{2}.*")
 _FURTHEST: Final = timedelta(days=36_525)
@@ -34,6 +35,8 @@ def schedule_of(task: ProposedTask, line: TranscriptLine, tz: str, language: Lan
 
 def _due(due: str, at: datetime, tz: str, language: Language) -> Schedule:
     try:
+        if _MONTH.fullmatch(due):
+            due += "-01"
         if _DAY.fullmatch(due):
             return _within(Schedule(whole_day(date.fromisoformat(due), tz), True, None, tz), at)
         if _MOMENT.fullmatch(due):

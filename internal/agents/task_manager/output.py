@@ -14,6 +14,7 @@ from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
+KEYS: Final = ("tasks", "settled", "done")
 MAX_ITEMS: Final = 40
 """Most of a kind in one reply: a slice has at most 60 lines."""
 
@@ -99,6 +100,12 @@ class TaskReply:
     refused: tuple[RefusedOperation, ...] = ()
 
 
+def read_reply(text: str) -> dict[str, list[Any]]:
+    """The lists of the reply. Raises ModelReplyInvalid when the reply as a whole cannot be read."""
+    reply = read_object(text, KEYS, bare="tasks")
+    return {key: _array(reply, key) for key in KEYS}
+
+
 def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
     """The reply as proposals; what breaks a rule is refused one by one, with a reason.
 
@@ -109,11 +116,11 @@ def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[Known
     no_evidence, unknown_task, unknown_outcome, settled_twice, too_many. Raises ModelReplyInvalid when the reply as a
     whole cannot be read.
     """
-    reply = read_object(text, ("tasks", "settled", "done"), bare="tasks")
+    reply = read_reply(text)
     reader = _Reader(transcript, known)
-    tasks = reader.keep(_array(reply, "tasks"), reader.task)
-    settled = reader.keep(_array(reply, "settled"), reader.settled)
-    done = reader.keep([{"task": one} for one in _array(reply, "done")], reader.done)
+    tasks = reader.keep(reply["tasks"], reader.task)
+    settled = reader.keep(reply["settled"], reader.settled)
+    done = reader.keep([{"task": one} for one in reply["done"]], reader.done)
     return TaskReply(tasks, settled + done, tuple(reader.refused))
 
 

@@ -17,10 +17,10 @@ from internal.config import RunsConfig
 from internal.errors import (
     LaplacedError,
     ModelAccessDenied,
-    ModelContextExceeded,
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
+    ModelReplyUnreadable,
     ModelUnavailable,
 )
 from internal.events import repository as events
@@ -40,6 +40,10 @@ log = logging.getLogger(__name__)
 
 COST_RECHECK = timedelta(minutes=10)
 """How long archival waits before it looks again whether its owner's daily cost allows it."""
+
+
+UNREADABLE = 2
+"""Attempts at what nobody can read, each with its repair: the same question gets the same rubbish."""
 
 
 class CrashLoop(LaplacedError):
@@ -118,7 +122,7 @@ class Attempts:
     async def _attempt(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
             await self._ask_and_apply(handler, run)
-        except (ModelReplyTruncated, ModelContextExceeded) as error:
+        except ModelReplyTruncated as error:
             await self._shorten(handler, run, error)
         except ModelAccessDenied as error:
             due_at = self._clock.now() + self._config.retry_max
@@ -195,12 +199,9 @@ class Attempts:
 
         return await self._database.write(work, point="C10")
 
-    async def _shorten(
-        self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated | ModelContextExceeded
-    ) -> None:
-        """Two halves are tried instead. A single line that is too long stays so; its reply may be shorter next time."""
+    async def _shorten(self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated) -> None:
         if run.length < 2:
-            await (self._bury if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
+            await self._fail(handler, run, error)
             return
         now = self._clock.now()
         await self._database.write(lambda c: runs.halve(c, run, now))
@@ -229,7 +230,8 @@ class Attempts:
         await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
 
     async def _fail(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
-        if run.attempts >= self._config.max_attempts:
+        most = UNREADABLE if isinstance(error, ModelReplyUnreadable) else self._config.max_attempts
+        if run.attempts >= min(most, self._config.max_attempts):
             await self._bury(handler, run, error)
             return
         due_at = self._clock.now() + pause(run.attempts, self._config.retry_base, self._config.retry_max)
@@ -245,9 +247,6 @@ class Attempts:
             if not runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages):
                 return False
             self._report(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_failure(error)})
-            if outcome == "denied":
-                once = f"archive-denied:{run.user_id}:{now:%Y-%m-%d}"
-                self._notify(connection, run.user_id, "archive-denied", once, {"run": run.id}, now)
             return True
 
         if not await self._database.write(work):

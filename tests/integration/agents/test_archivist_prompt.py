@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -75,6 +76,20 @@ async def test_a_text_with_speakers_is_shown_as_it_is(server: ScriptedModel) -> 
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(sent, encoding="utf-8")
     assert sent == GOLDEN.read_text(encoding="utf-8")
+
+
+async def test_the_limit_of_a_reply_fits_what_is_asked_and_the_effort_is_sent(server: ScriptedModel) -> None:
+    """100 tokens a line of dense talk; what the operator sets counts."""
+    line, config = REQUEST.transcript[0], ArchivistConfig(model="arch", reasoning_effort="low")
+    dense = replace(REQUEST, transcript=[replace(line, number=number) for number in range(1, 61)])
+    async with server:
+        server.always("arch", {"people_operations": []})
+        chat = OpenAIChat(server.url)
+        for request, one in ((REQUEST, config), (dense, config), (dense, config.model_copy(update={"max_tokens": 99}))):
+            await ModelArchivist(chat, one).ask(request)
+        await chat.aclose()
+    assert [asked.body["max_tokens"] for asked in server.asked("arch")] == [4096, 6000, 99]
+    assert server.asked("arch")[0].body["reasoning_effort"] == "low"
 
 
 async def test_the_instructions_name_every_default_type_and_stay_short() -> None:

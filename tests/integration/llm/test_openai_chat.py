@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -355,10 +356,16 @@ async def test_a_blocked_request_is_not_asked_again_in_a_plainer_form(server: Sc
 
 
 async def test_newer_parameter_names_are_learned(server: ScriptedModel, chat: OpenAIChat) -> None:
-    """Some models take max_completion_tokens only and no temperature."""
-    complaints = ["Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.", "'temperature' must be 1"]
+    """Some models take max_completion_tokens only, no temperature and no effort."""
+    complaints = [
+        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.",
+        "'temperature' must be 1",
+        "reasoning_effort is not supported",
+    ]
     server.script("m", *[Fault("status", status=400, body={"error": {"message": text}}) for text in complaints], "Да")
-    assert (await chat.complete(ask())).text == "Да"
+    assert (await chat.complete(replace(ask(), reasoning_effort="low"))).text == "Да"
+    assert "reasoning_effort" not in server.requests[-1].body
+    assert server.requests[0].body["reasoning_effort"] == "low"
     assert server.requests[-1].body["max_completion_tokens"] == 77
     assert "temperature" not in server.requests[-1].body
     assert "max_tokens" not in server.requests[-1].body
@@ -377,9 +384,13 @@ async def test_a_failed_reply_still_tells_what_it_cost(server: ScriptedModel, ch
 
 async def test_the_providers_own_price_is_read(server: ScriptedModel, chat: OpenAIChat) -> None:
     """Nonsense amounts count as nothing."""
-    usages = [{"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.0123}, {"prompt_tokens": "x", "cost": -1}]
+    cached = {"prompt_tokens_details": {"cached_tokens": 8}}
+    usages = [
+        {"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.0123, **cached},
+        {"prompt_tokens": "x", "cost": -1, "prompt_tokens_details": {"cached_tokens": "all"}},
+    ]
     server.script("m", *[raw_answer({"content": "да"}, usage=usage) for usage in usages])
-    assert (await chat.complete(ask())).usage == Usage(10, 5, 0.0123)
+    assert (await chat.complete(ask())).usage == Usage(10, 5, 0.0123, cached_tokens=8)
     assert (await chat.complete(ask())).usage == Usage()
 
 

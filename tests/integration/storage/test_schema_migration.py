@@ -314,6 +314,7 @@ async def test_rows_keep_their_numbers_when_keys_are_led_by_the_owner(empty: Dat
         rows[0]["user_id"] = 0
     for row in before["people"]:
         assert row.pop("hidden_until") is None
+    assert [row.pop("cached_tokens") for row in after["model_calls"]] == [0]
     assert after == before
     told = {"timestamp": FIRST_MOMENT, "event_type": "t", "source": "s", "payload": {}}
     for user_id, number in ((OWNER, 10), (8, 11)):

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.agents.json_reply import read_id, read_object
+from internal.agents.json_reply import complete_items, read_id, read_object
 from internal.errors import ModelReplyInvalid
 
 ANSWER = {"people": [{"id": 42, "reason": "Коллега по «проекту {X}»"}]}
 TEXT = json.dumps(ANSWER, ensure_ascii=False)
 
 
+KEYS = ("people", "facts")
+
+
 def read(text: str) -> dict[str, Any]:
-    return read_object(text, ("people", "facts"), bare="people")
+    return read_object(text, KEYS, bare="people")
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,13 @@ def read(text: str) -> dict[str, Any]:
         json.dumps(ANSWER["people"]).join(["```json\n", "\n```"]),
         json.dumps(ANSWER, indent=2),
         TEXT[:-1] + ', "comment": "done"}',
+        TEXT.replace("}]", ",}, ]"),
+        TEXT.replace("[", "[ // the people, as asked\n").replace("}]", "} /* nobody else: }] */ , // done\n]"),
+        json.dumps([ANSWER]),
+        json.dumps([{"facts_": 1}, ANSWER, {"people": ANSWER["people"]}]),
+        json.dumps({"result": ANSWER}),
+        json.dumps({"status": "ok", "response": {"output": [ANSWER]}}),
+        f"Here: {TEXT[:-1]},}} // that is all",
     ],
 )
 def test_an_answer_is_found_whatever_stands_around_it(reply: str) -> None:
@@ -64,13 +75,17 @@ def test_a_bare_array_of_ids_is_an_answer_only_when_it_stands_alone() -> None:
         "42",
         '{"persons": []}',
         '{"people": null}',
-        '{"result": {"people": []}}',
+        '{"a": {"people": []}, "b": {"people": [1]}}',
+        '[{"id": 1, "type": "Added"}, {"facts": {}}, [',
         TEXT[:-1],
         TEXT[:-2],
         TEXT[:20],
         "```json\n" + TEXT[:30],
         '{"people": [], "facts": [{"a": 1}, ',
-        '{"people": [{"id": 42,}]}',
+        '{"people": [{"id": 42,,}]}',
+        "{" + "/*" * 400_000,
+        "{" + '"' * 400_001,
+        "{" + ", " * 400_000,
         '{"people": [{"id": ' + "9" * 5000 + "}]}",
         "[" * 100_000,
         '{"people":' * 100_000,
@@ -89,6 +104,23 @@ def test_a_cut_reply_does_not_give_up_its_inner_arrays_as_an_answer() -> None:
     """A complete array inside an object that never ends is not the answer."""
     with pytest.raises(ModelReplyInvalid):
         read('{"people": [{"id": 1}], "facts": [{"source": "x", "evidence": [1, 2')
+
+
+def test_what_looks_like_a_comment_inside_a_string_stays() -> None:
+    """An address holds two slashes."""
+    assert read('{"people": [{"url": "https://x.y/,]", }]}') == {"people": [{"url": "https://x.y/,]"}]}
+
+
+def test_a_cut_reply_gives_its_complete_items() -> None:
+    """An item that was being written may lack what matters most in it; so may an object."""
+    cut = (
+        '```json\n{"people": [{"id": 1, "names": ["a"]}, {"id": 2},], "facts": [{"n": [1]}, {"n": [2], "x": {"y": 1}, "'
+    )
+    assert complete_items(cut, KEYS) == {"people": [{"id": 1, "names": ["a"]}, {"id": 2}], "facts": [{"n": [1]}]}
+    assert complete_items('{"result": {"people": [{"id": 1}, {"i', KEYS) == {"people": [{"id": 1}]}
+    assert complete_items('{"facts": {"a": []}, "people": [{"b": [1]', KEYS) == {"facts": {"a": []}}
+    for nothing in ("", "prose", '{"people": [{"id": [1]', '{"facts": {"a": [1], "b": [', "[" * 100_000, "{" * 100_000):
+        assert complete_items(nothing, KEYS) == {}
 
 
 def test_a_raw_line_break_inside_a_string_is_read() -> None:
@@ -147,3 +179,26 @@ def test_a_reply_cut_anywhere_is_refused(data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(TEXT) - 1))
     with pytest.raises(ModelReplyInvalid):
         read(TEXT[:cut])
+
+
+@given(st.lists(JSON.filter(lambda one: isinstance(one, dict)), max_size=4), st.data())
+def test_the_complete_items_of_a_cut_reply_are_those_that_were_written(items: list[Any], data: st.DataObject) -> None:
+    """Wherever the limit falls: never half an item, never one that is not there."""
+    text = json.dumps({"people": items, "facts": []})
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    found = complete_items(cut, KEYS).get("people", [])
+    assert found == items[: len(found)]
+    assert all(json.dumps(item) in cut for item in found)
+    assert len(found) == sum(len(json.dumps({"people": items[: n + 1]})) - 2 <= len(cut) for n in range(len(items)))
+
+
+@given(JSON.filter(lambda value: value is not None), st.data())
+def test_a_loose_reply_is_read_like_a_strict_one(value: Any, data: st.DataObject) -> None:
+    """Commas behind last items and comments anywhere between the tokens change nothing."""
+    tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[^\s"\[\]{}:,]+|[\[\]{}:,]', json.dumps({"people": value}))
+    loose = []
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        if token in "]}" and before not in "[{":
+            loose.append(data.draw(st.sampled_from(["", ",", ", // last, }\n"])))
+        loose += [token, data.draw(st.sampled_from(["", " ", "\n", '/* a \\" ] } */']))]
+    assert read("".join(loose))["people"] == value

@@ -125,12 +125,11 @@ def _texts(raw: object) -> list[str]:
 
 
 def _relevance(raw: object) -> int | None:
-    if raw is None:
-        return None
+    """From 1 to 5; a share such as 0.8 is taken of 5. What is neither says nothing."""
+    if isinstance(raw, float) and 0 < raw < 1:
+        return max(1, round(raw * RELEVANCE[-1]))
     number = read_id(raw)
-    if number not in RELEVANCE:
-        raise Refused("bad_relevance", f"relevance is a whole number from 1 to 5, not {str(raw)[:MAX_NAME]!r}")
-    return number
+    return number if number in RELEVANCE else None
 
 
 def _date(raw: object) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from internal.agents.model import TranscriptLine
@@ -12,7 +12,10 @@ from internal.errors import Refused
 from internal.people.bio import MAX_BIO
 from internal.people.names import MAX_ALIASES, MAX_NAME
 
-_LINE = re.compile(r"[#\[(]?(-?\d{1,9})[\])]?")
+_SPAN = re.compile(
+    r"(?:(?:line|message)s?\s*)?[#\[(]*(-?\d{1,9})[\])]*(?:\s*(?:-|–|—|\.\.|to)\s*[#\[(]*(\d{1,9})[\])]*)?", re.I
+)
+_SEPARATOR = re.compile(r"\s*[,;&]\s*|\s+and\s+")
 
 
 def prose(raw: object, limit: int) -> str:
@@ -49,25 +52,38 @@ def aliases_of(raw: object, name: str) -> tuple[str, ...]:
 def cited_lines(raw: Mapping[str, Any], lines: Mapping[int, TranscriptLine]) -> tuple[int, ...]:
     """The numbers under `evidence` in order; empty when absent, which means the whole slice.
 
-    Refused for what is no line number, for a line outside the slice, and where only the assistant speaks.
+    What is no line number, or of no line, is passed over; refused where nothing is left, or only the assistant's lines.
     """
-    numbers = raw.get("evidence")
-    if numbers is None or numbers == []:
+    evidence = raw.get("evidence")
+    if evidence is None or evidence == []:
         cited: list[int] = []
     else:
-        cited = sorted({_line_number(item) for item in (numbers if isinstance(numbers, list) else [numbers])})
-    outside = [number for number in cited if number not in lines]
-    if outside:
-        raise Refused("evidence_out_of_range", f"there is no line {outside[0]}")
+        cited = sorted({number for number in line_numbers(evidence, lines) if number in lines})
+        if not cited:
+            number = next(iter(line_numbers(evidence, ())), None)
+            if number is None:
+                raise Refused("bad_evidence", f"{str(evidence)[:MAX_NAME]!r} is no line number")
+            raise Refused("evidence_out_of_range", f"there is no line {number}")
     # The bot's own words prove nothing about anybody: it would come to believe what it once invented.
     if not any(lines[number].role == "user" for number in cited or lines):
         raise Refused("assistant_only", "only the assistant said it")
     return tuple(cited)
 
 
-def _line_number(raw: object) -> int:
-    if isinstance(raw, str) and (match := _LINE.fullmatch(raw.strip())):
-        return int(match[1])
-    if isinstance(raw, int | float) and not isinstance(raw, bool) and raw == raw // 1:
-        return int(raw)
-    raise Refused("bad_evidence", f"{str(raw)[:MAX_NAME]!r} is no line number")
+def line_numbers(raw: object, lines: Collection[int]) -> list[int]:
+    """The numbers meant by 3, "[3]", "1-3", "1, 3", {"line": 3} or a list of these; of a range those in `lines`."""
+    if isinstance(raw, dict):
+        raw = list(raw.values())
+    if isinstance(raw, list):
+        return [number for item in raw for number in line_numbers(item, lines)]
+    if isinstance(raw, str):
+        parts = [part for part in _SEPARATOR.split(raw) if part]
+        spans = [match for part in parts if (match := _SPAN.fullmatch(part))]
+        return [number for span in spans for number in _span(span, lines)] if len(spans) == len(parts) else []
+    whole = isinstance(raw, int | float) and not isinstance(raw, bool) and raw == raw // 1
+    return [int(raw)] if whole and isinstance(raw, int | float) else []
+
+
+def _span(match: re.Match[str], lines: Collection[int]) -> list[int]:
+    first, last = int(match[1]), int(match[2] or match[1])
+    return [number for number in sorted(lines) if first <= number <= last] or [first]

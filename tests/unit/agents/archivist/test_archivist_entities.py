@@ -86,8 +86,6 @@ def test_types_are_known_by_their_usual_words(labels: Any, kept: tuple[str, ...]
         (entity(name="я" * 200), "bad_shape"),
         (entity(labels=["Nonsense"]), "unknown_label"),
         (entity(labels={"a": 1}), "bad_shape"),
-        (entity(relevance=6), "bad_relevance"),
-        (entity(relevance="high"), "bad_relevance"),
         (entity(attributes=["a"]), "bad_attributes"),
         (entity(attributes={"a": {"b": 1}}), "bad_attributes"),
         (entity(labels=["Requirement"], attributes={"project_name": 5}), "bad_attributes"),
@@ -248,3 +246,9 @@ def test_every_item_is_kept_or_refused(entities: list[Any], facts: list[Any]) ->
         assert set(one.evidence) <= ({1, 5} if OWNER_NODE in ends else {1, 3, 4, 5})
         assert one.evidence
         assert not {end for end in ends if end.startswith("Person:")} - {"Person:42", "Person:18"}
+
+
+@pytest.mark.parametrize(("written", "read_as"), [(0.8, 4), (0.1, 1), (5.0, 5), ("3", 3), (6, None), ("high", None)])
+def test_relevance_is_read_as_a_share_too_and_never_costs_the_entity(written: Any, read_as: int | None) -> None:
+    """Weaker models write 0.8; what says nothing is left out."""
+    assert read({"entities": [entity(relevance=written)]}).entities[0].relevance == read_as
