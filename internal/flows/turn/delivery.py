@@ -194,7 +194,8 @@ class Delivery:
         out = row.outgoing
         user = users.find(connection, out.user_id) if out.kind == "document" else None
         if user is not None:
-            text, dedupe = self._phrases(user.lang, notice), f"{out.dedupe}:failed"
+            whole = out.dedupe.rpartition(":")[0] or out.dedupe  # of several parts one notice is enough
+            text, dedupe = self._phrases(user.lang, notice), f"{whole}:failed"
             notified = Outgoing(out.user_id, out.bot_id, out.chat_id, text, dedupe, thread_id=out.thread_id)
             mailbox.put(connection, notified, now)
         mailbox.refuse(connection, row.outgoing.user_id, row.id, error)

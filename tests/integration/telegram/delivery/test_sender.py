@@ -112,12 +112,13 @@ async def test_a_file_at_which_telegram_fails_is_soon_given_up_and_its_user_told
 
 
 async def test_a_file_that_is_too_big_is_refused_at_once_and_its_user_told(stage: BotStage) -> None:
-    """It is never sent again: it cannot have arrived."""
+    """It is never sent again: it cannot have arrived. Of the parts of a file that is told once."""
     user = await stage.person()
-    await stage.fault("too_large", "sendDocument", chat_id=user)
-    row_id = await stage.owe(user, "Yours", kind="document", filename="me.json", content="{}")
-    row = await stage.settled(row_id, "refused")
-    assert (row.attempts, row.uncertain) == (1, 0)
+    await stage.fault("too_large", "sendDocument", chat_id=user, times=2)
+    for part in (1, 2):
+        file = {"kind": "document", "filename": f"me.zip.00{part}", "content": "{}", "dedupe": f"update:{user}:{part}"}
+        row = await stage.settled(await stage.owe(user, "Yours", **file), "refused")
+        assert (row.attempts, row.uncertain) == (1, 0)
     await eventually(lambda: stage.texts(user))
     assert await stage.texts(user) == [phrase("en", "file-too-big")]
 
