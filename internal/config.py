@@ -93,6 +93,7 @@ class AccessConfig(Section):
 class LLMConfig(Section):
     base_url: Address = DEFAULT_LLM_URL
     api_key: Secret = SecretStr("")
+    model: str = ""
 
 
 class PersonaConfig(Section):
@@ -251,6 +252,19 @@ class Config(BaseSettings):
     events: EventsConfig = EventsConfig()
     console: ConsoleConfig = ConsoleConfig()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_model_for_all(cls, given: Any) -> Any:
+        """`llm.model` is the model of each agent that has the default or none: a file may hold every default."""
+        llm, agents = given.get("llm"), given.get("agents", {})
+        if isinstance(llm, dict) and llm.get("model") and isinstance(agents, dict):
+            for name, default in AgentsConfig():
+                agent = agents.get(name, {})
+                if isinstance(agent, dict) and agent.get("model", default.model) == default.model:
+                    agents = agents | {name: agent | {"model": llm["model"]}}
+            given = given | {"agents": agents}
+        return given
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -273,7 +287,9 @@ class Config(BaseSettings):
     def offline_embeddings(self) -> bool:
         if self.embedding.provider != "auto":
             return self.embedding.provider == "offline"
-        return self.offline_models and not self.embedding.api_key.get_secret_value() and not self.embedding.base_url
+        if self.embedding.api_key.get_secret_value() or self.embedding.base_url:
+            return False
+        return self.offline_models or (bool(self.llm.model) and self.embedding.model == SPECIFIED_EMBEDDING_MODEL)
 
     @property
     def local_telegram(self) -> bool:

@@ -67,14 +67,22 @@ class ModelUnavailable(ModelError):
 
 
 class ModelAccessDenied(ModelUnavailable):
-    """The provider refuses us (bad key, no credit, unknown model), whatever was asked.
+    """The provider refuses us (bad key, no credit), whatever was asked.
 
     The configuration or the account has to change; until then it waits like an outage.
     """
 
 
+class ModelUnknown(ModelAccessDenied):
+    """The provider does not know the model: another name has to be set, or the model installed."""
+
+
 class ModelRefused(ModelError):
     """The model refuses the request for good (a safety block, an impossible request): retrying cannot help."""
+
+
+class ModelContextExceeded(ModelRefused):
+    """The request is longer than what the model can read at once. A shorter one may succeed."""
 
 
 class ModelReplyInvalid(ModelError):

@@ -21,7 +21,7 @@ from bot.application.models import remote_embedder
 from bot.telegram.health_check import check_telegram
 from internal.access import repository as users
 from internal.config import Config
-from internal.errors import ConfigurationError, ModelError, ModelReplyInvalid, StorageError
+from internal.errors import ConfigurationError, ModelError, ModelReplyInvalid, ModelUnknown, StorageError
 from internal.flows.operations.health_checks import (
     Check,
     check_backups,
@@ -264,6 +264,9 @@ async def _ask_model(chat: OpenAIChat, name: str) -> Check:
         await chat.complete(probe)
     except ModelReplyInvalid:
         pass  # a thinking model spends so few tokens on thoughts: it was reached, and took the key
+    except ModelUnknown as error:
+        fix = "set llm.model, or the model of the agent, to one that the server has; what waits goes on by itself then"
+        return finding("model", f"{name}: {error}", fix, "model-unknown", model=name, error=str(error))
     except ModelError as error:
         fix = "check llm.base_url, llm.api_key and the model's name; messages are kept until it answers"
         return finding("model", f"{name}: {error}", fix, "model-error", model=name, error=str(error))

@@ -1,11 +1,11 @@
-"""The tools that are offered over MCP: REST's calls under REST's names, in one table."""
+"""The tools that are offered over MCP: REST's calls under REST's names, each a function."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field
@@ -39,6 +39,7 @@ from bot.web.people.schemas import FoundPeople
 
 Answer = Mapping[str, Any]
 Most = Annotated[int, Field(ge=1, le=100)]
+Call = TypeVar("Call", bound=Callable[..., Awaitable[Answer]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,29 @@ class Tool:
     gives: type[BaseModel]
     call: Callable[[Rest, Any], Awaitable[Answer]]
     about: str
-    changes: Literal["nothing", "adds", "replaces"] = "nothing"
-    repeatable: bool = True
+    changes: Literal["nothing", "adds", "replaces"]
+    repeatable: bool
+
+
+TOOLS: Final[list[Tool]] = []
+"""In the order in which they are offered."""
+
+
+def tool(
+    tools: list[Tool],
+    gives: type[BaseModel],
+    changes: Literal["nothing", "adds", "replaces"] = "nothing",
+    *,
+    repeatable: bool = True,
+) -> Callable[[Call], Call]:
+    """Makes a function a tool of its name. Its docstring says to models what it does, its `request` what it takes."""
+
+    def added(call: Call) -> Call:
+        takes, about = get_type_hints(call)["request"], " ".join((call.__doc__ or "").split())
+        tools.append(Tool(call.__name__, takes, gives, call, about, changes, repeatable))
+        return call
+
+    return added
 
 
 class NodeSearch(Request):
@@ -143,23 +165,31 @@ class ServerStatus(Done):
     graph: GraphStatus | None = None
 
 
+@tool(TOOLS, EpisodeCreateResponse, "adds")
 async def add_memory(rest: Rest, request: EpisodeCreateRequest) -> Answer:
+    """Remember a text, a JSON document or a message. It is stored at once; entities and facts are drawn from it in the
+    background, in the order of its group. reference_time is when it happened.
+    """
     return await object_of(rest.send("POST", "/graph/episodes", body_of(request)))
 
 
+@tool(TOOLS, GraphSearchResponse)
 async def search_nodes(rest: Rest, request: NodeSearch) -> Answer:
+    """Find entities: people, organizations, places, preferences and other things, by meaning, words and names."""
     return await _search(rest, request, "nodes")
 
 
+@tool(TOOLS, GraphSearchResponse)
 async def search_memory_facts(rest: Rest, request: FactSearch) -> Answer:
+    """Find facts between entities. Without dates: what holds now; as_of: what held then; known_at: what was known then;
+    include_invalid: also what has ended. center_node_uuid puts what is near to that node first.
+    """
     return await _search(rest, request, "facts")
 
 
-async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
-    return await _search(rest, request, "messages")
-
-
+@tool(TOOLS, CitedResults)
 async def search_with_citations(rest: Rest, request: GraphSearchRequest) -> Answer:
+    """Find facts, nodes or episodes together with where they come from: episodes, their sources and the very words."""
     answer = await _search(rest, request, request.search_type)
     if request.search_type != "nodes":
         return answer
@@ -167,31 +197,61 @@ async def search_with_citations(rest: Rest, request: GraphSearchRequest) -> Answ
     return {**answer, "chains": {one.uuid: await get_citation_chain(rest, one) for one in nodes}}
 
 
+@tool(TOOLS, GraphSearchResponse)
+async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
+    """Find what was said in conversations, word for word, each message with the chance that it answers and why it was
+    found. since and until keep to a time.
+    """
+    return await _search(rest, request, "messages")
+
+
+@tool(TOOLS, EpisodesOut)
 async def get_episodes(rest: Rest, request: EpisodeListing) -> Answer:
+    """List the episodes, newest first."""
     return await object_of(rest.get("/graph/episodes", body_of(request)))
 
 
+@tool(TOOLS, CitationChain)
 async def get_citation_chain(rest: Rest, request: ById) -> Answer:
+    """The history of one entity: which episodes created, updated or referenced it."""
     return await object_of(rest.get(f"/graph/nodes/{_path(request.uuid)}/citations", {"user_id": request.user_id}))
 
 
+@tool(TOOLS, FactUpdateResponse, "replaces")
 async def update_fact(rest: Rest, request: FactUpdate) -> Answer:
+    """Correct a fact: the old version expires and is kept, a new one takes its place."""
     body = {name: value for name, value in body_of(request).items() if name not in ById.model_fields}
     query = {"user_id": request.user_id}
     return await object_of(rest.send("PATCH", f"/graph/facts/{_path(request.uuid)}", body, query))
 
 
+@tool(TOOLS, Done, "replaces")
 async def delete_episode(rest: Rest, request: ById) -> Answer:
+    """Delete an episode for good, with everything that only it supports; what that had superseded holds again."""
     await rest.delete(f"/graph/episodes/{_path(request.uuid)}", {"user_id": request.user_id})
     return {"status": "deleted", "message": f"episode {request.uuid} is deleted, with all that only it supported"}
 
 
+@tool(TOOLS, FoundPeople)
 async def search_people(rest: Rest, request: PeopleSearch) -> Answer:
+    """Find people the user knows, by name in any form or by what is known of them."""
     query = {"user_id": await owner_named(rest, request.user_id), "query": request.query, "limit": request.limit}
     return await object_of(rest.get("/people/search", query))
 
 
+@tool(TOOLS, CypherAnswer)
+async def query_graph(rest: Rest, request: CypherRequest) -> Answer:
+    """Ask the user's graph a reading Cypher statement: entities and FACT relations, memories, goals, decisions,
+    questions and preferences, and the chronicle of conversations (Session, Request, Response, NEXT ...).
+    """
+    return await object_of(rest.send("POST", QUERY_PATH, body_of(request)))
+
+
+@tool(TOOLS, NodeOut, "adds", repeatable=False)
 async def store_memory(rest: Rest, request: MemoryToStore) -> Answer:
+    """Store one memory (content, summary, confidence) or another node of the memory graph: a goal, decision, question,
+    preference, concept ... with its links, as the user's own word. It is stored unchanged.
+    """
     body = {"label": request.label, **body_of(request), "user_id": await owner_named(rest, request.user_id)}
     content = body.pop("content", None)
     if content is not None:
@@ -199,27 +259,37 @@ async def store_memory(rest: Rest, request: MemoryToStore) -> Answer:
     return await object_of(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
 
 
+@tool(TOOLS, RecalledMemories, "adds", repeatable=False)
 async def recall_memory(rest: Rest, request: MemoryRecall) -> Answer:
+    """Recall memories that belong to a question, with their strongest associations. labels also finds goals, decisions,
+    questions, preferences and so on. What is recalled together grows together.
+    """
     return await _for_owner(rest, request, request.user_id, "/memory/recall")
 
 
+@tool(TOOLS, StrengthOut, "adds", repeatable=False)
 async def strengthen_connection(rest: Rest, request: ConnectionChange) -> Answer:
+    """Strengthen the link from one memory to another by an amount from 0 to 1; at most to 1."""
     return await _for_owner(rest, request, request.user_id, "/memory/plasticity/strengthen")
 
 
+@tool(TOOLS, StrengthOut, "replaces", repeatable=False)
 async def weaken_connection(rest: Rest, request: ConnectionChange) -> Answer:
+    """Weaken the link from one memory to another by an amount from 0 to 1; at least to 0."""
     return await _for_owner(rest, request, request.user_id, "/memory/plasticity/weaken")
 
 
+@tool(TOOLS, MaintenanceOut, "replaces")
 async def run_maintenance(rest: Rest, request: Maintenance) -> Answer:
+    """Do now what is done every night: links between memories decay by the time that passed and the weakest are pruned;
+    memories that have faded are listed, none is deleted. dry_run only tells.
+    """
     return await _for_owner(rest, request, request.user_id, "/memory/maintenance")
 
 
-async def query_graph(rest: Rest, request: CypherRequest) -> Answer:
-    return await object_of(rest.send("POST", QUERY_PATH, body_of(request)))
-
-
+@tool(TOOLS, ServerStatus)
 async def get_status(rest: Rest, request: StatusRequest) -> Answer:
+    """Whether the memory can be used, how much it holds, and how much is still to be read by the agents."""
     try:
         await rest.get("/readyz")
     except CallFailed as error:
@@ -231,142 +301,6 @@ async def get_status(rest: Rest, request: StatusRequest) -> Answer:
             raise
         return {"status": "ok", "message": "ready", "graph": None}
     return {"status": "ok", "message": graph["message"], "graph": graph}
-
-
-TOOLS: Sequence[Tool] = (
-    Tool(
-        "add_memory",
-        EpisodeCreateRequest,
-        EpisodeCreateResponse,
-        add_memory,
-        "Remember a text, a JSON document or a message. It is stored at once; entities and facts are drawn from it in "
-        "the background, in the order of its group. reference_time is when it happened.",
-        "adds",
-    ),
-    Tool(
-        "search_nodes",
-        NodeSearch,
-        GraphSearchResponse,
-        search_nodes,
-        "Find entities: people, organizations, places, preferences and other things, by meaning, words and names.",
-    ),
-    Tool(
-        "search_memory_facts",
-        FactSearch,
-        GraphSearchResponse,
-        search_memory_facts,
-        "Find facts between entities. Without dates: what holds now; as_of: what held then; known_at: what was known "
-        "then; include_invalid: also what has ended. center_node_uuid puts what is near to that node first.",
-    ),
-    Tool(
-        "search_with_citations",
-        GraphSearchRequest,
-        CitedResults,
-        search_with_citations,
-        "Find facts, nodes or episodes together with where they come from: episodes, their sources and the very words.",
-    ),
-    Tool(
-        "search_messages",
-        MessageSearch,
-        GraphSearchResponse,
-        search_messages,
-        "Find what was said in conversations, word for word, each message with the chance that it answers and why it "
-        "was found. since and until keep to a time.",
-    ),
-    Tool("get_episodes", EpisodeListing, EpisodesOut, get_episodes, "List the episodes, newest first."),
-    Tool(
-        "get_citation_chain",
-        ById,
-        CitationChain,
-        get_citation_chain,
-        "The history of one entity: which episodes created, updated or referenced it.",
-    ),
-    Tool(
-        "update_fact",
-        FactUpdate,
-        FactUpdateResponse,
-        update_fact,
-        "Correct a fact: the old version expires and is kept, a new one takes its place.",
-        "replaces",
-    ),
-    Tool(
-        "delete_episode",
-        ById,
-        Done,
-        delete_episode,
-        "Delete an episode for good, with everything that only it supports; what that had superseded holds again.",
-        "replaces",
-    ),
-    Tool(
-        "search_people",
-        PeopleSearch,
-        FoundPeople,
-        search_people,
-        "Find people the user knows, by name in any form or by what is known of them.",
-    ),
-    Tool(
-        "query_graph",
-        CypherRequest,
-        CypherAnswer,
-        query_graph,
-        "Ask the user's graph a reading Cypher statement: entities and FACT relations, memories, goals, decisions, "
-        "questions and preferences, and the chronicle of conversations (Session, Request, Response, NEXT ...).",
-    ),
-    Tool(
-        "store_memory",
-        MemoryToStore,
-        NodeOut,
-        store_memory,
-        "Store one memory (content, summary, confidence) or another node of the memory graph: a goal, decision, "
-        "question, preference, concept ... with its links, as the user's own word. It is stored unchanged.",
-        "adds",
-        repeatable=False,
-    ),
-    Tool(
-        "recall_memory",
-        MemoryRecall,
-        RecalledMemories,
-        recall_memory,
-        "Recall memories that belong to a question, with their strongest associations. labels also finds goals, "
-        "decisions, questions, preferences and so on. What is recalled together grows together.",
-        "adds",
-        repeatable=False,
-    ),
-    Tool(
-        "strengthen_connection",
-        ConnectionChange,
-        StrengthOut,
-        strengthen_connection,
-        "Strengthen the link from one memory to another by an amount from 0 to 1; at most to 1.",
-        "adds",
-        repeatable=False,
-    ),
-    Tool(
-        "weaken_connection",
-        ConnectionChange,
-        StrengthOut,
-        weaken_connection,
-        "Weaken the link from one memory to another by an amount from 0 to 1; at least to 0.",
-        "replaces",
-        repeatable=False,
-    ),
-    Tool(
-        "run_maintenance",
-        Maintenance,
-        MaintenanceOut,
-        run_maintenance,
-        "Do now what is done every night: links between memories decay by the time that passed and the weakest are "
-        "pruned; memories that have faded are listed, none is deleted. dry_run only tells.",
-        "replaces",
-    ),
-    Tool(
-        "get_status",
-        StatusRequest,
-        ServerStatus,
-        get_status,
-        "Whether the memory can be used, how much it holds, and how much is still to be read by the agents.",
-    ),
-)
 
 
 async def _search(rest: Rest, request: Request, search_type: str) -> Answer:

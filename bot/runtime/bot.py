@@ -205,6 +205,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         corrections=app.restating,
         sessions=app,
         task_words=TaskParser(app.worker),
+        refused=app.recorder.refused,
     )
 
 

@@ -56,7 +56,7 @@ def author_of(user: User) -> Author:
 
 
 def incoming_of(message: Message, bot_id: int) -> Incoming:
-    """A private message as the dialogue stores it; of /db and /sa only the text after the command."""
+    """A private message as the dialogue stores it; of /db, /sa and a /correct that is news only what follows."""
     author = message.from_user
     command, text = session_command(message)
     return Incoming(
@@ -117,6 +117,8 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
     for command in _SESSION_COMMANDS:
         if name == command and (words or attachments_of(message)):
             return command, words
+    if name == "/correct" and words:
+        return None, words
     return None, text
 
 

@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from internal.errors import LaplacedError
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+
+Role = Literal["user", "assistant"]
+"""Who speaks in a conversation with a bot: its owner, or the bot itself."""
 
 _TURN_TIME: Final = timedelta(minutes=1)
 """Assumed between two turns of a session: the files only give the beginning of a session."""
@@ -36,7 +39,10 @@ class ConversationsUnreadable(LaplacedError):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said. `caption` describes its picture, empty without one; `at` is in UTC."""
+    """What one speaker said. `caption` describes its picture, empty without one; `at` is in UTC.
+
+    `role` is "user" or "assistant" where the conversation was one with a bot, else None.
+    """
 
     dia_id: str
     session: int
@@ -44,17 +50,18 @@ class Turn:
     text: str
     caption: str
     at: datetime
+    role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question; `evidence` are the ids of the turns that answer it, each once, empty if the file names none.
 
-    `category` is one of CATEGORIES, or None.
+    `category` is one of CATEGORIES, the set's own word, or None.
     """
 
     text: str
-    category: int | None
+    category: int | str | None
     evidence: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
@@ -133,7 +140,7 @@ def _turns(sessions: Mapping[str, Any], place: str) -> tuple[Turn, ...]:
 def _turn(raw: object, session: int, start: datetime, n: int, place: str) -> Turn:
     if not isinstance(raw, dict) or not isinstance(raw.get("dia_id"), str) or not isinstance(raw.get("text", ""), str):
         raise ConversationsUnreadable(f"{place} has no dia_id or no text")
-    caption, speaker = raw.get("blip_caption"), raw.get("speaker")
+    caption, speaker, role = raw.get("blip_caption"), raw.get("speaker"), raw.get("role")
     return Turn(
         dia_id=raw["dia_id"],
         session=session,
@@ -141,6 +148,7 @@ def _turn(raw: object, session: int, start: datetime, n: int, place: str) -> Tur
         text=_storable(raw.get("text", "")),
         caption=_storable(caption) if isinstance(caption, str) else "",
         at=start + n * _TURN_TIME,
+        role=role if role in get_args(Role) else None,
     )
 
 
@@ -167,7 +175,7 @@ def _question(raw: object, known: Mapping[str, str], place: str) -> Question:
     category, tags = raw.get("category"), raw.get("tags")
     return Question(
         text=_storable(raw["question"]),
-        category=category if isinstance(category, int) else None,
+        category=category if isinstance(category, int | str) else None,
         evidence=_evidence(raw.get("evidence"), known),
         tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
     )

@@ -1,6 +1,7 @@
 """A temporary store with conversations in it, written, indexed and searched by the product's own code.
 
-Each conversation has an owner of its own, to whom its speakers' turns were forwarded.
+Each conversation has an owner of its own, to whom its speakers' turns were forwarded; turns with a role are the owner's
+own messages and the bot's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.dialogue import repository as dialogue
-from internal.dialogue.model import ForwardOrigin, Incoming, clock_metadata
+from internal.dialogue.model import ForwardOrigin, Incoming, Message, clock_metadata
 from internal.errors import ModelUnavailable
 from internal.evaluation.locomo import Conversation, Turn
 from internal.evaluation.scores import DEPTH, RankedQuestion
@@ -167,17 +168,22 @@ def _write_turns(connection: Connection, user_id: int, turns: Sequence[Turn], be
     """Writes messages and returns their turns by message id. `before` = number of turns written already."""
     ids: dict[str, str] = {}
     for number, turn in enumerate(turns, before + 1):
-        incoming = Incoming(
-            user_id=user_id,
-            bot_id=_BOT,
-            chat_id=user_id,
-            tg_id=number,
-            text=turn.text,
-            timestamp=turn.at,
-            forward=ForwardOrigin("hidden_user", turn.speaker) if turn.speaker else None,
-            attachments=[{"kind": "photo", "description": turn.caption}] if turn.caption else [],
-        )
-        message = dialogue.add_incoming(connection, incoming, metadata=clock_metadata(turn.at, ZONE), turn_id=None)
+        if turn.role == "assistant":
+            message: Message | None = dialogue.add(
+                connection, user_id, "assistant", turn.text, now=turn.at, bot_id=_BOT, chat_id=user_id
+            )
+        else:
+            incoming = Incoming(
+                user_id=user_id,
+                bot_id=_BOT,
+                chat_id=user_id,
+                tg_id=number,
+                text=turn.text,
+                timestamp=turn.at,
+                forward=ForwardOrigin("hidden_user", turn.speaker) if turn.speaker and turn.role is None else None,
+                attachments=[{"kind": "photo", "description": turn.caption}] if turn.caption else [],
+            )
+            message = dialogue.add_incoming(connection, incoming, metadata=clock_metadata(turn.at, ZONE), turn_id=None)
         assert message is not None, "numbers count on, so no turn is there already"
         ids[message.id] = turn.dia_id
     return ids

@@ -17,7 +17,7 @@ from internal.knowledge.facts.citations import (
     telegram_link,
     wire_description,
 )
-from internal.knowledge.facts.correct import resolve_contradiction, retract_fact, update_fact
+from internal.knowledge.facts.correct import resolve_contradiction, retract_fact, undo_correction, update_fact
 from internal.knowledge.facts.read import (
     answer_given,
     count_facts,

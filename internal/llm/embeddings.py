@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from internal.errors import ModelReplyInvalid
+from internal.errors import ModelContextExceeded, ModelReplyInvalid
 from internal.llm.calls import CallObserver, EmbeddingReply, EmbeddingRequest
 from internal.llm.failures import RequestRejected, from_error_object
 from internal.llm.model import Vectors
@@ -24,6 +24,8 @@ BATCH = 32
 """Texts per call. Reading 32 x 3,072 numbers blocks the event loop for 1 ms as base64 and 4 ms as text (measured)."""
 MAX_CHARACTERS = 6000
 """Characters of one text. The specified model reads 2,048 tokens; some servers refuse longer texts."""
+SHORTEST_CUT = 200
+"""Characters from which a text is cut in half where it is too long."""
 SPECIFIED_PEOPLE_THRESHOLD = 0.65
 """Source: people-graph specification, for google/gemini-embedding-001."""
 
@@ -78,8 +80,18 @@ class OpenAIEmbedder:
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
         for start in range(0, len(texts), BATCH):
             batch = [_embeddable(text) for text in texts[start : start + BATCH]]
-            vectors[start : start + BATCH] = await self._call(batch, user_id)
+            vectors[start : start + BATCH] = await self._fitting(batch, user_id)
         return vectors
+
+    async def _fitting(self, texts: list[str], user_id: int | None) -> Vectors:
+        """The vectors of the beginnings that a model of a small context can read: some read 512 tokens."""
+        longest = max(map(len, texts))
+        try:
+            return await self._call(texts, user_id)
+        except ModelContextExceeded:
+            if longest < SHORTEST_CUT:
+                raise
+        return await self._fitting([text[: longest // 2] for text in texts], user_id)
 
     async def _call(self, texts: list[str], user_id: int | None) -> Vectors:
         request = EmbeddingRequest(self._model, self._dimensions, len(texts), user_id)
@@ -96,7 +108,7 @@ class OpenAIEmbedder:
         while True:
             body = {"model": self._model, "input": texts, **extras}
             try:
-                answer = _read_answer(await self._endpoint.post(EMBEDDINGS_PATH, body, deadline))
+                answer = _read_answer(await self._endpoint.post(EMBEDDINGS_PATH, body, deadline), self._model)
             except RequestRejected:
                 if not extras:
                     raise
@@ -141,7 +153,7 @@ def _read_vector(raw: object, dimensions: int) -> Vectors:
     return vector
 
 
-def _read_answer(data: bytes) -> dict[str, Any]:
+def _read_answer(data: bytes, model: str) -> dict[str, Any]:
     """The answer's object; raises the error of an error answer. orjson, since json needs 19 ms for the numbers."""
     try:
         answer = orjson.loads(data)
@@ -150,7 +162,7 @@ def _read_answer(data: bytes) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise ModelReplyInvalid("the embedding server's answer is no JSON object")
     if answer.get("error"):
-        raise from_error_object(answer["error"])
+        raise from_error_object(answer["error"], model)
     return answer
 
 

@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from internal.errors import ModelAccessDenied, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.errors import (
+    ModelAccessDenied,
+    ModelContextExceeded,
+    ModelError,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelUnavailable,
+    ModelUnknown,
+)
 
 MESSAGE_LIMIT = 300
 LONGEST_RETRY_AFTER = 24 * 3600.0
@@ -17,16 +25,46 @@ _OUTAGE_WORDS = re.compile(r"rate.?limit|overload|server_error|timeout|unavailab
 _REFUSAL_WORDS = re.compile(r"content.?(?:filter|policy)|safety|moderation", re.IGNORECASE)
 _DENIAL_WORDS = re.compile(r"authentication|permission|insufficient_quota|billing|credit", re.IGNORECASE)
 _FORMAT_WORDS = re.compile(r"response_?format|json_schema|json_object|structured|grammar|parameter", re.IGNORECASE)
+_KEY_WORDS = re.compile(r"\bapi.?key\b", re.IGNORECASE)
+"""What says that the key is wrong where the status is 400: Gemini and xAI."""
+
+_OVERFLOW_CODES = re.compile(r"context_length|context_size|request_too_large|above_max_length", re.IGNORECASE)
+_OVERFLOW_WORDS = re.compile(
+    r"\b(?:context|prompt|input)\b[^.]{0,90}?(?:exceed|too (?:long|large)|overflow|n_ctx|context length)"
+    r"|(?:exceed|max(?:imum)?|reduce the)\b[^.]{0,40}? (?:context|prompt|length)|max_tokens must be at least 1",
+    re.IGNORECASE,
+)
+"""What says that a request is too long where neither a status nor a code does: something read exceeds something.
+
+Servers without a code: OpenRouter, which also quotes the provider's words under `metadata.raw`; vLLM, LM Studio, Ollama
+(where it does not cut the prompt in silence), Gemini. llama.cpp has a code and says it with 400, 500 or 200.
+"""
+
+_UNKNOWN_MODEL_CODES = re.compile(r"model_not_found|model_decommissioned|\bparam=model\b", re.IGNORECASE)
+_UNKNOWN_MODEL_WORDS = re.compile(
+    r"\b(?:invalid|unknown|no|not a valid) models?\b|found for model\b"
+    r"|\bmodel\b[^.]{0,60}? (?:not found|does ?n.?t exist|not exist|not available|decommissioned)",
+    re.IGNORECASE,
+)
+"""What says that there is no such model where neither 404 nor a code does, once its name is replaced by `model`.
+
+Servers that answer 400 without a code: OpenRouter ("X is not a valid model ID"), llama.cpp, older LM Studio.
+"""
 
 
 class RequestRejected(ModelRefused):
     """The server does not accept a parameter of the request; one with fewer parameters may succeed."""
 
 
-def from_status(status: int, answer: Any, headers: Mapping[str, str]) -> ModelError:
+def from_status(status: int, answer: Any, headers: Mapping[str, str], model: str) -> ModelError:
     """The error for an HTTP status of 300 and above; `answer` is the body, parsed if it is JSON."""
     detail = _detail(answer)
     message = f"the model server answered {status}{': ' + detail if detail else ''}"
+    return _known(status, answer, message, model) or _by_status(status, answer, message, headers)
+
+
+def _by_status(status: int, answer: Any, message: str, headers: Mapping[str, str]) -> ModelError:
+    detail = _detail(answer)
     if status in (408, 409, 425, 429) or status >= 500:
         if status == 500 and _FORMAT_WORDS.search(detail):
             return RequestRejected(message)
@@ -35,19 +73,40 @@ def from_status(status: int, answer: Any, headers: Mapping[str, str]) -> ModelEr
         return ModelAccessDenied(f"{message} (redirected: set the base_url to the final address)")
     if _REFUSAL_WORDS.search(_kind(answer)):
         return ModelRefused(message)
-    if status in (400, 415, 422) or (status == 404 and _FORMAT_WORDS.search(detail)):
+    rejected = _FORMAT_WORDS.search(detail) if status == 404 else status in (400, 415, 422)
+    if rejected and not _KEY_WORDS.search(detail):
         return RequestRejected(message)
-    return ModelAccessDenied(message) if status in (401, 402, 403, 404) else ModelRefused(message)
+    return ModelAccessDenied(message) if rejected or status in (401, 402, 403, 404) else ModelRefused(message)
 
 
-def from_error_object(error: Any) -> ModelError:
+def _known(status: int, answer: Any, message: str, model: str) -> ModelError | None:
+    """The error for a request that is too long or a model that is not there, which servers say in many ways."""
+    if status < 400 or status in (401, 402, 403, 429):
+        return None
+    kind, said = _kind(answer), _message(answer)
+    upstream = _error(answer).get("metadata")
+    said += f" {upstream.get('raw')}" if isinstance(upstream, dict) else ""
+    said = re.sub(rf"(?<!\w){re.escape(model)}(?!\w)", "model", said) if model else said
+    if status == 413 or _OVERFLOW_CODES.search(kind) or _OVERFLOW_WORDS.search(said):
+        return ModelContextExceeded(message)
+    missing = status == 404 and re.search(r"\bmodels?\b", said) and not _FORMAT_WORDS.search(said)
+    if status < 500 and (missing or _UNKNOWN_MODEL_CODES.search(kind) or _UNKNOWN_MODEL_WORDS.search(said)):
+        return ModelUnknown(message)
+    return None
+
+
+def from_error_object(error: Any, model: str) -> ModelError:
     """The error for an error object inside HTTP 200. One without code and kind counts as a failed attempt."""
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str) and code.isdecimal():
         code = int(code)
     if isinstance(code, int) and 300 <= code <= 599:
-        return from_status(code, {"error": error}, {})
-    kind, message = _kind({"error": error}), f"the model server answered with an error: {_detail({'error': error})}"
+        return from_status(code, {"error": error}, {}, model)
+    message = f"the model server answered with an error: {_detail({'error': error})}"
+    return _known(400, {"error": error}, message, model) or _by_kind(_kind({"error": error}), message)
+
+
+def _by_kind(kind: str, message: str) -> ModelError:
     if _OUTAGE_WORDS.search(kind):
         return ModelUnavailable(message)
     if _DENIAL_WORDS.search(kind):
@@ -79,6 +138,8 @@ def _detail(answer: Any) -> str:
 
 
 def _message(answer: Any) -> str:
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
     for key in ("error", "message", "detail"):
         if isinstance(answer, dict) and answer.get(key):
             return _message(answer[key])
@@ -87,7 +148,15 @@ def _message(answer: Any) -> str:
     return "" if answer is None else str(answer)
 
 
+def _error(answer: Any) -> dict[str, Any]:
+    """The error object of a body: under `error`, with Gemini in a list, with vLLM the body itself."""
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
+    found = answer.get("error") or answer if isinstance(answer, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
 def _kind(answer: Any) -> str:
-    """The provider's words for the kind of an error: its type and textual code."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return f"{error.get('type', '')} {error.get('code', '')}" if isinstance(error, dict) else ""
+    """The provider's words for the kind of an error: its type, its code and the parameter at fault."""
+    error = _error(answer)
+    return f"{error.get('type', '')} {error.get('code', '')} param={error.get('param', '')}"

@@ -77,7 +77,7 @@ class Endpoint:
         response = await self._send(path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), deadline)
         try:
             if response.status_code >= 300:
-                raise await self._refusal(response, deadline)
+                raise await self._refusal(response, deadline, str(body.get("model", "")))
             yield response
         finally:
             await response.aclose()
@@ -129,7 +129,7 @@ class Endpoint:
                 raise ModelReplyInvalid("the reply is too long")
         return self._redact_bytes(b"".join(parts))
 
-    async def _refusal(self, response: httpx.Response, deadline: float) -> ModelError:
+    async def _refusal(self, response: httpx.Response, deadline: float, model: str) -> ModelError:
         try:
             body = (await self._read(response, deadline, ERROR_LIMIT)).decode("utf-8", "replace")
         except ModelError:
@@ -138,7 +138,7 @@ class Endpoint:
             answer: Any = json.loads(body)
         except (ValueError, RecursionError):
             answer = "" if "<html" in body.casefold() else body
-        return from_status(response.status_code, answer, response.headers)
+        return from_status(response.status_code, answer, response.headers, model)
 
     def _redact(self, text: str) -> str:
         """Removes secrets: some providers quote the key back in replies of every status, 200 included."""

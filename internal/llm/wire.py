@@ -130,7 +130,7 @@ class Draft:
         if isinstance(answer.get("usage"), dict):
             self._usage = read_usage(answer["usage"])
         if answer.get("error"):
-            self._fault = from_error_object(answer["error"])
+            self._fault = from_error_object(answer["error"], self._model)
         choices = answer.get("choices")
         visible = ""
         for choice in choices if isinstance(choices, list) else []:
@@ -158,7 +158,7 @@ class Draft:
 
     def _choice(self, choice: dict[str, Any], part: str) -> str:
         if choice.get("error"):
-            self._fault = from_error_object(choice["error"])
+            self._fault = from_error_object(choice["error"], self._model)
         self._finish |= _finish_reasons(choice)
         message = choice.get(part)
         if choice.get("index") not in (0, None) or not isinstance(message, dict):

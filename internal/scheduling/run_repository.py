@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, bindparam, case, delete, func, insert, or_, select, update
 
+from internal.errors import ModelAccessDenied, ModelUnknown
 from internal.scheduling import lease_repository
 from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
 from internal.storage.rows import reader
@@ -255,6 +256,12 @@ def hurry(connection: Connection, user_id: int, now: datetime) -> list[Run]:
     waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)
     rows = connection.execute(update(runs).where(waiting).values(due_at=now).returning(runs))
     return [_run(row) for row in rows]
+
+
+def hurry_denied(connection: Connection, now: datetime) -> None:
+    """Lets every run that waits because a provider denied us start at once: the settings may be others now."""
+    denied = or_(*(runs.c.error.startswith(kind.__name__) for kind in (ModelAccessDenied, ModelUnknown)))
+    connection.execute(update(runs).where(runs.c.state == RunState.DUE, denied).values(due_at=now))
 
 
 def episodes_without(connection: Connection, user_id: int, agent: str) -> list[tuple[str, int]]:

@@ -69,8 +69,8 @@ async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) 
         await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"))  # or it would be sent once more
         await bot.kill()
         await bot.start()
-        corrected = await chat.say("Петров живёт в Одессе")
-        assert corrected["text"].startswith("Исправлено.")
+        asked = await chat.say("Петров живёт в Одессе")
+        corrected = await chat.press(asked, "Да", "Исправлено.")
         assert "«Петров живёт во Львове»" in corrected["text"]
 
         await chat.say("Петров живёт в Киеве с 2020 года.")

@@ -34,8 +34,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FAILED, REFUSED = phrase("en", "answer-failed"), phrase("en", "answer-refused")
 UNREACHABLE, DENIED = phrase("en", "model-unreachable"), phrase("en", "model-denied")
-DEAD = phrase("en", "archive-dead")
+DEAD, WAITING = phrase("en", "archive-dead"), phrase("en", "archive-denied")
 HALF = "This is half of"
+TOO_LONG = Fault("status", status=400, body={"error": {"message": "maximum context length is 4096", "code": 400}})
 KEY_QUOTED = {"error": {"message": f"Incorrect API key provided: {MODEL_KEY}", "code": 401}}
 
 
@@ -197,6 +198,10 @@ ARCHIVALS = [
     ),
     Archiving(
         "cut by its length", lambda mira, other: (Fault("truncated", text=PLAIN[:-20]), added("Nora")),
+        "the slice is halved, each half asked", BOTH, calls=2,
+    ),
+    Archiving(
+        "longer than the context", lambda mira, other: (TOO_LONG, added("Nora")),
         "the slice is halved, each half asked", BOTH, calls=2,
     ),
     Archiving(
@@ -468,6 +473,40 @@ async def test_archival_waits_for_a_provider_that_is_out(
         assert run == [("applied", 1)]
         assert len(found) == len(pauses)
         assert [gap >= wanted for gap, wanted in zip(found, pauses, strict=True)] == [True] * len(pauses)
+
+
+async def test_an_unknown_model_keeps_what_is_to_be_archived(stage: Stage, played: Played) -> None:
+    """It is told, in /status too, while nothing is given up; once the server knows the model, all goes on by itself."""
+    await played.all()
+    with proving("model", "archival: 400, not a valid model", "told and kept, no attempt is charged, then archived"):
+        body, known = {"error": {"message": f"{ARCHIVIST} is not a valid model ID", "code": 400}}, False
+        user, marker = await stage.newcomer(), "(unknown model)"
+        fault = Fault("status", status=400, body=body)
+        stage.script(ARCHIVIST, marker, lambda asked: added("Oskar") if known else fault)
+        said = await stage.people.say(user, f"Oskar came. {marker}")
+        await stage.heard(user, WAITING, after=said["message_id"])
+        assert DENIED in await stage.ask(user, "/status")
+        known = True
+        ended = "SELECT attempts FROM runs WHERE user_id = ? AND agent = 'archivist' AND state IN ('applied', 'dead')"
+        assert await stage.until_rows(ended, user) == [(1,)]
+        assert stage.bot.rows("SELECT display_name FROM people WHERE user_id = ?", user) == [("Oskar",)]
+        assert DENIED not in await stage.ask(user, "/status")
+
+
+async def test_a_question_is_asked_with_less_where_the_context_is_short(stage: Stage, played: Played) -> None:
+    """Half of the dialogue goes with it; what the server says is never shown."""
+    await played.all()
+    with proving("model", "answer: longer than the context", "asked again with half of what was said before"):
+        user, marker = await stage.newcomer(), "(short context)"
+        stage.script(ARCHIVIST, marker, {"people_operations": []})
+        await stage.ask(user, f"First. {marker}")
+        await stage.ask(user, f"Second. {marker}")
+        before = len(stage.asked(RESPONDER, marker))
+        stage.script(RESPONDER, f"Third. {marker}", TOO_LONG, OFFLINE)
+        assert await stage.ask(user, f"Third. {marker}") == OFFLINE
+        long, short = stage.asked(RESPONDER, marker)[before:]
+        assert len(short.messages) < len(long.messages)
+        assert "Third." in short.text
 
 
 BROKEN_VECTORS = {

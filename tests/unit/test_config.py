@@ -306,6 +306,14 @@ def test_yaml_reads_off_as_a_word_here(tmp_path: Path) -> None:
     assert from_yaml(tmp_path, "metrics: {identity: off}").metrics.identity == "off"
 
 
+def test_one_setting_names_the_model_of_every_agent() -> None:
+    """Whose own is another than the default keeps it, though the file spells out every default."""
+    environ = {"LAPLACED_LLM__MODEL": "qwen3", "LAPLACED_AGENTS__ANALYST__MODEL": "big"}
+    agents = dict(load(SHIPPED, environ).agents)
+    assert agents.pop("analyst").model == "big"
+    assert {agent.model for agent in agents.values()} == {"qwen3"}
+
+
 @pytest.mark.parametrize(
     ("environ", "offline_chat", "offline_embeddings"),
     [
@@ -317,6 +325,8 @@ def test_yaml_reads_off_as_a_word_here(tmp_path: Path) -> None:
         ({"EMBEDDING__BASE_URL": "http://localhost:11434/v1"}, True, False),
         ({"LLM__API_KEY": "k", "EMBEDDING__PROVIDER": "offline"}, False, True),
         ({"EMBEDDING__PROVIDER": "api"}, True, False),
+        ({"LLM__BASE_URL": "http://localhost:11434/v1", "LLM__MODEL": "qwen3"}, False, True),
+        ({"LLM__API_KEY": "k", "LLM__MODEL": "qwen3", "EMBEDDING__MODEL": "bge-m3"}, False, False),
     ],
 )
 def test_which_models_answer(environ: dict[str, str], offline_chat: bool, offline_embeddings: bool) -> None:

@@ -27,7 +27,10 @@ export function lines(text, size, width, most) {
     }
   }
   const end = found.length - 1;
-  if (wide(found[end])) found[end] = `${fitting(found[end], "…").trimEnd()}…`;
+  if (wide(found[end])) {
+    const cut = fitting(found[end], "…"); // before the word that does not fit, if it is not the only one
+    found[end] = `${(found[end][cut.length] === " " ? cut : cut.replace(/\s+\S*$/, "")).trimEnd()}…`;
+  }
   known.set(key, found);
   return found;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 from aiogram.filters.callback_data import CallbackData
@@ -33,21 +33,33 @@ Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
 """A UUID as text; shortened only inside callback data."""
 
 
+BUTTONS: Final[dict[str, type[Owned]]] = {}
+"""Every button by its prefix."""
+
+
 class Owned(CallbackData, prefix="_"):
+    """`command` leads to the button; else it is a word for what the bot asked on its own."""
+
+    command: ClassVar[str]
     owner: int
 
+    def __init_subclass__(cls, *, command: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.command = command or cls.command
+        BUTTONS[cls.__prefix__] = cls
 
-class LanguageButton(Owned, prefix="l"):
+
+class LanguageButton(Owned, prefix="l", command="/language"):
     lang: Language
 
 
-class ZoneButton(Owned, prefix="z"):
+class ZoneButton(Owned, prefix="z", command="/timezone"):
     """An empty `zone` asks for another one in words."""
 
     zone: str
 
 
-class PeopleButton(Owned, prefix="pp"):
+class PeopleButton(Owned, prefix="pp", command="/people"):
     """A page of one circle; without a circle, the overview. Pages count from 0."""
 
     circle: Circle | None = None
@@ -62,27 +74,27 @@ class PersonAction(StrEnum):
     FORGET = "f"
 
 
-class PersonButton(Owned, prefix="p"):
+class PersonButton(Owned, prefix="p", command="/person"):
     person: int
     action: PersonAction = PersonAction.SHOW
 
 
-class CircleButton(Owned, prefix="c"):
+class CircleButton(Owned, prefix="c", command="/person"):
     person: int
     circle: Circle
 
 
-class FieldButton(Owned, prefix="e"):
+class FieldButton(Owned, prefix="e", command="/person"):
     person: int
     field: str
 
 
-class MergePageButton(Owned, prefix="mp"):
+class MergePageButton(Owned, prefix="mp", command="/person"):
     source: int
     page: int = 0
 
 
-class MergeButton(Owned, prefix="m"):
+class MergeButton(Owned, prefix="m", command="/person"):
     """Without `sure` it asks first."""
 
     source: int
@@ -90,11 +102,11 @@ class MergeButton(Owned, prefix="m"):
     sure: bool = False
 
 
-class SplitButton(Owned, prefix="sp"):
+class SplitButton(Owned, prefix="sp", command="/person"):
     source: int
 
 
-class JoinButton(Owned, prefix="j"):
+class JoinButton(Owned, prefix="j", command="/facts"):
     """Merges a thing into another; without `target` it asks which, without `sure` whether."""
 
     source: Id
@@ -102,37 +114,37 @@ class JoinButton(Owned, prefix="j"):
     sure: bool = False
 
 
-class UnjoinButton(Owned, prefix="ju"):
+class UnjoinButton(Owned, prefix="ju", command="/facts"):
     source: Id
 
 
-class ForgetButton(Owned, prefix="f"):
+class ForgetButton(Owned, prefix="f", command="/forget"):
     """`person` 0 is everything. Without `sure` it asks first."""
 
     person: int = 0
     sure: bool = False
 
 
-class ForgetAboutButton(Owned, prefix="fa"):
+class ForgetAboutButton(Owned, prefix="fa", command="/forget"):
     """A person is forgotten with the messages about the person."""
 
     person: int
 
 
-class UndoButton(Owned, prefix="u"):
+class UndoButton(Owned, prefix="u", command="/forget"):
     forgetting: str
 
 
-class SuggestionButton(Owned, prefix="s"):
+class SuggestionButton(Owned, prefix="s", command="suggestion"):
     suggestion: str
     accept: bool
 
 
-class SuggestionsButton(Owned, prefix="ss"):
+class SuggestionsButton(Owned, prefix="ss", command="suggestion"):
     """Shows the first suggestion that waits for the owner's decision."""
 
 
-class FactsButton(Owned, prefix="G"):
+class FactsButton(Owned, prefix="G", command="/facts"):
     """A page of the facts about a node; `past`: those that have ended."""
 
     about: Id
@@ -153,7 +165,7 @@ FROM_REPLY = "w"
 """Place of a fact that was opened from the sources of a reply."""
 
 
-class FactButton(Owned, prefix="F"):
+class FactButton(Owned, prefix="F", command="/facts"):
     """Opens a fact.
 
     `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
@@ -172,19 +184,27 @@ class VersionsButton(FactButton, prefix="V"):
     """Shows the earlier versions of a fact."""
 
 
-class CorrectButton(FactButton, prefix="C"):
+class CorrectButton(FactButton, prefix="C", command="/correct"):
     """Asks for the corrected text."""
 
 
-class ForgetFactButton(FactButton, prefix="D"):
+class SureCorrectButton(FactButton, prefix="CY", command="/correct"):
+    """Applies the correction that was asked about."""
+
+
+class UndoCorrectButton(FactButton, prefix="CU", command="/correct"):
+    """Restores the version before this one."""
+
+
+class ForgetFactButton(FactButton, prefix="D", command="/forget"):
     """Asks first."""
 
 
-class SurelyForgetFactButton(FactButton, prefix="Y"):
+class SurelyForgetFactButton(FactButton, prefix="Y", command="/forget"):
     """Forgets."""
 
 
-class SentenceButton(Owned, prefix="B"):
+class SentenceButton(Owned, prefix="B", command="/forget"):
     """Removes a profile sentence that may say the same as a forgotten fact; `part` is the beginning of its key."""
 
     fact: Id
@@ -192,13 +212,13 @@ class SentenceButton(Owned, prefix="B"):
     part: str
 
 
-class MessagesButton(Owned, prefix="FM"):
+class MessagesButton(Owned, prefix="FM", command="/forget"):
     """Forgets the owner's own messages that state a fact which is being forgotten."""
 
     fact: Id
 
 
-class ForgetSaidButton(Owned, prefix="FS"):
+class ForgetSaidButton(Owned, prefix="FS", command="/forget"):
     """Forgets a message that the answer `origin` is based on. Without `sure` it asks first."""
 
     message: Id
@@ -206,7 +226,7 @@ class ForgetSaidButton(Owned, prefix="FS"):
     sure: bool = False
 
 
-class WhyButton(Owned, prefix="W"):
+class WhyButton(Owned, prefix="W", command="/why"):
     """Shows what a reply is based on."""
 
     reply: Id
@@ -218,7 +238,7 @@ class Answer(StrEnum):
     NEITHER = "n"
 
 
-class ContradictionButton(Owned, prefix="x"):
+class ContradictionButton(Owned, prefix="x", command="contradiction"):
     """The owner's answer; `fact` is the true one."""
 
     contradiction: Id
@@ -226,11 +246,11 @@ class ContradictionButton(Owned, prefix="x"):
     fact: Id | None = None
 
 
-class ContradictionsButton(Owned, prefix="xs"):
+class ContradictionsButton(Owned, prefix="xs", command="contradiction"):
     """Shows the first contradiction that waits for the owner's answer."""
 
 
-class MemoriesButton(Owned, prefix="M"):
+class MemoriesButton(Owned, prefix="M", command="/memories"):
     """A page of the memories of a kind; `past`: the settled ones."""
 
     kind: str
@@ -238,7 +258,7 @@ class MemoriesButton(Owned, prefix="M"):
     past: bool = False
 
 
-class MemoryButton(Owned, prefix="N"):
+class MemoryButton(Owned, prefix="N", command="/memories"):
     """Opens a memory.
 
     `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or FROM_REPLY (`origin` = the reply).
@@ -253,15 +273,15 @@ class MemorySourcesButton(MemoryButton, prefix="NS"):
     """Shows all sources of a memory."""
 
 
-class CorrectMemoryButton(MemoryButton, prefix="NC"):
+class CorrectMemoryButton(MemoryButton, prefix="NC", command="/correct"):
     """Asks for the corrected text."""
 
 
-class ForgetMemoryButton(MemoryButton, prefix="NF"):
+class ForgetMemoryButton(MemoryButton, prefix="NF", command="/forget"):
     """Asks first."""
 
 
-class SurelyForgetMemoryButton(MemoryButton, prefix="NY"):
+class SurelyForgetMemoryButton(MemoryButton, prefix="NY", command="/forget"):
     """Forgets."""
 
 
@@ -295,7 +315,7 @@ class QuestionAnswer(StrEnum):
     NEVER = "x"
 
 
-class AskedButton(Owned, prefix="Q"):
+class AskedButton(Owned, prefix="Q", command="question"):
     """The owner's answer to a question that the bot asked on its own; `n` counts from 1 what is to be forgotten."""
 
     asked: Id
@@ -303,19 +323,19 @@ class AskedButton(Owned, prefix="Q"):
     n: int = 0
 
 
-class SessionsButton(Owned, prefix="H"):
+class SessionsButton(Owned, prefix="H", command="/sessions"):
     """A page of the conversations, the latest first. Pages count from 0."""
 
     page: int = 0
 
 
-class SessionButton(Owned, prefix="h"):
+class SessionButton(Owned, prefix="h", command="/sessions"):
     """Shows a conversation word for word."""
 
     session: Id
 
 
-class TasksButton(Owned, prefix="T"):
+class TasksButton(Owned, prefix="T", command="/tasks"):
     """A page of the tasks by time; `past`: done and cancelled ones."""
 
     page: int = 0
@@ -336,7 +356,7 @@ class TaskTap(StrEnum):
     REOPEN = "r"
 
 
-class TaskButton(Owned, prefix="t"):
+class TaskButton(Owned, prefix="t", command="/tasks"):
     """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"); NO_WAY_BACK: none.
 
     SEVERAL_TASKS is a message about several tasks: it stays, and the result is shown below it.
@@ -347,13 +367,13 @@ class TaskButton(Owned, prefix="t"):
     place: str = NO_WAY_BACK
 
 
-class QuietButton(Owned, prefix="q"):
+class QuietButton(Owned, prefix="q", command="/quiet"):
     """Sets quiet hours: without colons ("2200-0800"), "-" for none, "=" as configured."""
 
     hours: str
 
 
-class AccessButton(Owned, prefix="a"):
+class AccessButton(Owned, prefix="a", command="/access"):
     """Removes a user; without `sure` it asks first."""
 
     user: int
@@ -367,19 +387,19 @@ class TeamAction(StrEnum):
     LEFT = "y"
 
 
-class TeamButton(Owned, prefix="g"):
+class TeamButton(Owned, prefix="g", command="/team"):
     """`LEAVE` asks first; only `NEW` has no team."""
 
     action: TeamAction
     team: Id | None = None
 
 
-class InvitationButton(Owned, prefix="gi"):
+class InvitationButton(Owned, prefix="gi", command="/team"):
     invitation: Id
     accept: bool
 
 
-class KeepButton(Owned, prefix="k"):
+class KeepButton(Owned, prefix="k", command="keep"):
     """Leaves everything unchanged."""
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.correcting.facts import CorrectedFact
 from internal.flows.tasks.parse import TypedTask
 from internal.flows.turn.as_of import PastAnswer
+from internal.knowledge.model import Fact
 from internal.language.dates.questions import DatedQuestion
 from internal.recall.index.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
@@ -83,8 +84,22 @@ class Past(Protocol):
 
 
 class Corrections(Protocol):
+    async def meant(
+        self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
+    ) -> list[Fact]:
+        """The facts that a sentence may correct: of `cited` it is about, else of `known` it clearly names."""
+        ...
+
+    async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
+        """The newest version as it stands, and what `restate` would do to it. Raises as `restate`."""
+        ...
+
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces a fact's text by the owner's. Raises NotFound, Conflict, and Refused for no text or too much."""
+        ...
+
+    async def undo(self, user: User, fact_id: str) -> Fact:
+        """Restores what a correction made this version of. Raises NotFound or Conflict."""
         ...
 
 
@@ -133,6 +148,8 @@ class Services:
     corrections: Corrections
     sessions: Sessions
     task_words: TaskWords
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """What the provider says of each model for which it refuses us."""
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

@@ -9,70 +9,13 @@ from typing import Any, Final
 from aiogram.types import CallbackQuery, Message, Update
 
 from bot.telegram.handlers import buttons
-from bot.telegram.handlers.buttons import Owned
+from bot.telegram.handlers.buttons import BUTTONS, Owned
 from bot.telegram.menu import OWNER_COMMANDS
 from bot.telegram.message_reader import is_command
 from internal.access import service as access
 from internal.access.model import User
 from internal.events.trigger import UpdateTrigger
 from internal.mailbox.model import InboxRow
-
-_BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
-    "/language": (buttons.LanguageButton,),
-    "/timezone": (buttons.ZoneButton,),
-    "/people": (buttons.PeopleButton,),
-    "/person": (
-        buttons.PersonButton,
-        buttons.CircleButton,
-        buttons.FieldButton,
-        buttons.MergePageButton,
-        buttons.MergeButton,
-        buttons.SplitButton,
-    ),
-    "/facts": (
-        buttons.FactsButton,
-        buttons.FactButton,
-        buttons.SourcesButton,
-        buttons.VersionsButton,
-        buttons.JoinButton,
-        buttons.UnjoinButton,
-    ),
-    "/correct": (buttons.CorrectButton, buttons.CorrectMemoryButton),
-    "/forget": (
-        buttons.ForgetButton,
-        buttons.ForgetAboutButton,
-        buttons.UndoButton,
-        buttons.ForgetFactButton,
-        buttons.SurelyForgetFactButton,
-        buttons.SentenceButton,
-        buttons.MessagesButton,
-        buttons.ForgetSaidButton,
-        buttons.ForgetMemoryButton,
-        buttons.SurelyForgetMemoryButton,
-    ),
-    "/why": (buttons.WhyButton,),
-    "/memories": (
-        buttons.MemoriesButton,
-        buttons.MemoryButton,
-        buttons.MemorySourcesButton,
-        buttons.ReachedButton,
-        buttons.GivenUpButton,
-        buttons.AnsweredButton,
-        buttons.ReopenedButton,
-    ),
-    "/sessions": (buttons.SessionsButton, buttons.SessionButton),
-    "/tasks": (buttons.TasksButton, buttons.TaskButton),
-    "/quiet": (buttons.QuietButton,),
-    "/access": (buttons.AccessButton,),
-    "/team": (buttons.TeamButton, buttons.InvitationButton),
-    "suggestion": (buttons.SuggestionButton, buttons.SuggestionsButton),
-    "contradiction": (buttons.ContradictionButton, buttons.ContradictionsButton),
-    "question": (buttons.AskedButton,),
-    "keep": (buttons.KeepButton,),
-}
-"""The command that leads to each button, or a word for what the bot asked on its own."""
-
-PLACES: Final = {made.__prefix__: (place, made) for place, several in _BUTTONS.items() for made in several}
 
 _ANSWERS: Final[Mapping[str, str]] = {
     "task": "/tasks",
@@ -82,6 +25,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
     "merge": "/person",
     "join": "/facts",
     "correct": "/correct",
+    "correct-sure": "/correct",
     "memory": "/correct",
     "forget": "/forget",
     "zone": "/timezone",
@@ -108,14 +52,14 @@ def trigger_of(update: Update, row: InboxRow, user: User, now: datetime) -> Upda
 
 def _button(query: CallbackQuery) -> dict[str, str]:
     data = query.data or ""
-    place, made = PLACES.get(data.partition(":")[0], ("", None))
+    made = BUTTONS.get(data.partition(":")[0])
     if made is None:
         return {}
     try:
         action = _action(made.unpack(data))
     except (TypeError, ValueError):  # from an older version: the handlers answer that it is stale
-        return {"button": place}
-    return {"button": place} | ({"action": action} if action else {})
+        return {"button": made.command}
+    return {"button": made.command} | ({"action": action} if action else {})
 
 
 def _action(pressed: Owned) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
@@ -26,6 +26,7 @@ from internal.knowledge.model import Fact
 from internal.language.facts.corrections import Correction, read_correction
 from internal.language.facts.restatements import renamed
 from internal.language.names import entities
+from internal.language.search.word_match import shared_words
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.scheduling.clock import Clock
@@ -35,6 +36,9 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_CLEARLY = (2, 0.5)
+"""The least number and share of its words by which a sentence clearly names a fact that was not cited."""
 
 _NAMED_BY = {"Entity": "name", "Preference": "preference", "Topic": "name"}
 
@@ -78,6 +82,42 @@ class FactCorrections:
 
     def __init__(self, database: Database, clock: Clock, language: LanguageCalls, tombstone_key: bytes) -> None:
         self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
+
+    async def meant(
+        self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
+    ) -> list[Fact]:
+        """The facts that a sentence may correct: those of `cited` that share most words with it or that it only denies,
+        else those of `known` that it clearly names. Empty for a sentence about something else.
+        """
+        try:
+            shared = await self._language.run(shared_words, [fact.fact for fact in cited], words)
+            most = max((count for count, _ in shared), default=0)
+            if most:
+                return [fact for fact, (count, _) in zip(cited, shared, strict=True) if count == most]
+            closed = [fact for fact in cited if (await self._correction(user, fact, words)).status != "holds"]
+            if closed:
+                return closed
+            others = await known()
+            shared = await self._language.run(shared_words, [fact.fact for fact in others], words)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("corrected_without_comparison", extra={"reason": type(error).__name__})
+            return list(cited)
+        clear = {place for place, (n, share) in enumerate(shared) if n >= _CLEARLY[0] and share >= _CLEARLY[1]}
+        most = max((shared[place][0] for place in clear), default=0)
+        return [others[place] for place in sorted(clear) if shared[place][0] == most]
+
+    async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
+        """The newest version as it stands, and what `restate` would do to it. Raises NotFound."""
+        said, fact = " ".join(words.split()), await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
+        correction = await self._correction(user, fact, said)
+        if correction.status != "holds":
+            return CorrectedFact(fact, "denied" if correction.status == "denied" else "ended")
+        return CorrectedFact(fact, "same" if fact.fact == said and _has_dates(fact, correction) else "changed")
+
+    async def undo(self, user: User, fact_id: str) -> Fact:
+        """Restores what a correction made this version of. Raises NotFound or Conflict."""
+        now = self._clock.now()
+        return await self._database.write(lambda c: knowledge.undo_correction(c, user.user_id, fact_id, now=now))
 
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.

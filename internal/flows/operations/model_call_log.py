@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access import service as access
-from internal.errors import ModelError, StorageError
+from internal.errors import ModelAccessDenied, ModelError, StorageError
 from internal.llm.calls import Reply, Request
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.scheduling.clock import Clock
@@ -44,16 +44,24 @@ class _Charge:
 
 
 class CallRecorder:
-    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is stored."""
+    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is stored.
+
+    `refused` is what the provider says of each model for which it refuses us, until that model answers.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
         self._rows: deque[dict[str, Any]] = deque(maxlen=WAITING)
         self._charges: deque[_Charge] = deque()
         self._woken = asyncio.Event()
+        self.refused: dict[str, str] = {}
 
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
         usage = reply.usage if reply else None
+        if isinstance(error, ModelAccessDenied):
+            self.refused[request.model] = str(error)
+        elif reply is not None:
+            self.refused.pop(request.model, None)
         if usage is not None and request.user_id is not None:
             tokens = usage.prompt_tokens + usage.completion_tokens
             self._charges.append(_Charge(request.user_id, request.agent, tokens, usage.cost_usd))

@@ -17,6 +17,7 @@ from internal.config import RunsConfig
 from internal.errors import (
     LaplacedError,
     ModelAccessDenied,
+    ModelContextExceeded,
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
@@ -122,7 +123,7 @@ class Attempts:
     async def _attempt(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
             await self._ask_and_apply(handler, run)
-        except ModelReplyTruncated as error:
+        except (ModelReplyTruncated, ModelContextExceeded) as error:
             await self._shorten(handler, run, error)
         except ModelAccessDenied as error:
             due_at = self._clock.now() + self._config.retry_max
@@ -199,9 +200,12 @@ class Attempts:
 
         return await self._database.write(work, point="C10")
 
-    async def _shorten(self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated) -> None:
+    async def _shorten(
+        self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated | ModelContextExceeded
+    ) -> None:
+        """Two halves are tried instead. A single line that is too long stays so; its reply may be shorter next time."""
         if run.length < 2:
-            await self._fail(handler, run, error)
+            await (self._bury if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
             return
         now = self._clock.now()
         await self._database.write(lambda c: runs.halve(c, run, now))
@@ -247,6 +251,9 @@ class Attempts:
             if not runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages):
                 return False
             self._report(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_failure(error)})
+            if outcome == "denied":
+                once = f"archive-denied:{run.user_id}:{now:%Y-%m-%d}"
+                self._notify(connection, run.user_id, "archive-denied", once, {"run": run.id}, now)
             return True
 
         if not await self._database.write(work):

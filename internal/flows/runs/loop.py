@@ -52,12 +52,16 @@ class RunLoop:
         self._lookups: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._alone = False
+        self._fresh = True
 
     async def start_ready(self) -> None:
         """Starts every run that may be worked on now; each that ends looks for the next.
 
         What was interrupted again and again goes first and alone, once what is at work has ended.
         """
+        if self._fresh:
+            await self._database.write(lambda c: runs.hurry_denied(c, self._clock.now()))
+            self._fresh = False
         ready = [
             (handler, run)
             for handler, its in zip(self._handlers, await self._ready(), strict=True)

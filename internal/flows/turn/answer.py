@@ -24,11 +24,13 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
+    ModelContextExceeded,
     ModelError,
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
     ModelUnavailable,
+    ModelUnknown,
 )
 from internal.events import bus
 from internal.events import repository as events
@@ -37,7 +39,7 @@ from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.enqueue import OutgoingPart, enqueue
 from internal.flows.turn.intake import Phrases
-from internal.flows.turn.prompt import Prompts, Question, freeze
+from internal.flows.turn.prompt import Prompts, Question, freeze, shortened
 from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.llm.model import ChatReply, Usage
@@ -186,7 +188,7 @@ class TurnFlow:
         if not any(message.content.strip() for message in question.asked):
             return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
         if question.turn.attempts > MAX_STARTS:
-            return await self._say(question, self._sorry(question, "answer-failed"), TurnState.FAILED)
+            return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
         requested = await self._requests_in(question)
         if requested is not None and requested.only:
@@ -212,6 +214,9 @@ class TurnFlow:
         written: list[str] = []
         try:
             final = await self._stream(question, request, written, stop)
+        except ModelContextExceeded:
+            self._requests[question.turn.id] = (question.rev, shortened(await self._request(question)))
+            return await self._write(question, requested, stop)
         except ModelReplyTruncated:
             if not "".join(written).strip():
                 raise
@@ -313,9 +318,8 @@ class TurnFlow:
             return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
         if isinstance(error, ModelRefused | ModelAccessDenied) or last:
-            return await self._say(
-                question, self._sorry(question, _sorry_key(error, question.user)), TurnState.FAILED, str(error)
-            )
+            sorry = self._phrases(question.user.lang, _sorry_key(error, question.user))
+            return await self._say(question, sorry, TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
@@ -349,9 +353,6 @@ class TurnFlow:
     def _ended(self, turn: Turn, outcome: str) -> None:
         self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
 
-    def _sorry(self, question: Question, key: str) -> str:
-        return self._phrases(question.user.lang, key)
-
     def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
@@ -359,6 +360,8 @@ class TurnFlow:
 
 def _sorry_key(error: ModelError, user: User) -> str:
     match error:
+        case ModelUnknown() if user.role is Role.OWNER:
+            return "model-unknown-owner"
         case ModelAccessDenied():
             return "model-denied-owner" if user.role is Role.OWNER else "model-denied"
         case ModelUnavailable():

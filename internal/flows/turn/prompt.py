@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from itertools import takewhile
+from typing import Any, Literal
 
 from sqlalchemy import Connection
 
@@ -18,6 +19,7 @@ from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
+from internal.errors import ModelContextExceeded
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
@@ -126,6 +128,21 @@ class Prompts:
                 break
             place -= 1
         return list(earlier[place:])
+
+
+def shortened(request: ResponderRequest) -> ResponderRequest:
+    """The request with half of the earlier dialogue and of what was recalled; what is left keeps its numbers.
+
+    Raises ModelContextExceeded if it holds nothing but a question.
+    """
+    asked = len(list(takewhile(lambda line: line.role == "user", reversed(request.dialogue))))
+    earlier = len(request.dialogue) - asked
+    kinds = ("facts", "memories", "passages", "lessons", "relevant_people")
+    recalled = {kind: getattr(request, kind) for kind in kinds}
+    if not earlier and not any(map(len, recalled.values())):
+        raise ModelContextExceeded
+    halves: dict[str, Any] = {name: found[: len(found) // 2] for name, found in recalled.items()}
+    return replace(request, dialogue=request.dialogue[(earlier + 1) // 2 :], **halves)
 
 
 def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: User) -> TranscriptLine:

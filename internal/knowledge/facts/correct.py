@@ -90,6 +90,37 @@ def update_fact(
     return old, new
 
 
+def undo_correction(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Fact:
+    """Restores what the owner's correction made this version of: its words, ends, dates and claims, as a new version.
+
+    Raises NotFound for an unknown version, Conflict where it has expired or is no correction.
+    """
+    version = fact_repository.version(connection, user_id, fact_id)
+    if version is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    fact = version.fact
+    before = fact_repository.version(connection, user_id, fact.supersedes) if fact.supersedes else None
+    claims = _held(connection, user_id, [fact_id])
+    copies = [claim for claim in claims if claim.created_at == fact.created_at]
+    if before is None or fact.expired_at is not None or not copies:
+        raise Conflict(f"the fact {fact_id} was not corrected, or has changed since")
+    gone = [
+        one
+        for one in claim_repository.of_edges(connection, user_id, [before.fact.id])
+        if one.retracted_at == fact.created_at
+    ]
+    claim_repository.retract(connection, user_id, [claim.id for claim in copies], now)
+    restored = [claim_repository.copy_to(connection, one, created_at=now, retracted_at=None) for one in gone]
+    projector = FactProjector(connection, user_id, now=now)
+    after = projector.supersede(version, replace(before.fact, expired_at=None), restored[-1].id)
+    claim_repository.set_edge(connection, user_id, [claim.id for claim in restored], after.fact.id)
+    projector.project({group_of(claim) for claim in (*claims, *restored)})
+    projector.record(f"user:{user_id}")
+    return filled(connection, user_id, [fact_repository.versions(connection, user_id, [after.fact.id])[after.fact.id]])[
+        0
+    ]
+
+
 def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
     """Retracts a fact that the owner says was never true; it expires and can still be looked up.
 

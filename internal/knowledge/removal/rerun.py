@@ -75,12 +75,10 @@ def remove_unsupported(
 def without_corrected(
     connection: Connection, user_id: int, episode_id: str, new_claims: Sequence[NewClaim]
 ) -> list[NewClaim]:
-    """The claims without those of this episode that the owner has corrected or retracted."""
-    retracted = [
-        claim
-        for claim in claim_repository.of_episode(connection, user_id, episode_id)
-        if claim.retracted_at is not None and claim.set_by != "owner"
-    ]
+    """The claims without those of this episode that the owner has corrected or retracted, and has not put back."""
+    claims = [one for one in claim_repository.of_episode(connection, user_id, episode_id) if one.set_by != "owner"]
+    standing = {_identity(claim) for claim in claims if claim.retracted_at is None}
+    retracted = [one for one in claims if one.retracted_at is not None and _identity(one) not in standing]
     return [new_claim for new_claim in new_claims if not any(_same_statement(new_claim, claim) for claim in retracted)]
 
 

@@ -94,6 +94,18 @@ _OF_TALK: Final = re.compile(
     r"|ask(?:ed|ing|s)?|question\w*|answer\w*|repl(?:y|ied|ies))\b",
     re.IGNORECASE,
 )
+_OF_BOT: Final = re.compile(
+    r"\bdid you (?!know|hear|see)\w+|\byou(?:['’]ve| have| had|['’]d)? (?:\w+ly )?(?:said|told|recommended|suggested"
+    r"|advised|explained|proposed|mentioned|wrote|written|listed|gave|given|offered|promised|showed|helped)\b"
+    r"|\byour (?:\w+ )?(?:advice|answer|suggestion|recommendation|proposal|explanation|reply|replies)s?\b"
+    r"|\b(?:ты|вы)\b(?! не\b)[^.?!,]{0,30}?\b(?:говорил|сказал|(?:по)?советовал|(?:по)?рекомендовал|предлагал|предложил"
+    r"|объяснял|объяснил|(?:на)?писал|отвечал|ответил|давал|дал|помог|помогал|перечислил|упоминал|упомянул|обещал)[аи]?\b"
+    r"|\b(?:тво|ваш)\w+ (?:\w+ )?(?:совет|ответ|рекомендаци|предложени|объяснени)\w*"
+    r"|\b(?:ти|ви)\b(?! не\b)[^.?!,]{0,30}?\b(?:каза|говори|сказа|(?:по)?ради|(?:по)?рекомендува|(?:за)?пропонува"
+    r"|поясни|пояснюва|(?:на)?писа|відповіда|відпові|дава|да|допоміг|допомага|перелічи|згадува|згада|обіця)(?:в|ла|ли|)\b"
+    r"|\b(?:тво|ваш)\w+ (?:\w+ )?(?:порад|відповід|рекомендаці|пропозиці|пояснен)\w*",
+    re.IGNORECASE,
+)
 
 
 def asks_again(text: str, question: str) -> bool:
@@ -127,6 +139,11 @@ def knows_nothing(text: str) -> bool:
 def asks_about_talk(text: str) -> bool:
     """Whether a question is about what was asked or answered before: then questions and refusals are content."""
     return bool(_OF_TALK.search(text))
+
+
+def asks_of_bot(text: str) -> bool:
+    """Whether a question is about what the assistant said: "what did you recommend?", "твой совет", "ти казав"."""
+    return bool(_OF_BOT.search(text))
 
 
 @lru_cache(maxsize=1_000)

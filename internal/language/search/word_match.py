@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from internal.language.names import entities
-from internal.language.search.terms import SOUND, document_terms, words_of
+from internal.language.search.terms import SOUND, document_terms, topic_terms, words_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, words
 
@@ -169,3 +169,21 @@ def _unmatched(
 
 def _numbers(forms: WordForms) -> set[str]:
     return {form for alternatives in forms.words for form in alternatives if any(map(str.isdecimal, form))}
+
+
+def shared_words(known: Sequence[str], new: str) -> list[tuple[int, float]]:
+    """How many content words of each known sentence the new one has, in any form, and their share of all it has.
+
+    Numbers and words for oneself do not count. For the language process.
+    """
+    asked = {term for word in _content(new) for term in word}
+    sentences = [_content(sentence) for sentence in known]
+    shared = [sum(not asked.isdisjoint(word) for word in sentence) for sentence in sentences]
+    return [
+        (count, count / len(sentence) if sentence else 0.0) for count, sentence in zip(shared, sentences, strict=True)
+    ]
+
+
+def _content(sentence: str) -> list[set[str]]:
+    found = [{term for term, _ in word} for word in topic_terms(sentence)]
+    return [word for word in found if not any(term[:1].isdigit() for term in word)]

@@ -19,7 +19,7 @@ from internal.recall.index.bm25 import K1
 from internal.recall.index.quantise import cosines
 from internal.recall.index.scoring import top
 from internal.recall.messages.question import Question
-from internal.recall.messages.rows import NOBODY, Floats, Mask, MessageRows, Numbers, padded
+from internal.recall.messages.rows import BOT, NOBODY, Floats, Mask, MessageRows, Numbers, padded
 
 NAMES: Final = (
     *("p", "p_prev", "p_next", "ctx", "win", "cover", "ses", "sesmax", "p/max", "ctx/max"),
@@ -39,6 +39,9 @@ _QUICK_MEANING: Final = 0.1
 
 _COMMON: Final = 0.1
 """The share of messages that hold a word from which all messages are computed in order: it is faster."""
+
+_ENOUGH: Final = 10
+"""Words without function words from which a message says enough: more are no merit, a text of 1,000 is no better."""
 
 _UNKNOWN_SENDER: Final = 0.5
 _MONTH_LATER: Final = 0.3
@@ -91,7 +94,7 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     if allowed is not None:
         quick[~allowed] = -np.inf
     strongest = top(quick, CANDIDATES)
-    best: Numbers = np.sort(strongest[np.isfinite(quick[strongest])]).astype(np.int32)
+    best = _best_passages(rows.seq, strongest[np.isfinite(quick[strongest])], quick)
     columns = _lexical_features(rows, matches, idf_sum, context, sessions, best)
     columns |= _message_features(rows, question, best)
     columns |= _meaning_features(rows, meaning, best)
@@ -103,6 +106,14 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     if meaning is not None:
         cosine = np.where(rows.scales[best] > 0, meaning.cosines[best], cosine)
     return Candidates(best, matrix, cosine)
+
+
+def _best_passages(seq: NDArray[np.int64], rows: NDArray[np.intp], quick: Floats) -> Numbers:
+    """Of each message the row with the best quick score, in order."""
+    order = rows[np.lexsort((-quick[rows], seq[rows]))]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = seq[order[1:]] != seq[order[:-1]]
+    return np.sort(order[first]).astype(np.int32)
 
 
 def _matches(rows: MessageRows, question: Question) -> list[_Match]:
@@ -210,8 +221,8 @@ def _message_features(rows: MessageRows, question: Question, best: Numbers) -> d
     kind = question.kind
     return {
         "sender": _sender_feature(rows.sender[best], question),
-        "assistant": rows.assistant[best].astype(np.float32),
-        "length": np.log1p(rows.lengths.own[best]),
+        "assistant": rows.assistant[best] * np.float32(BOT not in question.senders),
+        "length": np.log1p(np.minimum(rows.lengths.own[best], np.float32(_ENOUGH))),
         "question": _bit(bits_own, message_traits.ASKS),
         "prev_asks": _bit(bits_before, message_traits.ENDS_AS_QUESTION),
         "time": time,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,15 +13,14 @@ from numpy.typing import NDArray
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.quantise import quantise
 from internal.recall.index.vector_rows import FIRST_ROWS
-from internal.recall.messages.rows import GAP, NOBODY, MessageRows, Numbers, by_session, lengths_of
+from internal.recall.messages.rows import BOT, GAP, NOBODY, OWNER, MessageRows, Numbers, by_session, lengths_of
 from internal.storage.vectors import Vector
-
-OWNER: Final = 0
-BOT: Final = 1
-"""The senders that always exist; senders of forwarded messages follow."""
 
 _GAP: Final = GAP // (GAP.resolution)
 _GROWTH: Final = 1.5
+_PASSAGE: Final = 30
+"""Terms of a passage, some 60 words: a message of more than half as many again is several rows."""
+
 _LOAD_BATCH: Final = 4_096
 """Messages quantised at once while an index is loaded."""
 
@@ -62,7 +62,10 @@ class MessageRow:
 
 
 class MessageIndex:
-    """All messages of an owner. A row is a document: a changed text gets a new row. Not thread-safe."""
+    """All messages of an owner. A row is a passage of one: most messages have one, long ones several behind each other.
+
+    A changed text gets new rows. Not thread-safe.
+    """
 
     def __init__(self, dimensions: int, seq: int = 0) -> None:
         """`seq` is the change log position up to which the index is current; `commits` as in ItemIndex."""
@@ -77,7 +80,7 @@ class MessageIndex:
         self._words = LexicalIndex()
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in _COLUMNS.items()}
         self._vectors: NDArray[np.int8] = np.zeros((FIRST_ROWS, dimensions), dtype=np.int8)
-        self._row_of: dict[str, int] = {}
+        self._rows_of: dict[str, range] = {}
         self._terms: dict[str, int] = {}
         self._lanes: dict[tuple[int | None, int | None], int] = {}
         self._last: dict[int, int] = {}
@@ -90,32 +93,29 @@ class MessageIndex:
     def load(cls, dimensions: int, seq: int, messages: Iterable[MessageRow]) -> MessageIndex:
         """Builds an index of all these messages."""
         index = cls(dimensions, seq)
-        batch: list[MessageRow] = []
         all_terms: list[str] = []
-        for message in messages:
-            batch.append(message)
-            all_terms.append(message.terms or "")
-            if len(batch) == _LOAD_BATCH:
-                index._append(batch)
-                batch = []
-        index._append(batch)
+        unread = iter(messages)
+        while batch := list(itertools.islice(unread, _LOAD_BATCH)):
+            passages = [_passages(message.terms or "") for message in batch]
+            index._append(batch, passages, len(all_terms))
+            all_terms += itertools.chain.from_iterable(passages)
         index._words = LexicalIndex.of(all_terms)
         index._columns["mean_idf"][: len(all_terms)] = index._words.mean_idfs()
         index._linked = False
         return index
 
     def __len__(self) -> int:
-        return len(self._row_of)
+        return len(self._rows_of)
 
     @property
     def nbytes(self) -> int:
         arrays = sum(column.nbytes for column in self._columns.values()) + self._vectors.nbytes
         derived = 0 if self._rows is None else 7 * 4 * self._words.size
-        return arrays + derived + self._words.nbytes + len(self._row_of) * _MESSAGE_BYTES
+        return arrays + derived + self._words.nbytes + len(self._rows_of) * _MESSAGE_BYTES
 
-    def row_of(self, ref_id: str) -> int | None:
-        """The row of a message, or None if it is not in the index."""
-        return self._row_of.get(ref_id)
+    def rows_of(self, ref_id: str) -> range:
+        """The rows of a message, none if it is not in the index."""
+        return self._rows_of.get(ref_id, range(0))
 
     @property
     def ready(self) -> bool:
@@ -149,7 +149,7 @@ class MessageIndex:
     def set_terms(self, terms: dict[str, str]) -> None:
         """Sets the terms of texts whose terms were not stored yet."""
         for ref_id, message_terms in terms.items():
-            if self.unanalysed.pop(ref_id, None) is not None and ref_id in self._row_of:
+            if self.unanalysed.pop(ref_id, None) is not None and ref_id in self._rows_of:
                 self._replace(ref_id, message_terms)
 
     def _put(self, message: MessageRow) -> None:
@@ -158,95 +158,121 @@ class MessageIndex:
             self.unanalysed[message.ref_id] = message.text or ""
         else:
             self.unanalysed.pop(message.ref_id, None)
-        row = self._row_of.get(message.ref_id)
+        rows = self._rows_of.get(message.ref_id)
         terms = message.terms or ""
-        if row is None:
-            row = self._new_row(message.ref_id, terms)
-            self._fill(row, message)
-            self._link(row)
+        if rows is None:
+            rows = self._new_rows(message.ref_id, terms)
+            self._fill(rows, message)
+            self._link(rows)
             return
         if message.terms is not None and hash(terms) != self._terms[message.ref_id]:
-            row = self._replace(message.ref_id, terms)
-        position_before = (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row])
-        self._fill(row, message)
-        if position_before != (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row]):
+            rows = self._replace(message.ref_id, terms)
+        position_before = self._position(rows[0])
+        self._fill(rows, message)
+        if position_before != self._position(rows[0]):
             self._linked = False
 
+    def _position(self, row: int) -> tuple[int, int, int]:
+        seq, moment, lane = (int(self._columns[name][row]) for name in ("seq", "moment", "lane"))
+        return seq, moment, lane
+
     def _drop(self, ref_id: str) -> None:
-        row = self._row_of.pop(ref_id, None)
-        if row is None:
+        rows = self._rows_of.pop(ref_id, None)
+        if rows is None:
             return
         self._rows, self._linked = None, False
-        self._words.drop(row)
-        self._vectors[row] = 0
+        self._drop_rows(rows)
         del self._terms[ref_id]
         self.unanalysed.pop(ref_id, None)
 
-    def _replace(self, ref_id: str, terms: str) -> int:
-        """Gives a message new words in a new row that takes the place of the old one, and returns that row."""
+    def _drop_rows(self, rows: range) -> None:
+        for row in rows:
+            self._words.drop(row)
+            self._vectors[row] = 0
+
+    def _replace(self, ref_id: str, terms: str) -> range:
+        """Gives a message new words in new rows that take the place of the old ones, and returns those rows."""
         self._rows = None
-        old = self._row_of[ref_id]
-        self._words.drop(old)
-        row = self._new_row(ref_id, terms)
-        for name, column in self._columns.items():
+        old = self._rows_of[ref_id]
+        vector, columns = self._vectors[old[0]].copy(), self._columns
+        before, after = int(columns["previous"][old[0]]), int(columns["following"][old[-1]])
+        lane = int(columns["lane"][old[0]])
+        is_last = self._last.get(lane) == old[-1]
+        self._drop_rows(old)
+        rows = self._new_rows(ref_id, terms)
+        columns = self._columns
+        for name, column in columns.items():
             if name != "mean_idf":
-                column[row] = column[old]
-        self._vectors[row] = self._vectors[old]
-        self._vectors[old] = 0
+                column[rows[0] : rows[-1] + 1] = column[old[0]]
+        self._vectors[rows[0] : rows[-1] + 1] = vector
+        self._chain(rows, before, after)
+        if is_last:
+            self._last[lane] = rows[-1]
+        elif len(old) > 1 or len(rows) > 1:
+            self._linked = False
+        return rows
+
+    def _chain(self, rows: range, before: int, after: int) -> None:
+        """Links the rows of a message with each other and with the rows before and after it, which may be NOBODY."""
         previous, following = self._columns["previous"], self._columns["following"]
-        if previous[row] != NOBODY:
-            following[previous[row]] = row
-        if following[row] != NOBODY:
-            previous[following[row]] = row
-        lane = int(self._columns["lane"][row])
-        if self._last.get(lane) == old:
-            self._last[lane] = row
-        return row
+        links = [before, *rows, after]
+        previous[rows[0] : rows[-1] + 1], following[rows[0] : rows[-1] + 1] = links[:-2], links[2:]
+        if before != NOBODY:
+            following[before] = rows[0]
+        if after != NOBODY:
+            previous[after] = rows[-1]
 
-    def _new_row(self, ref_id: str, terms: str) -> int:
-        row = self._words.put(terms)
-        self._reserve(row + 1)
-        self._columns["mean_idf"][row] = self._words.mean_idf(terms)
-        self._row_of[ref_id] = row
+    def _new_rows(self, ref_id: str, terms: str) -> range:
+        passages = _passages(terms)
+        first = self._words.size
+        rows = self._rows_of[ref_id] = range(first, first + len(passages))
+        self._reserve(rows.stop)
+        for row, passage in zip(rows, passages, strict=True):
+            self._words.put(passage)
+            self._columns["mean_idf"][row] = self._words.mean_idf(passage)
         self._terms[ref_id] = hash(terms)
-        return row
+        return rows
 
-    def _fill(self, row: int, message: MessageRow) -> None:
-        for name, value in self._values(message).items():
-            self._columns[name][row] = value
+    def _fill(self, rows: range, message: MessageRow) -> None:
+        part = slice(rows.start, rows.stop)
+        for name, value in self._values(message, len(rows)).items():
+            self._columns[name][part] = value
         if message.vector is None:
-            self._vectors[row], self._columns["scales"][row] = 0, 0
+            self._vectors[part], self._columns["scales"][part] = 0, 0
         else:
-            codes, scales = quantise(message.vector[np.newaxis])
-            self._vectors[row], self._columns["scales"][row] = codes[0], scales[0]
+            self._vectors[part], self._columns["scales"][part] = quantise(message.vector[np.newaxis])
 
-    def _append(self, batch: Sequence[MessageRow]) -> None:
-        """Adds many messages at once, without words and unlinked."""
-        if not batch:
-            return
-        first = len(self._row_of)
-        self._reserve(first + len(batch))
-        for row, message in enumerate(batch, first):
-            self._row_of[message.ref_id] = row
+    def _append(self, batch: Sequence[MessageRow], passages: Sequence[Sequence[str]], first: int) -> None:
+        """Adds many messages at once from row `first` on, without words and unlinked."""
+        counts = [len(of_one) for of_one in passages]
+        self._reserve(first + sum(counts))
+        for message, start, count in zip(batch, itertools.accumulate(counts, initial=first), counts, strict=False):
+            self._rows_of[message.ref_id] = range(start, start + count)
             self._terms[message.ref_id] = hash(message.terms or "")
             if message.terms is None:
                 self.unanalysed[message.ref_id] = message.text or ""
-        values = [self._values(message) for message in batch]
+        values = [self._values(message, count) for message, count in zip(batch, counts, strict=True)]
         for name in values[0]:
-            self._columns[name][first : first + len(batch)] = [values_of_one[name] for values_of_one in values]
-        embedded = [i for i, message in enumerate(batch) if message.vector is not None]
-        if embedded:
+            column = np.array([values_of_one[name] for values_of_one in values])
+            self._columns[name][first : first + sum(counts)] = np.repeat(column, counts)
+        embedded = np.array([message.vector is not None for message in batch])
+        if embedded.any():
             codes, scales = quantise(np.stack([vector for message in batch if (vector := message.vector) is not None]))
-            rows = first + np.array(embedded)
-            self._vectors[rows], self._columns["scales"][rows] = codes, scales
+            rows, of_message = first + np.flatnonzero(np.repeat(embedded, counts)), np.array(counts)[embedded]
+            self._vectors[rows], self._columns["scales"][rows] = (
+                np.repeat(codes, of_message, axis=0),
+                np.repeat(scales, of_message),
+            )
 
-    def _values(self, message: MessageRow) -> dict[str, int]:
+    def _values(self, message: MessageRow, passages: int) -> dict[str, int]:
         return {
             "seq": message.seq,
             "moment": message.moment,
             "sender": self._sender(message),
             "assistant": message.assistant,
-            "traits": message.traits,
+            "traits": message.traits
+            if passages == 1
+            else 0,  # somewhere a long text asks, and names a time and a number
             "lane": self._lanes.setdefault(message.lane, len(self._lanes)),
         }
 
@@ -271,23 +297,28 @@ class MessageIndex:
         width = self._vectors.shape[1]
         self._vectors = np.concatenate((self._vectors, np.zeros((spare, width), dtype=np.int8)))
 
-    def _link(self, row: int) -> None:
+    def _link(self, rows: range) -> None:
         """Links a new message to the last one of its lane; one that is older has all messages linked again."""
         columns = self._columns
-        seq, lane = int(columns["seq"][row]), int(columns["lane"][row])
-        columns["previous"][row] = columns["following"][row] = NOBODY
+        seq, moment, lane = self._position(rows[0])
+        self._chain(rows, NOBODY, NOBODY)
         if not self._linked or seq < self._newest:
             self._linked = False
             return
         self._newest = seq
         last = self._last.get(lane)
-        self._last[lane] = row
-        if last is not None and abs(int(columns["moment"][row]) - int(columns["moment"][last])) <= _GAP:
-            columns["previous"][row], columns["following"][last] = last, row
-            columns["session"][row] = columns["session"][last]
+        self._last[lane] = rows[-1]
+        if last is not None and abs(moment - int(columns["moment"][last])) <= _GAP:
+            self._chain(rows, NOBODY if self._is_long(last) else last, NOBODY)
+            columns["session"][rows[0] : rows[-1] + 1] = columns["session"][last]
         else:
-            columns["session"][row] = self._sessions
+            columns["session"][rows[0] : rows[-1] + 1] = self._sessions
             self._sessions += 1
+
+    def _is_long(self, last: int) -> bool:
+        """Whether this last row of a message is not its only one: what follows stands by itself."""
+        before = int(self._columns["previous"][last])
+        return before != NOBODY and bool(self._columns["seq"][before] == self._columns["seq"][last])
 
     def _relink(self) -> None:
         columns, size = self._columns, self._words.size
@@ -295,9 +326,11 @@ class MessageIndex:
         order = alive[np.lexsort((columns["seq"][alive], columns["lane"][alive]))].astype(np.int32)
         lane, moment = columns["lane"][order], columns["moment"][order]
         near = (lane[1:] == lane[:-1]) & (np.abs(np.diff(moment)) <= _GAP)
+        same = np.diff(columns["seq"][order]) == 0
+        linked = near & (same | ~np.concatenate(([False], same[:-1])))
         columns["previous"][:size] = columns["following"][:size] = NOBODY
-        columns["previous"][order[1:][near]] = order[:-1][near]
-        columns["following"][order[:-1][near]] = order[1:][near]
+        columns["previous"][order[1:][linked]] = order[:-1][linked]
+        columns["following"][order[:-1][linked]] = order[1:][linked]
         columns["session"][:size] = 0
         columns["session"][order[1:]] = np.cumsum(~near)
         self._sessions = int(np.count_nonzero(~near)) + 1 if len(order) else 0
@@ -336,8 +369,19 @@ class MessageIndex:
         self._vectors[: len(old_rows)] = self._vectors[old_rows]
         self._vectors[len(old_rows) : size] = 0
         self._columns["mean_idf"][: len(old_rows)] = self._words.mean_idfs()
-        self._row_of = {ref_id: int(renumbered[row]) for ref_id, row in self._row_of.items()}
+        starts = {ref_id: int(renumbered[rows[0]]) for ref_id, rows in self._rows_of.items()}
+        self._rows_of = {ref_id: range(start, start + len(self._rows_of[ref_id])) for ref_id, start in starts.items()}
         self._linked = False
+
+
+def _passages(terms: str) -> list[str]:
+    """The terms of a message in parts of equal length, as near to _PASSAGE as can be."""
+    words = terms.split()
+    if len(words) <= _PASSAGE * 3 // 2:
+        return [terms]
+    count = -(-len(words) // _PASSAGE)
+    bounds = [len(words) * n // count for n in range(count + 1)]
+    return [" ".join(words[start:end]) for start, end in itertools.pairwise(bounds)]
 
 
 def padded_links(renumbered: Numbers) -> Numbers:

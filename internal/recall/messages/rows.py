@@ -18,6 +18,10 @@ Mask = NDArray[np.bool_]
 GAP: Final = timedelta(hours=3)
 """A longer silence in a lane starts a new session."""
 
+OWNER: Final = 0
+BOT: Final = 1
+"""The senders that always exist; senders of forwarded messages follow."""
+
 NOBODY: Final = -1
 """The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
 

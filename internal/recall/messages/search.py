@@ -18,7 +18,7 @@ from internal.errors import ModelUnavailable
 from internal.language.facts.echoes import echoes
 from internal.language.names.person_names import NAMED
 from internal.language.search.question_kinds import named_dates, question_kind
-from internal.language.search.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.search.smalltalk import asks_about_talk, asks_again, asks_of_bot, knows_nothing
 from internal.language.search.terms import OR, Word, names_oneself
 from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -27,11 +27,11 @@ from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools
 from internal.recall.messages import features, repository
 from internal.recall.messages.features import NAMES, Candidates
-from internal.recall.messages.index import OWNER, MessageIndex
+from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.index_cache import CACHE_BYTES, MessageIndexes
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
-from internal.recall.messages.rows import Floats, Mask, MessageRows
+from internal.recall.messages.rows import BOT, OWNER, Floats, Mask, MessageRows
 from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
 from internal.recall.search.query import Query
@@ -233,6 +233,8 @@ class MessageSearch:
         named = await self._named_senders(index, query)
         terms = frozenset[str]().union(*(index.sender_terms.get(sender, frozenset()) for sender in named))
         senders = named or (frozenset({OWNER}) if names_oneself(query.text) else frozenset())
+        if asks_of_bot(query.text):
+            senders |= {BOT}
         return Question(
             words=without_names(query.words, terms),
             vector=query.vector,

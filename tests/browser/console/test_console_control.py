@@ -145,9 +145,12 @@ async def test_on_a_small_screen_everything_has_room(open_page: OpenPage, width:
 
 
 async def test_on_a_phone_details_lie_above_the_timeline(open_page: OpenPage) -> None:
-    """And are closed again; nothing is wider than the screen."""
-    opened = await open_page("/", viewport={"width": 390, "height": 780})
+    """And are closed again; nothing is wider than the screen, and no title of an event is cut."""
+    opened = await open_page("/", viewport={"width": 320, "height": 780})
     page = opened.page
+    await expect(page.locator(".event").first).to_be_visible()
+    cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    assert await page.locator(".event-head b").evaluate_all(cut) == []
     await page.locator(".event", has_text=CONVERSATION[0][0]).click()
     await expect(page.locator(".details-text")).to_be_visible()
     await opened.accessible()

@@ -23,6 +23,19 @@ async def known(house: House) -> Acquaintances:
     return await acquainted(house)
 
 
+UNDER_NAMES = """() => {
+  const names = [...document.querySelectorAll(".names text")].map((one) => one.getBoundingClientRect());
+  return [...document.querySelectorAll(".edge text")].filter((one) => {
+    const box = one.getBBox(), on = one.getScreenCTM();
+    return [...Array(21).keys()].some((n) => {
+      const at = new DOMPoint(box.x + (box.width * n) / 20, box.y + box.height / 2).matrixTransform(on);
+      return names.some((name) => at.x > name.left && at.x < name.right && at.y > name.top && at.y < name.bottom);
+    });
+  }).map((one) => one.textContent);
+}"""
+"""The words on lines that are written over the name of a node."""
+
+
 def node(page: Page, name: str) -> Locator:
     return page.locator(".graph-svg").get_by_role("button", name=name)
 
@@ -56,11 +69,15 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
 
 
 async def test_the_owner_stands_among_his_people_with_whole_names(open_page: OpenPage, known: Acquaintances) -> None:
-    """Linked by circle, each name as wide as there is room; what is pointed at tells its whole name."""
+    """Linked by circle, each name as wide as there is room, under no word; what is pointed at tells its whole name."""
     opened = await open_page("/graph", owner=VIRA)
     page, details = opened.page, opened.page.locator(".graph-details")
     for tie in ("family Maria Koval", "close colleague Petro Bondar", "knows Mariia K."):
         await expect(details.get_by_role("button", name=tie, exact=True)).to_be_visible()
+    said = [" ".join(await one.locator("text").all_text_contents()) for one in await page.locator(".edge.near").all()]
+    assert "close colleague" in said
+    assert "…" not in "".join(said)
+    assert await page.evaluate(UNDER_NAMES) == []
     names = page.locator(".names text")
     await expect(names.filter(has_text="Petro Bondar")).to_have_count(1)
     hostile = names.filter(has_text="<b")

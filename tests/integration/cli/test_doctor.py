@@ -74,6 +74,15 @@ async def test_model_that_does_not_answer_is_a_finding(config: Config, model: Sc
     assert [level for level, _ in of(checks, "embedding")] == [Level.FINDING]
 
 
+async def test_an_unknown_model_is_told_as_such(config: Config, model: ScriptedModel) -> None:
+    """With what the server said, and the settings that name models."""
+    model.always("thinker", Fault("status", status=400, body={"error": {"message": "thinker is not a valid model ID"}}))
+    [found] = [check for check in await examined(config) if check.key == "model-unknown"]
+    assert (found.level, found.values["model"]) == (Level.FINDING, "thinker")
+    assert "not a valid model ID" in found.message
+    assert "llm.model" in found.fix
+
+
 async def test_vectors_of_a_wrong_size_are_a_finding(config: Config, model: ScriptedModel) -> None:
     """What the server gives must fit what is configured; the fix names the setting."""
     model.always("thinker", "ok")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -119,6 +119,19 @@ async def test_turns_are_messages_that_were_forwarded_to_their_owner(database: D
     ]
     assert [one.forward.name for one in written if one.forward] == ["Ann", "Bob", "Bob", "Ann"]
     assert written[1].attachments == [{"kind": "photo", "description": "an old brass compass"}]
+
+
+async def test_turns_with_a_role_are_the_owners_and_the_bots(database: Database) -> None:
+    """Nothing of theirs was forwarded, and an answer is one of the bot's own."""
+    asked, answer = turn(1, "User", "Where is my compass?"), turn(2, "Assistant", "In the drawer.")
+    talk = Conversation("talk.json", (replace(asked, role="user"), replace(answer, role="assistant")), ())
+    [kept] = await staged(database, None).write([talk], Told())
+    written = await database.read(lambda c: dialogue.recent(c, kept.user_id, limit=100))
+    assert [(kept.turns[one.id], one.role, one.content) for one in written] == [
+        ("D1:1", "user", "Where is my compass?"),
+        ("D1:2", "assistant", "In the drawer."),
+    ]
+    assert {(one.forward, one.chat_id) for one in written} == {(None, kept.user_id)}
 
 
 async def test_vectors_follow_before_anything_is_asked(database: Database) -> None:

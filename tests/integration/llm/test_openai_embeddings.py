@@ -144,6 +144,18 @@ async def test_long_vectors_are_shortened_to_length_one(server: ScriptedModel) -
     await embedder.aclose()
 
 
+async def test_a_text_that_is_too_long_is_embedded_by_its_beginning(
+    server: ScriptedModel, embedder: OpenAIEmbedder
+) -> None:
+    """Halved until the model can read it; the parameters that the server knows are kept."""
+    long = Fault("status", status=400, body={"error": "the input length exceeds the context length"})
+    server.script("e", long, long)
+    assert (await embedder.embed_documents(["слово " * 300, "Мария"])).shape[0] == 2
+    asked = [request.body for request in server.requests]
+    assert [[len(text) for text in body["input"]] for body in asked] == [[1800, 5], [900, 5], [450, 5]]
+    assert all("dimensions" in body for body in asked)
+
+
 async def test_parameters_a_small_server_does_not_know_are_left_out_and_remembered(
     server: ScriptedModel, embedder: OpenAIEmbedder
 ) -> None:

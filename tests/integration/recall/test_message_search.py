@@ -190,3 +190,31 @@ async def test_what_others_ask_is_no_question_asked_before(talk: Talk) -> None:
     own = await talk.say("Когда у Маши день рождения?", after=timedelta(days=1))
     found = [hit.message.id for hit in await talk.hits("Когда день рождения у Маши?")]
     assert found == [asked.id, own.id]
+
+
+_FILLER = (
+    "Start slowly and choose a quiet place where nobody walks past. Check the weather in the evening, pack warm clothes"
+    " and bring enough water for everybody. Ask a neighbour to look after the plants and remember the tickets.\n\n"
+)
+
+
+async def test_a_long_answer_does_not_win_by_its_length(talk: Talk) -> None:
+    """A bot that touches on everything stands behind the line in which the owner says it; asked for, it is found."""
+    for place in ("lake", "forest", "castle"):
+        await talk.say(f"How do we spend a day at the {place}?", after=timedelta(minutes=20))
+        await talk.reply(_FILLER * 4 + f"At the {place} a kayak is rented by the hour. " + _FILLER * 4)
+    told = await talk.say("Our kayak has a hole", after=timedelta(minutes=20))
+    hits = await talk.hits("What is wrong with my kayak?")
+    assert hits[0].message.id == told.id
+    answers = [hit.message.content for hit in await talk.hits("What did you say about a kayak at the castle?", 3)]
+    assert any("At the castle a kayak" in answer for answer in answers)
+
+
+async def test_a_long_text_is_found_by_its_best_passage(talk: Talk) -> None:
+    """A page that says it in one place is as good as a line; what stands around takes nothing from it."""
+    page = await talk.say(_FILLER * 10 + "The meter in the cellar has the number 4711. " + _FILLER * 10)
+    await talk.say("The cellar is damp, I looked at it.", after=timedelta(hours=9))
+    await talk.say("No meter is running there.", after=timedelta(hours=9))
+    assert (await talk.hits("Which number has the meter in the cellar?"))[0].message.id == page.id
+    await talk.database.write(lambda c: dialogue.edit(c, page, "Nothing of that", NOON))
+    assert all(hit.reasons.words == 0 for hit in await talk.hits("4711"))

@@ -78,6 +78,15 @@ def test_evidence_is_understood_in_every_form_it_has(tmp_path: Path, told: Any, 
     assert (question.text, question.category, question.evidence, question.tags) == ("What?", 4, evidence, ("plain",))
 
 
+def test_conversations_with_a_bot_say_who_speaks(tmp_path: Path) -> None:
+    """The roles that exist are kept, others are none; a kind of question may be a word."""
+    lines = [{"dia_id": f"D1:{n}", "text": "Hm.", "role": role} for n, role in enumerate(("user", "assistant", "tool"))]
+    asked = [{"question": "?", "evidence": ["D1:1"], "category": "knowledge_update"}]
+    [read] = locomo.read([file_of(tmp_path, {"session_1": lines, "qa": asked})])
+    assert [turn.role for turn in read.turns] == ["user", "assistant", None]
+    assert read.questions[0].category == "knowledge_update"
+
+
 def test_ids_stay_as_the_file_spells_them(tmp_path: Path) -> None:
     """A turn "D1:07" is the evidence "D1:7", and is told as "D1:07"."""
     whole = {"session_1": [{"dia_id": "D1:07", "text": "Hm."}], "qa": [{"question": "?", "evidence": ["D1:7"]}]}

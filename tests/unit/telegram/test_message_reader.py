@@ -36,6 +36,13 @@ def test_words_and_their_place() -> None:
     assert (incoming.lane, incoming.readable) == ("1:0", True)
 
 
+def test_of_a_correction_that_is_news_only_the_words_are_kept() -> None:
+    """As of any message; without words the command stands for itself."""
+    for text, expected in (("/correct@our_bot My sister is Anna", "My sister is Anna"), ("/correct", "/correct")):
+        entity = {"type": "bot_command", "offset": 0, "length": len(text.split()[0])}
+        assert incoming_of(message(text=text, entities=[entity]), 7).text == expected
+
+
 @pytest.mark.parametrize(
     ("origin", "expected"),
     [

@@ -1,12 +1,13 @@
-// The graph around a node: who and what it is linked with, opened node by node. The same nodes as a list for whoever
-// sees no drawing; what a node is and its links stand beside.
-import stage, { lines } from "/static/stage.js";
+// The graph around a node: who and what it is linked with, opened node by node. The same nodes as a list for those who
+// see no drawing; what a node is and its links stand beside.
+import stage, { lines, measure } from "/static/stage.js";
 import { settle, WIDE } from "/static/force.js";
 
 const MOST = 150; // nodes shown at once
 const AT_ONCE = 14; // neighbours of each kind; opened again, a node brings more
 const DAY = 86400000;
 const NAME = 11.5, SAYING = 9.5; // sizes of letters, as in graph.css
+const ROW = 13; // the height of a line of a name
 
 const short = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
 
@@ -41,7 +42,7 @@ export default {
           <g :transform="moved">
             <g v-for="edge in drawn" :key="edge.id" :class="['edge', edge.kind, { near: near(edge) }]" aria-hidden="true">
               <line :x1="edge.from.x" :y1="edge.from.y" :x2="edge.to.x" :y2="edge.to.y" />
-              <text v-if="near(edge) && named" :transform="along(edge)" y="-4">{{ saying(edge) }}</text>
+              <g v-if="near(edge) && named" v-for="place in [free(edge)]" :transform="along(place)"><text v-for="(line, n) in saying(edge, place)" :y="n ? 11 : -4">{{ line }}</text></g>
             </g>
             <g v-for="node in nodes" :key="node.id" :data-node="node.id" :class="['node', look(node).tone, { chosen: node.id === chosen, himself: node.owner, far: chosen && !beside.has(node.id), open: node.count !== undefined }]"
                role="button" :tabindex="node.id === (chosen || nodes[0].id) ? 0 : -1" :aria-pressed="String(node.id === chosen)" :aria-label="node.name + ', ' + look(node).name" :transform="'translate(' + node.x + ' ' + node.y + ')'"
@@ -159,14 +160,21 @@ export default {
     },
     // The whole name of what is chosen or pointed at, two lines of any other.
     label(node) { return node.id === this.chosen || node.id === this.over ? lines(node.name, NAME, 170, 8) : lines(node.name, NAME, WIDE, 2); },
-    // Along the line and above it, never upside down.
-    along(edge) {
-      const turn = (Math.atan2(edge.to.y - edge.from.y, edge.to.x - edge.from.x) * 180) / Math.PI;
-      return `translate(${(edge.from.x + edge.to.x) / 2} ${(edge.from.y + edge.to.y) / 2}) rotate(${Math.abs(turn) > 90 ? turn + 180 : turn})`;
+    // The part of a line that no node and no name covers: names stand below nodes, so a line down begins under one.
+    free({ from, to }) {
+      const [up, low] = from.y <= to.y ? [from, to] : [to, from], dx = low.x - up.x, dy = low.y - up.y, length = Math.hypot(dx, dy) || 1;
+      const name = this.label(up), half = Math.max(...name.map((line) => measure(line, NAME))) / 2 + 4, edge = this.radius(up);
+      const covered = Math.min((half * length) / Math.abs(dx), ((edge + ROW * (name.length + 1)) * length) / dy);
+      const begin = half * dy < edge * Math.abs(dx) ? edge : covered, end = length - this.radius(low), middle = (begin + end) / 2 / length;
+      return { room: end - begin - 8, x: up.x + dx * middle, y: up.y + dy * middle, turn: (Math.atan2(dy, dx) * 180) / Math.PI };
     },
-    saying(edge) {
-      const room = Math.hypot(edge.to.x - edge.from.x, edge.to.y - edge.from.y) - this.radius(edge.from) - this.radius(edge.to) - 8;
-      return room > 30 ? lines([...edge.said].join(" · "), SAYING, room, 1)[0] : "";
+    // Along the line, never upside down: words above it, and below it where one line is too short; nothing is cut.
+    along({ x, y, turn }) { return `translate(${x} ${y}) rotate(${turn > 90 ? turn + 180 : turn})`; },
+    saying({ said }, { room }) {
+      const words = [...said].join(" · ");
+      if (words.split(" ").some((word) => measure(word, SAYING) > room)) return [];
+      const found = lines(words, SAYING, room, 2);
+      return found.at(-1).endsWith("…") ? [] : found;
     },
     links(id) { return this.linked.get(id) || []; },
     near(edge) { return edge.source === this.chosen || edge.target === this.chosen; },

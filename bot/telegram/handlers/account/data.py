@@ -47,6 +47,11 @@ async def status(message: Message, chat: Chat, services: Services) -> None:
     now = services.clock.now()
     found = await services.read(lambda c: read_status(c, chat.user.user_id, now))
     lines = _status_lines(chat.user.lang, found, services.config)
+    if services.refused and chat.user.role is not Role.OWNER:
+        lines.append(phrase(chat.user.lang, "model-denied"))
+    elif services.refused:
+        refused = (phrase(chat.user.lang, "status-refused", model=m, error=e) for m, e in services.refused.items())
+        lines += [*refused, phrase(chat.user.lang, "status-refused-fix")]
     mirror = target_of(services.config.graph)
     if mirror and chat.user.role is Role.OWNER:
         behind = await services.read(lambda c: mirror_lag(c, mirror))

@@ -65,8 +65,8 @@ async def cancel(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def unknown(message: Message, command: CommandObject, chat: Chat) -> Any:
-    """Answers an unknown command. Text after /db or /sa is a message for the companion instead."""
-    if session_command(message)[0] is not None:
+    """Answers an unknown command. Text after /db or /sa, or a /correct that is news, is for the companion instead."""
+    if session_command(message)[0] is not None or command.command == "correct":
         return UNHANDLED
     await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))
     return None

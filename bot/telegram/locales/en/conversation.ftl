@@ -84,6 +84,7 @@ answer-refused = The model declined to answer this. Putting it differently may h
 model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
 model-denied = The language model is refusing my requests right now, and only the bot's owner can fix that. Your message is saved.
 model-denied-owner = The language model is refusing my requests: the key is wrong or the credit is used up. Check `llm.api_key` and your account with the provider. Your message is saved.
+model-unknown-owner = The language model's server doesn't know the model that is set for me. Check `llm.model`, or the names under `agents`; /status repeats what it said. Your message is saved.
 
 button-stale = This button no longer works.
 button-not-yours = This button isn't for you.

@@ -105,6 +105,20 @@ correct-ask =
     How should it be? Put it in one sentence.
     Now: “{ $text }”
     To leave it unchanged: /cancel.
+correct-sure =
+    { $how ->
+        [denied] Shall I drop this for good?
+        [ended] Shall I note that this is over?
+       *[changed] Shall I change this?
+    }
+    Now: “{ $old }”
+    You say: “{ $new }”
+correct-button-yes = Yes
+correct-button-no = No
+correct-button-undo = Undo
+correct-undone = Undone: it is as it was.
+correct-lapsed = I no longer have your sentence, so I changed nothing just now. This is how it stands:
+correct-news = That's about something else, so no fact changes. I take it as news.
 correct-done = Corrected. You set this yourself now, so it won't change on its own.
 correct-same = That's what it says already; nothing to change.
 correct-ended = Noted: that's no longer so.

@@ -12,6 +12,7 @@ archive-running = There's nothing new, but I'm still going through what you said
 still-reading = I'm still going through our conversation. Look again in a moment.
 archive-answering = I'm still answering your last message; I'll go through it together with my answer.
 archive-dead = I couldn't go through part of our conversation. /status says more, and /archive tries again.
+archive-denied = The language model's server refuses my requests, so I can't go through our conversations for now. Nothing is lost: it goes on by itself once the settings are right. /status says more.
 
 status-buffered = { $count ->
     [0] I've been through the whole conversation.
@@ -20,6 +21,8 @@ status-buffered = { $count ->
 }
 status-waiting = Going through right now: { $count }.
 status-dead = Couldn't go through: { $count }. /archive tries again; details are in the bot's log.
+status-refused = The server refuses to answer with { $model }: { $error }
+status-refused-fix = Check `llm.model` or the models under `agents`, and `llm.api_key`. What waits goes on by itself.
 status-people = People I know: { $count }.
 status-models = { $responder } answers, { $archivist } goes through conversations.
 status-offline = The models are built in and work without internet: I answer with what I remember, without eloquence.

@@ -7,7 +7,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.access import repository as users
 from internal.access import service as access
-from internal.errors import ModelReplyTruncated, ModelUnavailable
+from internal.errors import ModelAccessDenied, ModelReplyTruncated, ModelUnavailable, ModelUnknown
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.llm.calls import EmbeddingReply, EmbeddingRequest
 from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Usage
@@ -39,6 +39,17 @@ async def test_every_agents_calls_are_on_the_bill_failed_ones_and_embeddings_too
         ("archivist", 0.2),
         ("embedder", 0.01),
     }
+
+
+async def test_what_a_provider_refuses_is_known_until_the_model_answers(talk: Talk) -> None:
+    """Embeddings too; an outage says nothing about the settings."""
+    recorder = CallRecorder(talk.database, talk.clock)
+    recorder.finished(asked("responder"), None, ModelUnknown("no such model"), 1.0)
+    recorder.finished(EmbeddingRequest("e", 8, 1, OWNER), None, ModelAccessDenied("bad key"), 0.1)
+    recorder.finished(asked("archivist"), None, ModelUnavailable("down"), 1.0)
+    assert recorder.refused == {"some/model": "no such model", "e": "bad key"}
+    recorder.finished(asked("archivist"), reply(0.1), None, 1.0)
+    assert recorder.refused == {"e": "bad key"}
 
 
 async def test_a_call_that_was_broken_off_leaves_its_tokens(talk: Talk) -> None:

@@ -19,7 +19,15 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
-from internal.errors import ModelAccessDenied, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
+from internal.errors import (
+    ModelAccessDenied,
+    ModelContextExceeded,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelReplyTruncated,
+    ModelUnavailable,
+    ModelUnknown,
+)
 from internal.events import repository as events
 from internal.flows.forgetting.requests import UNDO_WINDOW, ask_forget
 from internal.flows.runs.handler import Prepared, StaleInput
@@ -262,6 +270,33 @@ async def test_a_cut_reply_halves_the_slice(stage: Stage) -> None:
     stage.talk.clock.advance(1000)
     await stage.work()
     assert await stage.applied() == [(1, 1), (2, 2), (3, 5), (1, 1)]
+
+
+async def test_a_slice_that_is_too_long_for_the_model_is_halved(stage: Stage) -> None:
+    """Until it fits; a single line that is too long is given up at once, and what comes after it goes on."""
+    long = ModelContextExceeded("maximum context length is 4096")
+    stage.handler.script = [long, long, long]
+    await stage.publish(OWNER, (1, 4))
+    await stage.work()
+    assert stage.outcomes[:3] == ["halved", "halved", "dead"]
+    assert await stage.applied() == [(2, 2), (3, 4)]
+    assert await stage.states() == ["dead", "applied", "applied"]
+
+
+async def test_an_unknown_model_keeps_its_runs_until_the_settings_are_mended(stage: Stage) -> None:
+    """The owner is told, once a day; a start, perhaps with another setting, asks again at once."""
+    stage.handler.script = [ModelUnknown("x is not a valid model ID")] * 2
+    await stage.talk.write(lambda c: users.write_setting(c, "bot_id", BOT))
+    await stage.publish()
+    await stage.work()
+    stage.talk.clock.advance(CONFIG.retry_max)
+    await stage.work()
+    [run] = await stage.rows()
+    assert (run.state, run.attempts, stage.outcomes) == (RunState.DUE, 0, ["denied", "denied"])
+    assert stage.told == [(OWNER, "archive-denied")] * 2
+    assert len(await stage.talk.outbox()) == 1
+    await stage.work(stage.loop())
+    assert await stage.states() == ["applied"]
 
 
 async def test_stale_input_is_asked_anew_without_charge(stage: Stage) -> None:

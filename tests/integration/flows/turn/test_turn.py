@@ -15,10 +15,12 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import HIDDEN_MARK, Quoted, Turn
 from internal.errors import (
     ModelAccessDenied,
+    ModelContextExceeded,
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
     ModelUnavailable,
+    ModelUnknown,
     StorageError,
 )
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
@@ -182,6 +184,19 @@ async def test_an_outage_is_waited_out(talk: Talk) -> None:
     assert talk.drafts.showing == set()
 
 
+async def test_a_prompt_that_is_too_long_for_the_model_is_halved(talk: Talk) -> None:
+    """Earlier words go first, half of them each time; the question stays whole and is one attempt."""
+    for number in range(6):
+        await talk.exchange(f"Message {number}")
+    before = len(talk.responder.asked)
+    talk.responder.script = [[ModelContextExceeded("too long")], [ModelContextExceeded("too long")]]
+    await talk.flow().answer(await talk.ask("Where?"))
+    lengths = [len(request.dialogue) for request in talk.responder.asked[before:]]
+    assert lengths == [lengths[0], (lengths[0] + 1) // 2, ((lengths[0] + 1) // 2 + 1) // 2]
+    assert set(talk.responder.questions[before:]) == {"Where?"}
+    assert (await talk.turn_states())[-1] == "answered"
+
+
 @pytest.mark.parametrize(
     ("failure", "attempts", "sentence"),
     [
@@ -189,6 +204,8 @@ async def test_an_outage_is_waited_out(talk: Talk) -> None:
         (ModelReplyInvalid("empty"), 3, "couldn't answer"),
         (ModelRefused("safety"), 1, "declined to answer"),
         (ModelAccessDenied("bad key"), 1, "refusing my requests"),
+        (ModelUnknown("no such model"), 1, "refusing my requests"),
+        (ModelContextExceeded("too long"), 1, "declined to answer"),
     ],
 )
 async def test_a_lasting_failure_is_told_plainly(talk: Talk, failure: Exception, attempts: int, sentence: str) -> None:

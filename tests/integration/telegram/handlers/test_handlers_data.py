@@ -86,6 +86,16 @@ async def test_status_of_a_quiet_bot_is_short(world: World, lang: Language) -> N
     ]
 
 
+async def test_status_says_what_the_provider_refuses(world: World) -> None:
+    """The owner reads the server's words and what to check; others, that only he can mend it."""
+    await world.admit(2, "Taras")
+    world.services.refused["qwen3"] = "model 'qwen3' not found"  # type: ignore[index]
+    lines = only(await world.send("/status")).text.splitlines()
+    assert text("en", "status-refused", model="qwen3", error="model 'qwen3' not found") in lines
+    assert lines[-1] == text("en", "status-refused-fix")
+    assert only(await world.send("/status", 2)).text.splitlines()[-1] == text("en", "model-denied")
+
+
 async def test_status_counts_what_is_there(world: World) -> None:
     """Buffered messages, runs that wait or are dead, people, quarantined updates and today's cost stand in it."""
     now = world.clock.now()

@@ -228,6 +228,11 @@ async def press(world: World, said: Said, name: str, user_id: int = 1) -> Said:
     return only(await world.press(data, user_id))
 
 
+async def sure(world: World, asked: Said, user_id: int = 1, lang: Language = "en") -> Said:
+    """Yes to the question whether a fact is to be changed."""
+    return await press(world, asked, label(lang, "correct-button-yes"), user_id)
+
+
 # -- /facts
 
 
@@ -623,7 +628,11 @@ async def test_the_owner_says_how_it_is(world: World, lang: Language) -> None:
     asked = only(await world.send("/correct", 2))
     assert asked.text == text("correct-ask", lang, text="Петров работает в ACME")
     assert asked.force_reply
-    done = only(await world.send("Петров давно работает в ACME", 2))
+    shown = only(await world.send("Петров давно работает в ACME", 2))
+    told = {"old": "Петров работает в ACME", "new": "Петров давно работает в ACME"}
+    assert shown.text == text("correct-sure", lang, how="changed", **told)
+    assert [fact.fact for fact in await life.facts()] == ["Петров работает в ACME"]
+    done = await sure(world, shown, 2, lang)
     assert done.text.startswith(text("correct-done", lang))
     assert text("fact-owners-word", lang) in done.text
     assert text("fact-before", lang, text="Петров работает в ACME") in done.text
@@ -634,6 +643,48 @@ async def test_the_owner_says_how_it_is(world: World, lang: Language) -> None:
     assert [line.split(" — ")[0] for line in versions.text.splitlines() if " — " in line] == [
         "Петров работает в ACME", "Петров давно работает в ACME",
     ]  # fmt: skip
+    undone = await press(world, done, label(lang, "correct-button-undo"), 2)
+    assert undone.text.startswith(text("correct-undone", lang))
+    [fact] = await life.facts()
+    assert (fact.fact, fact.set_by, fact.episodes) == ("Петров работает в ACME", "archivist", new.episodes)
+
+
+NEWS = {
+    "en": ("I like tea", "My sister is called Anna", "I like green tea"),
+    "ru": ("Люблю чай", "Мою сестру зовут Анна", "Люблю зелёный чай"),
+    "uk": ("Люблю чай", "Мою сестру звати Анна", "Люблю зелений чай"),
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_correction_touches_only_what_it_is_about(world: World, lang: Language) -> None:
+    """A sentence about something else is news. No leaves everything; a fact that only stood by is never taken."""
+    await world.admit(2, "Оля", lang)
+    life, (tea, news, green) = Life(world, 2), NEWS[lang]
+    fact_id = await life.fact("me", "LIKES", "tea" if lang == "en" else "чай", tea, year(2021))
+    for cited, given in (((fact_id,), ()), ((), (fact_id,))):
+        await life.reply("Чай.", cited, given)
+        assert only(await world.send(f"/correct {news}", 2)).how == "unhandled"
+        assert only(world.said).text == text("correct-news", lang)
+        asked = only(await world.send(f"/correct {green}", 2))
+        assert asked.text == text("correct-sure", lang, how="changed", old=tea, new=green)
+        assert (await press(world, asked, label(lang, "correct-button-no"), 2)).text == text("kept", lang)
+    assert (await sure(world, asked, 2, lang)).text.startswith(text("correct-lapsed", lang))
+    assert [fact.fact for fact in await life.facts()] == [tea]
+
+
+async def test_a_sentence_waits_for_its_button_only(world: World, life: Life) -> None:
+    """What is written meanwhile is a message like any other; of several facts the sentence goes to the chosen one."""
+    tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
+    jam = await life.fact("me", "LIKES", "jam", "I like jam", year(2021))
+    await life.reply("Tea and jam.", (tea, jam))
+    choice = only(await world.send("/correct I like honey"))
+    assert choice.text.startswith(text("correct-choose"))
+    asked = await press(world, choice, "2")
+    assert asked.text == text("correct-sure", how="changed", old="I like jam", new="I like honey")
+    assert (await world.send("What's the weather?"))[0].how == "unhandled"
+    assert (await sure(world, asked)).text.startswith(text("correct-lapsed"))
+    assert sorted(fact.fact for fact in await life.facts()) == ["I like jam", "I like tea"]
 
 
 @pytest.mark.parametrize(
@@ -655,10 +706,14 @@ async def test_a_denial_closes_or_takes_back(world: World, lang: Language, words
     await life.fact("me", "LIKES", "tea" if lang == "en" else "чай", told, year(2021))
     card = await press(world, only(await world.send("/facts", 2)), "1", 2)
     await press(world, card, label(lang, "fact-button-correct"), 2)
-    said = only(await world.send(words, 2))
+    said = await sure(world, only(await world.send(words, 2)), 2, lang)
     assert said.text.startswith(f"{text(outcome, lang)}\n\n{told}")
+    assert (label(lang, "correct-button-undo") in said.buttons) == (outcome == "correct-ended")
     assert await life.facts() == []
     assert len(await life.facts(ended=True)) == (outcome == "correct-ended")
+    if outcome == "correct-ended":
+        await press(world, said, label(lang, "correct-button-undo"), 2)
+        assert [(fact.fact, fact.invalid_at) for fact in await life.facts()] == [(told, None)]
 
 
 async def test_several_facts_are_chosen_among(world: World, life: Life) -> None:
@@ -669,9 +724,10 @@ async def test_several_facts_are_chosen_among(world: World, life: Life) -> None:
     choice = only(await world.send("/correct"))
     assert choice.text.startswith(text("correct-choose"))
     await press(world, choice, "2")
-    assert "I love jam" in only(await world.send("I love jam")).text
+    assert "I love jam" in (await sure(world, only(await world.send("I love jam")))).text
     at = await life.reply("Tea.", (tea,))
-    assert only(await world.send("/correct I like green tea", **reply_to(at))).text.startswith(text("correct-done"))
+    asked = only(await world.send("/correct I like green tea", **reply_to(at)))
+    assert (await sure(world, asked)).text.startswith(text("correct-done"))
     assert sorted(fact.fact for fact in await life.facts()) == ["I like green tea", "I love jam"]
     await life.reply("Hello.")
     assert only(await world.send("/correct")).text == text("correct-nothing")
@@ -692,12 +748,14 @@ async def test_a_correction_is_cancelled_cleanly(world: World, life: Life) -> No
 
 
 async def test_a_correction_handled_again_is_one_correction(world: World, life: Life) -> None:
-    """After a crash between the words and the answer to them."""
+    """After a crash between the words and the question, or the button and the answer to it."""
     tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
     await world.press(f"C:1:{FactButton(owner=1, fact=tea).pack().split(':', 2)[2]}")
     message = {"text": "I love tea", "message_id": 1_000_000}
     first = only(await world.message(message))
     assert only(await world.message(message)).text == first.text
+    await sure(world, first)
+    assert "I love tea" in only(await world.again()).text
     fact = await life.current("I love tea")
     assert len(await world.read(lambda c: knowledge.history(c, 1, fact.id))) == 2
 
@@ -706,7 +764,7 @@ async def test_what_an_answer_rests_on_is_offered_as_it_stands_now(world: World,
     """An answer that cites a version which was corrected since: the correction is asked about, once."""
     tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
     await life.reply("You like tea.", (tea,))
-    assert only(await world.send("/correct I like green tea")).text.startswith(text("correct-done"))
+    await sure(world, only(await world.send("/correct I like green tea")))
     assert only(await world.send("/correct")).text == text("correct-ask", text="I like green tea")
     await world.send("/cancel")
     newer = await life.current("I like green tea")
@@ -721,10 +779,11 @@ async def test_the_same_words_and_too_many_change_nothing(world: World, life: Li
     await world.press(correcting)
     assert only(await world.send("I  like tea")).text.startswith(text("correct-same"))
     await world.press(correcting)
-    assert only(await world.send("tea " * 2000)).text == text("refused-too_long")
+    await sure(world, only(await world.send("tea " * 2000)))
     await world.press(correcting)
+    asked = only(await world.send("I like green tea"))
     await world.write(lambda c: knowledge.update_fact(c, 1, tea, "I like black tea", now=world.clock.now()))
-    await world.send("I like green tea")
+    await sure(world, asked)
     assert [fact.fact for fact in await life.facts()] == ["I like green tea"]
 
 
@@ -735,13 +794,16 @@ async def test_a_correction_moves_the_other_end(world: World, life: Life, known:
     if known:
         await life.node("Ромашка")
     await life.reply("В ACME.", (fact_id,))
-    assert only(await world.send("/correct Петров работает в Ромашке")).text.startswith(text("correct-done"))
+    done = await sure(world, only(await world.send("/correct Петров работает в Ромашке")))
+    assert done.text.startswith(text("correct-done"))
     fact = await life.current("Петров работает в Ромашке")
     assert fact.target_name == made
     assert only(await world.send("/facts ACME")).text == text("facts-none", name="ACME")
     assert "Петров работает в Ромашке" in only(await world.send("/facts Ромашка")).text
     chain = await world.read(lambda c: knowledge.citation_chain(c, 1, fact.target))
     assert len(chain) == 1
+    await press(world, done, label("en", "correct-button-undo"))
+    assert (await life.current("Петров работает в ACME")).target_name == "ACME"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from support.interfaces.handler_stage import World, only
 
 from bot.telegram.handlers import buttons
-from bot.telegram.handlers.buttons import Owned
+from bot.telegram.handlers.buttons import BUTTONS, Owned
 from bot.telegram.i18n import label
-from bot.telegram.intake.triggers import PLACES
 from internal.events import repository as events
 from internal.events.chain import chain
 from internal.events.model import Event
@@ -95,4 +94,4 @@ def every_button(of: type[Owned] = Owned) -> list[type[Owned]]:
 
 def test_every_button_has_its_place() -> None:
     """One that is added and forgotten here would be told without saying where it belongs."""
-    assert {made.__prefix__ for made in every_button()} == set(PLACES)
+    assert {made.__prefix__ for made in every_button()} == set(BUTTONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.search.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.search.smalltalk import asks_about_talk, asks_again, asks_of_bot, knows_nothing
 
 
 @pytest.mark.parametrize(
@@ -95,3 +95,22 @@ def test_an_answer_that_knows_something_tells_it(text: str) -> None:
 def test_a_question_may_be_about_questions(text: str, about: bool) -> None:
     """Then what was asked is the answer."""
     assert asks_about_talk(text) is about
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Что ты мне посоветовал про печь?", True),
+        ("Какой был твой последний совет?", True),
+        ("Ти радила мені щось про піч?", True),
+        ("What did you recommend?", True),
+        ("How did you help me with the budget?", True),
+        ("Ты помнишь, что говорил Иван?", False),
+        ("Do you know who said that?", False),
+        ("What would you suggest?", False),
+        ("What did I say?", False),
+    ],
+)
+def test_a_question_may_be_about_what_the_bot_said(text: str, about: bool) -> None:
+    """Not one that only addresses it."""
+    assert asks_of_bot(text) is about
