@@ -117,7 +117,7 @@ torture: $(VENV)/.installed-test debian
 	exit $$status
 
 screenshots: $(VENV)/.installed-test debian
-	$(BIN)/python docs/screenshots.py --demo $(DEMO) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python docs/screenshots.py --demo $(DEMO) $(ARGS)
 
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "Laplaced needs Python 3.11 or newer; none was found on the path." >&2; exit 1; }

@@ -1,6 +1,7 @@
 """The time until each page of the console shows its content, for an owner with 100,000 events.
 
-    python benchmarks/console_pages.py [--events 100000] [--rounds 5] [--only /tasks] [--json] [--folder FOLDER]
+    PYTHONPATH=tests python benchmarks/console_pages.py [--events 100000] [--rounds 5] [--only /tasks] [--json]
+        [--folder FOLDER]
 
 Serves the product over made-up rows, of which the owner has 20,000 messages in 1,000 sessions, 4,000 facts, 1,000
 people, 2,000 memories, 20,000 calls of models, 5,000 notifications and 2,000 tasks for 100,000 events, and opens each
@@ -27,12 +28,12 @@ from playwright.async_api import Browser, BrowserContext
 from shared.bot_process import circumstances
 from shared.console_store import LivedConsole
 from shared.synthetic_owners import Language, Life, Size
+from support.product.screenshot import chromium
 
 from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.operations import Operations
 from bot.runtime.http import ServerPorts, served
-from bot.simulator.screenshot import chromium
 from internal.config import Config
 from internal.console import service as console
 from internal.flows.operations.health_checks import Check

@@ -1,6 +1,7 @@
 """Pictures for the documentation: the real product and its console, photographed by a headless Chromium.
 
-    make screenshots        or        python docs/screenshots.py [--into docs/images] [--demo .demo] [--only NAME ...]
+    make screenshots
+    PYTHONPATH=tests python docs/screenshots.py [--into docs/images] [--demo .demo] [--only NAME ...]
 
 The chats are of `laplaced run` in a temporary folder with nothing configured but short waits: three people talk with it
 in their languages until what they said is archived, and ask. The pages of the console are over the bot of `make demo`,
@@ -25,9 +26,9 @@ from typing import Any
 import httpx
 from PIL import Image
 from playwright.async_api import Browser, Page
+from support.product.screenshot import chromium, take_screenshot
 
 from bot.simulator.client import ControlClient
-from bot.simulator.screenshot import chromium, take_screenshot
 
 LARGEST = 120_000
 """Bytes: the pages are read over slow lines too."""

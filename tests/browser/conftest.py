@@ -9,10 +9,10 @@ import pytest_asyncio
 from playwright.async_api import Browser
 from support.product.browser_chat import Chat
 from support.product.program import local_telegram
+from support.product.screenshot import chromium
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
-from bot.simulator.screenshot import chromium
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 from support.product.browser_chat import Chat
+from support.product.screenshot import take_screenshot
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
-from bot.simulator.screenshot import take_screenshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

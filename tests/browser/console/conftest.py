@@ -9,10 +9,10 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Browser
 from support.product.console_product import ANNA, KEY, House, Lodger, Opened, furnish
+from support.product.screenshot import chromium
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served
-from bot.simulator.screenshot import chromium
 from internal.config import load
 from internal.console import service as console
 
