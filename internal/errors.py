@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class LaplacedError(Exception):
     """Something went wrong."""
@@ -40,6 +44,13 @@ class MirrorUnavailable(LaplacedError):
 
 class NotFound(LaplacedError):
     """There is no such thing for this user."""
+
+
+def expect_found(found: T | None, message: str) -> T:
+    """What was found. Raises NotFound with this message for None."""
+    if found is None:
+        raise NotFound(message)
+    return found
 
 
 class Refused(LaplacedError):

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from internal.access.model import Role, User, UserState
-from internal.errors import NotFound
+from internal.errors import NotFound, expect_found
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import hold_owner
 from internal.storage.rows import reader
@@ -22,10 +22,7 @@ def find(connection: Connection, user_id: int) -> User | None:
 
 def get(connection: Connection, user_id: int) -> User:
     """Raises NotFound for an unknown user."""
-    user = find(connection, user_id)
-    if user is None:
-        raise NotFound(f"there is no user {user_id}")
-    return user
+    return expect_found(find(connection, user_id), f"there is no user {user_id}")
 
 
 def add(connection: Connection, user: User) -> User:

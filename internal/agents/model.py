@@ -122,7 +122,6 @@ class Archivist(Protocol):
 
         Raises the errors of `ChatModel.complete`.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,6 @@ class EnricherRequest:
 class Enricher(Protocol):
     async def standalone(self, request: EnricherRequest) -> str:
         """The question rewritten so that it can be understood, and searched for, without the dialogue before it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,6 @@ class Reranker(Protocol):
 
         An empty list means that nobody is relevant. ModelReplyUnknownIds if every id named is unknown.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,14 +271,12 @@ class ResponderRequest:
 class Responder(Protocol):
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent (for receipts and the token budget)."""
-        ...
 
     def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """Yields the reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
 
         Citations stand in it as `[F1]`, each whole in one piece, and only of facts that were given.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +307,6 @@ class Analyst(Protocol):
 
         Raises the errors of `ChatModel.complete`.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,14 +338,12 @@ class ContextManager(Protocol):
 
         Raises the errors of `ChatModel.complete`.
         """
-        ...
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
         """A reply whose text follows the contract; `context_manager.output.parse_decisions` reads it.
 
         Raises the errors of `ChatModel.complete`.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,4 +377,3 @@ class TaskManager(Protocol):
 
         Raises the errors of `ChatModel.complete`.
         """
-        ...

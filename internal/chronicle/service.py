@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from internal.chronicle import repository
 from internal.chronicle.model import AnalysisType, Event, EventLabel, Session, Trigger
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.language.text.titles import title_of
 from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
@@ -169,9 +169,7 @@ def drop_analyses(connection: Connection, user_id: int, session_id: str) -> int:
 
 def name_topic(connection: Connection, user_id: int, session_id: str, topic: str, by: str = "analyst") -> Session:
     """Names the topic of a session. A topic set by the owner stays. Raises NotFound."""
-    known = repository.session(connection, user_id, session_id)
-    if known is None:
-        raise NotFound(f"there is no session {session_id}")
+    known = expect_found(repository.session(connection, user_id, session_id), f"there is no session {session_id}")
     if known.topic_by == "owner" and by != "owner":
         return known
     changed = repository.change_session(connection, user_id, session_id, topic=topic, topic_by=by)

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.graph import registry
 from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Edge, EdgeFilter, Node
 from internal.graph.node_repository import VISIBLE, get_node, resolve_node
@@ -142,9 +142,7 @@ def update_edge(
     zone: tzinfo = UTC,
 ) -> Edge:
     """Merges changed attributes (None removes one) and sets the given times. Raises NotFound, Refused."""
-    before = get_edge(connection, user_id, edge_id, hidden=True)
-    if before is None:
-        raise NotFound(f"there is no edge {edge_id}")
+    before = expect_found(get_edge(connection, user_id, edge_id, hidden=True), f"there is no edge {edge_id}")
     values: dict[str, Any] = dict((times or {}).items())
     if properties:
         source, target = (_label(connection, user_id, end) for end in (before.source, before.target))
@@ -236,10 +234,7 @@ def _kept(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str,
 
 
 def _end(connection: Connection, user_id: int, node_id: str) -> Node:
-    node = resolve_node(connection, user_id, node_id)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
-    return node
+    return expect_found(resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
 
 
 def _at_node(user_id: int, node_id: str) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.graph import name_repository, registry
 from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
 from internal.language.text.spelling import name_key
@@ -183,9 +183,7 @@ def update_node(
     `id` and `created` are accepted if they are as stored. Raises NotFound and Refused as `registry.check_node`. The
     caller decides whether a model may override the owner (`Node.owner_set`).
     """
-    before = get_node(connection, user_id, node_id, hidden=hidden)
-    if before is None:
-        raise NotFound(f"there is no node {node_id}")
+    before = expect_found(get_node(connection, user_id, node_id, hidden=hidden), f"there is no node {node_id}")
     known = registry.shown(before)
     fresh = {name: value for name, value in changes.items() if name not in known or known[name] != value}
     confirmed = [name for name in changes.keys() - fresh.keys() if name in before.properties]
@@ -266,9 +264,7 @@ def matching(wanted: NodeFilter) -> list[ColumnElement[bool]]:
 
 def make_findable(connection: Connection, user_id: int, node_id: str) -> None:
     """Restores the search item and name keys of a node, hidden or not. Raises NotFound."""
-    node = get_node(connection, user_id, node_id, hidden=True)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
+    node = expect_found(get_node(connection, user_id, node_id, hidden=True), f"there is no node {node_id}")
     _make_findable(connection, node)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, insert, select, update
 
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.graph import mention_repository, name_repository
 from internal.graph.edge_repository import delete_edges
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
@@ -61,9 +61,7 @@ def restore_ends(
 
 def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
     """Deletes a node, its edges, the claims about it and every row that is about it alone. Raises NotFound."""
-    node = get_node(connection, user_id, node_id, hidden=True)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
+    node = expect_found(get_node(connection, user_id, node_id, hidden=True), f"there is no node {node_id}")
     deleted = _delete_edges_at(connection, user_id, node_id)
     search_items.remove(connection, user_id, item_kind(node.label), [node_id])
     name_repository.drop_names(connection, user_id, [node_id])

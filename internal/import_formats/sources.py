@@ -38,11 +38,9 @@ class Export(Protocol):
 
     def size(self, file: str) -> int:
         """The uncompressed size of a file in bytes."""
-        ...
 
     def open(self, file: str) -> contextlib.AbstractContextManager[Reader]:
         """Opens a file. Raises Unreadable."""
-        ...
 
 
 class Reader:

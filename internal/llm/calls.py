@@ -38,4 +38,3 @@ class CallObserver(Protocol):
         button) has no error. If either broke off while the reply came in, it has the partial reply with estimated
         usage; before that, no reply.
         """
-        ...

@@ -93,11 +93,9 @@ class ChatModel(Protocol):
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Returns the whole reply at once."""
-        ...
 
     def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
         """Yields the reply piece by piece; the last delta carries `final`. Closing the iterator ends the request."""
-        ...
 
 
 class Embedder(Protocol):
@@ -111,7 +109,6 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """Stored with every vector; vectors of different names are never compared."""
-        ...
 
     @property
     def dimensions(self) -> int: ...
@@ -119,7 +116,6 @@ class Embedder(Protocol):
     @property
     def people_threshold(self) -> float:
         """The least cosine in [-1, 1], calibrated for this model, at which a person counts as found."""
-        ...
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...
 

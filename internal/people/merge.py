@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes, merge_repository, repository, suggestion_repository, support_repository
@@ -56,9 +56,7 @@ def merge(
     source that is a redirect, and as `refuse`.
     """
     source = _source(connection, user_id, source_id)
-    target = repository.resolve(connection, user_id, target_id)
-    if target is None:
-        raise NotFound(f"there is no person {target_id}")
+    target = expect_found(repository.resolve(connection, user_id, target_id), f"there is no person {target_id}")
     refuse(connection, user_id, source, target)
     rejected = set() if by == "owner" else repository.rejected_keys(connection, user_id, target.entity_id)
     # The redirect first: it releases the source's Telegram id and username for the target.
@@ -95,9 +93,7 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
     Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
     "username_taken") when somebody else has got the source's.
     """
-    last = merge_repository.latest(connection, user_id, person_id)
-    if last is None:
-        raise NotFound(f"person {person_id} was not merged")
+    last = expect_found(merge_repository.latest(connection, user_id, person_id), f"person {person_id} was not merged")
     return _undo(connection, user_id, last, now)
 
 
@@ -140,9 +136,7 @@ def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) ->
 
 
 def _source(connection: Connection, user_id: int, source_id: int) -> Person:
-    source = repository.resolve(connection, user_id, source_id)
-    if source is None:
-        raise NotFound(f"there is no person {source_id}")
+    source = expect_found(repository.resolve(connection, user_id, source_id), f"there is no person {source_id}")
     if source.id != source_id:
         raise Refused("already_merged", f"person {source_id} is person {source.id} already")
     return source

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.language.text.spelling import name_key
 from internal.people import merge as people_merge
 from internal.people import repository, suggestion_repository
@@ -34,10 +34,7 @@ class Sender:
 
 def person(connection: Connection, user_id: int, person_id: int) -> Person:
     """The person an id means now, redirects followed. Raises NotFound, also while the person is being forgotten."""
-    found = repository.resolve(connection, user_id, person_id)
-    if found is None:
-        raise NotFound(f"there is no person {person_id}")
-    return found
+    return expect_found(repository.resolve(connection, user_id, person_id), f"there is no person {person_id}")
 
 
 def find(connection: Connection, user_id: int, name: str, *, limit: int = 10) -> list[Person]:

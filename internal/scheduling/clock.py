@@ -9,7 +9,6 @@ from typing import Protocol, runtime_checkable
 class Clock(Protocol):
     def now(self) -> datetime:
         """The current time, aware, in UTC."""
-        ...
 
 
 @runtime_checkable
@@ -18,7 +17,6 @@ class MovedClock(Protocol):
 
     def seconds(self) -> float:
         """Seconds since some beginning; never decreases."""
-        ...
 
 
 class SystemClock:

@@ -48,19 +48,15 @@ class Service(Protocol):
 
     async def begin(self, shards: Collection[int]) -> None:
         """Takes up what another worker left there, as after a restart."""
-        ...
 
     def look(self) -> None:
         """Looks for work in the shards that are served now."""
-        ...
 
     def at_work(self) -> set[int]:
         """Shards in which work is going on."""
-        ...
 
     async def end(self, shards: Collection[int], seconds: float) -> None:
         """Begins nothing more there, gives running work `seconds`, then cancels it."""
-        ...
 
 
 class Shards(Protocol):
@@ -69,11 +65,9 @@ class Shards(Protocol):
     @property
     def served(self) -> frozenset[int] | None:
         """The shards that are ours now; None: all of them, for there is no other worker."""
-        ...
 
     def fence(self, chat_id: int) -> Fence | None:
         """The check that a unit of work for this chat runs first."""
-        ...
 
 
 class SingleShard:

@@ -33,7 +33,6 @@ _TRIES: Final = 3
 class ClockObserver(Protocol):
     def clock_compared(self, seconds: float) -> None:
         """Reports how far the server's clock is ahead of this machine's."""
-        ...
 
 
 class StoreClock:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from internal.errors import Conflict, NotFound, Refused
+from internal.errors import Conflict, Refused, expect_found
 from internal.events import agent_state, link_repository
 from internal.events import repository as events
 from internal.storage.types import new_id
@@ -77,10 +77,7 @@ def by_owner(user_id: int, now: datetime, whole_day_at: time) -> TaskAuthor:
 
 def task(connection: Connection, user_id: int, task_id: str) -> Task:
     """Raises NotFound."""
-    found = repository.get(connection, user_id, task_id)
-    if found is None:
-        raise NotFound(f"there is no task {task_id}")
-    return found
+    return expect_found(repository.get(connection, user_id, task_id), f"there is no task {task_id}")
 
 
 def open_task(connection: Connection, user_id: int, new: NewTask, author: TaskAuthor) -> Task:

@@ -30,19 +30,15 @@ class Chat(Protocol):
 
     async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
         """A new message."""
-        ...
 
     async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
         """Replaces the message whose button was pressed; sends a new one if it no longer exists."""
-        ...
 
     async def toast(self, text: str = "") -> None:
         """Answers a button press (cosmetic: may be lost)."""
-        ...
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """Shows that an answer is being prepared, for as long as the block takes (cosmetic: may be lost)."""
-        ...
 
     async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
         """Runs `work` in the background after the handler returns, so that the chat's updates need not wait.
@@ -50,8 +46,6 @@ class Chat(Protocol):
         Nothing else may follow in the handler. `work` may run again after a crash and must then send the same messages
         in the same order.
         """
-        ...
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         """Sends a UTF-8 text file, packed and in parts if Telegram would not take it whole."""
-        ...

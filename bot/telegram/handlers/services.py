@@ -29,13 +29,11 @@ T = TypeVar("T")
 class Archival(Protocol):
     async def request(self, user_id: int) -> ArchivedCounts:
         """Publishes buffered messages and archives them now, including runs that failed or wait for another attempt."""
-        ...
 
 
 class Export(Protocol):
     async def document(self, user_id: int) -> str:
         """Everything stored about this user, as JSON text."""
-        ...
 
 
 class Names(Protocol):
@@ -44,7 +42,6 @@ class Names(Protocol):
 
         People it does not name are left out. Raises ModelUnavailable or LanguageCallFailed.
         """
-        ...
 
 
 class Knowledge(Protocol):
@@ -53,21 +50,17 @@ class Knowledge(Protocol):
     @property
     def threshold(self) -> float:
         """The cosine from which a text belongs to a question."""
-        ...
 
     async def facts(self, user_id: int, query: str, limit: int = 10) -> list[FactHit]:
         """The current facts that match best, best first."""
-        ...
 
     async def nodes(self, user_id: int, query: str, limit: int = 10) -> list[NodeHit]:
         """The people and things that match best, best first."""
-        ...
 
     async def memories(
         self, user_id: int, query: str, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
     ) -> list[NodeHit]:
         """The memories with these labels that match best, best first."""
-        ...
 
 
 class Past(Protocol):
@@ -80,7 +73,6 @@ class Past(Protocol):
         until: datetime | None = None,
     ) -> PastAnswer:
         """The answer from what was true at `as_of`, or at any time in [as_of, until)."""
-        ...
 
 
 class Corrections(Protocol):
@@ -88,47 +80,38 @@ class Corrections(Protocol):
         self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
     ) -> list[Fact]:
         """The facts that a sentence may correct: of `cited` it is about, else of `known` it clearly names."""
-        ...
 
     async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """The newest version as it stands, and what `restate` would do to it. Raises as `restate`."""
-        ...
 
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces a fact's text by the owner's. Raises NotFound, Conflict, and Refused for no text or too much."""
-        ...
 
     async def undo(self, user: User, fact_id: str) -> Fact:
         """Restores what a correction made this version of. Raises NotFound or Conflict."""
-        ...
 
 
 class Sessions(Protocol):
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
         """Closes the open session now. `command` is the trigger, None = a new one begins. None if there is none."""
-        ...
 
 
 class Dates(Protocol):
     async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
         """The date and the question of a text, by the user's own clock; None if no date can be read."""
-        ...
 
 
 class TaskWords(Protocol):
     async def task(self, text: str, user: User, now: datetime) -> TypedTask:
         """A task as typed. Raises Refused("no_title" | "too_long")."""
-        ...
 
     async def schedule(self, text: str, user: User, now: datetime) -> Schedule | None:
         """A time as typed; None if none can be read."""
-        ...
 
 
 class Menu(Protocol):
     async def show(self, user: User) -> None:
         """Sets the user's own command list in his language as the chat's menu (cosmetic)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

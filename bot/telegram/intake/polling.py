@@ -63,7 +63,6 @@ class BadToken(ConfigurationError):
 class PollObserver(Protocol):
     def polled(self) -> None:
         """A poll was answered."""
-        ...
 
     def telegram_error(self, method: str, kind: str) -> None: ...
 

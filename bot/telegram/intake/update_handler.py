@@ -65,7 +65,6 @@ class Handlers(Protocol):
         Long work is returned, to be run in the background: the chat's later updates do not wait for it. Both may run
         again, also after a crash.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from internal.access import repository as users
 from internal.chronicle import repository
 from internal.chronicle.model import Session
 from internal.chronicle.view import ViewNode, entity_node, session_node
-from internal.errors import NotFound
+from internal.errors import NotFound, expect_found
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.visibility import sessions as visibility_sessions
 from internal.flows.visibility.sessions import ShownSession, Transcript
@@ -200,10 +200,7 @@ _MARKDOWN: dict[str, Any] = {"content": {"text/markdown": {"schema": {"type": "s
 
 def _visible_session(connection: Connection, session_id: str, user_filter: int | None) -> ShownSession:
     owner = owner_of(connection, repository.owner_of_session, "session", session_id, user_filter)
-    found = visibility_sessions.session(connection, owner, session_id)
-    if found is None:
-        raise NotFound(f"there is no session {session_id}")
-    return found
+    return expect_found(visibility_sessions.session(connection, owner, session_id), f"there is no session {session_id}")
 
 
 def _transcript(

@@ -13,7 +13,7 @@ from bot.web.activity.model_calls import ModelCallOut
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import UserFilter, Uuid
 from bot.web.http.owners import Owners, owner_of
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.events import repository as events
 from internal.events.chain import LONGEST, Chain, chain
 from internal.storage.database import Database
@@ -65,9 +65,7 @@ def chain_router(database: Database, owners: Owners) -> APIRouter:
 
         def read(connection: Connection) -> ChainOut:
             user_id = owner_of(connection, events.owner_of, "event", event_id, user_filter)
-            found = chain(connection, user_id, event_id, limit=limit)
-            if found is None:
-                raise NotFound(f"there is no event {event_id}")
+            found = expect_found(chain(connection, user_id, event_id, limit=limit), f"there is no event {event_id}")
             rows = made_for(connection, user_id, found.made_for, limit=limit)
             return ChainOut.of(found, [ModelCallOut.of(row) for row in rows])
 

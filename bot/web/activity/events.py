@@ -18,7 +18,7 @@ from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
 from bot.web.http.schemas import Out
 from bot.web.http.sessions import admission
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.events import repository as events
 from internal.events.model import Event
 from internal.storage.database import Database
@@ -107,7 +107,4 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
 
 
 def _place(connection: Connection, user_id: int, event_id: str) -> int:
-    place = events.place_of(connection, user_id, event_id)
-    if place is None:
-        raise NotFound(f"after: there is no event {event_id}")
-    return place
+    return expect_found(events.place_of(connection, user_id, event_id), f"after: there is no event {event_id}")

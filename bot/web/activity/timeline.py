@@ -18,7 +18,7 @@ from bot.web.http.fields import LARGEST_ID, Limit, UserFilter
 from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
 from bot.web.http.sessions import admission
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.events import repository as events
 from internal.events import timeline_repository as timeline
 from internal.events.timeline_repository import Placed, Wanted
@@ -96,9 +96,7 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
         filters = await _filters(owners, user_filter, [], [], [])
 
         def read(connection: Connection) -> PlacedOut:
-            placed = timeline.one(connection, filters, event_id)
-            if placed is None:
-                raise NotFound(f"there is no event {event_id}")
+            placed = expect_found(timeline.one(connection, filters, event_id), f"there is no event {event_id}")
             return _placed_out(connection, [placed])[0]
 
         return await database.read(read)

@@ -22,7 +22,7 @@ from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console
 from internal.console.model import Opened
-from internal.errors import NotFound
+from internal.errors import NotFound, expect_found
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
@@ -141,9 +141,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
         token, now = _token(request), clock.now()
 
         def read(connection: Connection) -> MeOut:
-            session = console.find(connection, token, now, server_key)
-            if session is None:
-                raise NotFound("there is no session")
+            session = expect_found(console.find(connection, token, now, server_key), "there is no session")
             return _session(connection, Opened(token, session))
 
         return MeOut(**(await database.read(read)).model_dump(exclude={"token"}))

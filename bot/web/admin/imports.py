@@ -27,11 +27,9 @@ class Importer(Protocol):
 
     async def terms(self, user_id: int) -> OwnerTerms:
         """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
-        ...
 
     async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         """Stores what is new of these conversations; with `dry_run` it only looks."""
-        ...
 
 
 class TermsOrder(Request):

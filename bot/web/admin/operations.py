@@ -78,23 +78,19 @@ class Operations(Protocol):
 
         Raises StorageError, and Refused if that file exists or is elsewhere.
         """
-        ...
 
     async def quarantined(self) -> list[QuarantinedUpdate]: ...
 
     async def replay(self, n: int | None) -> int:
         """Works off one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
-        ...
 
     async def drop(self, n: int | None) -> int:
         """Gives up one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
-        ...
 
     async def dead_runs(self, user_id: int | None) -> list[DeadRun]: ...
 
     async def revive(self, user_id: int | None) -> int:
         """Gives dead runs of one owner, or (None) of everybody, another series of attempts. Returns how many."""
-        ...
 
     async def queues(self) -> Queues: ...
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from bot.web.http.errors import KEYED
 from bot.web.http.schemas import Request
-from internal.errors import Conflict, NotFound
+from internal.errors import Conflict, expect_found
 
 SIMULATOR_PATH = "/simulator"
 REPORT_PATH = "/simulator/report"
@@ -73,11 +73,9 @@ class Simulator(Protocol):
 
     async def order(self, order: SimulatorOrder) -> None:
         """Returns as soon as the order is begun. Raises Conflict in the wrong state, NotFound and Refused."""
-        ...
 
     def report(self) -> dict[str, Any] | None:
         """The report of the last finished simulation; None before."""
-        ...
 
 
 def simulator_router(simulator: Simulator | None) -> APIRouter:
@@ -96,9 +94,6 @@ def simulator_router(simulator: Simulator | None) -> APIRouter:
 
     @router.get(REPORT_PATH)
     async def report() -> dict[str, Any]:
-        found = None if simulator is None else simulator.report()
-        if found is None:
-            raise NotFound("no simulation has come to its end here")
-        return found
+        return expect_found(None if simulator is None else simulator.report(), "no simulation has come to its end here")
 
     return router

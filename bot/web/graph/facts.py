@@ -20,7 +20,7 @@ from bot.web.graph.schemas import (
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import service as knowledge
@@ -160,7 +160,4 @@ def nodes_router(database: Database) -> APIRouter:
 
 def _node(connection: Connection, uuid: str, user_filter: int | None) -> Node:
     user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
-    node = store.resolve_node(connection, user_id, uuid)
-    if node is None:
-        raise NotFound(f"there is no node {uuid}")
-    return node
+    return expect_found(store.resolve_node(connection, user_id, uuid), f"there is no node {uuid}")

@@ -31,7 +31,7 @@ from bot.web.memory.schemas import (
     edges_out,
 )
 from bot.web.memory.strength import memory_strength_router
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import entities
 from internal.graph import store
@@ -275,10 +275,7 @@ def _node(connection: Connection, uuid: str, *user_filter: int | None) -> Node:
     for user_id in user_filter:
         owner_of(connection, store.owner_of_node, "node", uuid, user_id)
     user_id = owner_of(connection, store.owner_of_node, "node", uuid, None)
-    node = store.resolve_node(connection, user_id, uuid)
-    if node is None:
-        raise NotFound(f"there is no node {uuid}")
-    return node
+    return expect_found(store.resolve_node(connection, user_id, uuid), f"there is no node {uuid}")
 
 
 def _refuse_person(connection: Connection, node: Node) -> None:

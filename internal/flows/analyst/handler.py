@@ -44,7 +44,6 @@ _NOTHING: Final = '{"responses": []}'
 class AnalystObserver(RefusalObserver, Protocol):
     def analysis_verdict(self, verdict: str, count: int = 1) -> None:
         """Responses were judged so: correct, partially_correct or incorrect."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

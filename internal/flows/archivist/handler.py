@@ -54,11 +54,9 @@ class NameReader(Protocol):
 
     async def hints(self, people: Sequence[Person], texts: Sequence[str]) -> list[SamePersonHint]:
         """The names in these texts that may mean a known person: suggestions, never a merge."""
-        ...
 
     async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
         """For each text, the ids of the people whom it means."""
-        ...
 
 
 AskOwner = Callable[[Connection, int, dict[str, str], datetime], None]
@@ -70,11 +68,9 @@ class ArchivistObserver(RefusalObserver, Protocol):
 
     def facts_changed(self, outcome: str, count: int = 1) -> None:
         """`outcome` is created, closed, updated ..., or entities for things that are new."""
-        ...
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
         """`outcome` is created, changed, told, linked, unlinked, deleted, contradictions or suggested."""
-        ...
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None: ...
 

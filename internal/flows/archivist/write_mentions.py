@@ -54,11 +54,9 @@ class NameFinder(Protocol):
 
     async def people_named(self, texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
         """For each text, the keys of the people whom it means."""
-        ...
 
     async def things_named(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[set[int]]:
         """For each text, the indexes of the things that it names."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Concatenate, ParamSpec
 from sqlalchemy import Connection
 
 from internal.dialogue import erase_repository as dialogue_erasing
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
 from internal.flows.forgetting.erasure import Erasure
@@ -147,9 +147,7 @@ def erase_episode(
 
     Raises NotFound, and Conflict while one of its messages is being answered.
     """
-    episode = episodes.episode(connection, user_id, episode_id)
-    if episode is None:
-        raise NotFound(f"there is no episode {episode_id}")
+    episode = expect_found(episodes.episode(connection, user_id, episode_id), f"there is no episode {episode_id}")
     erased = Erasure(connection, user_id, now, wipe)
     messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
     erased.refuse_unanswered(messages)
@@ -279,9 +277,7 @@ def _with_merged(
 def _erase_entity(
     connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime, wipe: bool = True
 ) -> ErasureReport:
-    node = store.get_node(connection, user_id, node_id, hidden=True)
-    if node is None:
-        raise NotFound(f"there is no entity {node_id}")
+    node = expect_found(store.get_node(connection, user_id, node_id, hidden=True), f"there is no entity {node_id}")
     if node_id == owner_node_id(user_id):
         raise Refused("owner", "the owner himself is forgotten with everything")
     person_id = fact_repository.person_of(connection, user_id, node_id)

@@ -46,7 +46,6 @@ class Remembers(Protocol):
 
     def forget(self, user_id: int) -> None:
         """Drops everything it holds of this owner; it reads again what it needs."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.events import repository as events
 from internal.graph import store
 from internal.graph.model import Node
@@ -47,9 +47,7 @@ def is_thing(connection: Connection, user_id: int, node_id: str) -> bool:
 
 def candidates(connection: Connection, user_id: int, node_id: str, others: Sequence[str]) -> list[Node]:
     """Those of the other nodes that this one can be merged into: things of its label. Raises NotFound."""
-    node = store.resolve_node(connection, user_id, node_id)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
+    node = expect_found(store.resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
     found = store.nodes_by_ids(connection, user_id, [one for one in others if one != node.id])
     there = (found[one] for one in others if one in found)
     return [one for one in there if one.label == node.label and is_thing(connection, user_id, one.id)]

@@ -74,7 +74,6 @@ Effect = tuple[str, str, float | None]
 class NotificationObserver(Protocol):
     def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
         """`decision` is now, merge, later or drop; `waited_s` is how long a sent notification had waited."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

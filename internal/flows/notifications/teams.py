@@ -32,7 +32,6 @@ _AT_ONCE = 50
 class Phrases(Protocol):
     def __call__(self, lang: Language, key: str, **values: str) -> str:
         """The localised sentence of that key, as Markdown."""
-        ...
 
 
 def invite(

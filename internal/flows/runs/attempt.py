@@ -58,7 +58,6 @@ Notify = Callable[[Connection, int, str, str, dict[str, str], datetime], None]
 class RunObserver(Protocol):
     def agent_run(self, agent: str, outcome: str) -> None:
         """`outcome` is applied, halved, stale, outage, denied, failed or dead."""
-        ...
 
 
 class Attempts:

@@ -116,7 +116,6 @@ class RunHandler(ABC, Generic[Input, Resolved]):
     @abstractmethod
     async def resolve(self, run: Run, prepared: Prepared[Input], reply: str) -> Resolved:
         """The reply as typed proposals, with what its names and dates mean. Raises ModelReplyInvalid."""
-        ...
 
     def apply(
         self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
@@ -143,4 +142,3 @@ class RunHandler(ABC, Generic[Input, Resolved]):
         self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
     ) -> Applied | None:
         """None where what the run was about is gone."""
-        ...

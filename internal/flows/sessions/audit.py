@@ -43,7 +43,6 @@ _ANYTHING: Final = "concept"
 class LanguageRunner(Protocol):
     async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of a function, called where morphology holds nothing up. Raises as `LanguageWorker.run_bulk`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,11 @@ _NOTHING: Final = '{"tasks": [], "settled": []}'
 class PersonFinder(Protocol):
     async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
         """For each text, the ids of the people whom it means."""
-        ...
 
 
 class TaskObserver(Protocol):
     def tasks_changed(self, outcome: str, count: int = 1) -> None:
         """`outcome` is proposed, opened, changed, done or cancelled."""
-        ...
 
     def operation_refused(self, agent: str, reason: str) -> None: ...
 

@@ -28,7 +28,6 @@ class LanguageCalls(Protocol):
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

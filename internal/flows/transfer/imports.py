@@ -65,11 +65,9 @@ class Admission(Protocol):
 
     async def stored(self, user_id: int) -> bool:
         """Whether a known or allowed user may have anything stored. Raises NotFound for any other."""
-        ...
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
         """Creates the rows of a user who passed `stored`."""
-        ...
 
 
 class Importer:

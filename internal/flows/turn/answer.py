@@ -80,21 +80,17 @@ class Drafts(Protocol):
 
     async def begin(self, turn: Turn) -> None:
         """Shows that an answer is being prepared; a later call, that it is prepared again."""
-        ...
 
     async def show(self, turn: Turn, text: str) -> None:
         """Shows the Markdown written so far."""
-        ...
 
     async def end(self, turn: Turn) -> str | None:
         """Stops showing. Returns the outbox key of the placeholder that the answer replaces, or None."""
-        ...
 
 
 class TurnObserver(Protocol):
     def turn_ended(self, outcome: str, seconds: float) -> None:
         """`outcome` is answered, cancelled or failed; `seconds` since the turn was opened."""
-        ...
 
 
 class _Outcome(Enum):

@@ -43,7 +43,6 @@ LONGEST_COLLECTION = timedelta(seconds=30)
 class Phrases(Protocol):
     def __call__(self, lang: Language, key: str, **values: str | int | float) -> str:
         """The localised sentence of that key, as Markdown."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,6 @@ RenderReminder = Callable[[User, Task | str, datetime], tuple[Rendered, list[lis
 class PersonFinder(Protocol):
     async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
         """For each text, the ids of the people whom it means."""
-        ...
 
 
 class TaskObserver(Protocol):

@@ -91,27 +91,21 @@ class GraphMirror(Protocol):
     @property
     def target(self) -> str:
         """Where it is, without a password: the key of its cursors."""
-        ...
 
     async def mark(self, user_id: int) -> Mark | None:
         """The mark of this owner's mirror; None if it does not exist or does not match its mark."""
-        ...
 
     async def known(self, user_id: int, ids: Mapping[str, Collection[str]]) -> set[str]:
         """Those of these nodes, by label, that are mirrored."""
-        ...
 
     async def apply(self, user_id: int, batch: Batch, mark: Mark) -> None:
         """Applies a batch to the mirror and sets the mark."""
-        ...
 
     async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
         """Replaces the owner's graph at once, when all of it is written. Without a graph (`mark.graph`) drops it."""
-        ...
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
         """Runs a reading statement. Raises Refused for one that writes, cannot be read, takes or gives too much."""
-        ...
 
 
 def node_of(node: Node, more: Mapping[str, Any] | None = None) -> MirrorNode:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
@@ -154,10 +154,7 @@ _SAME = (
 
 
 def _end(connection: Connection, user_id: int, node_id: str) -> Node:
-    node = store.resolve_node(connection, user_id, node_id)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
-    return node
+    return expect_found(store.resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
 
 
 def _note_operations(

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.errors import Conflict, NotFound, Refused
+from internal.errors import Conflict, NotFound, Refused, expect_found
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
@@ -53,9 +53,7 @@ def update_fact(
     `begins_as` and `over_as` say; a beginning that is not before its end becomes unknown. Raises NotFound for an
     unknown fact or node, Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
     """
-    before = fact_repository.version(connection, user_id, fact_id)
-    if before is None:
-        raise NotFound(f"there is no fact {fact_id}")
+    before = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     if before.fact.expired_at is not None:
         raise Conflict(f"the fact {fact_id} has expired: there is a newer version of it")
     words = _words(text)
@@ -95,9 +93,7 @@ def undo_correction(connection: Connection, user_id: int, fact_id: str, *, now: 
 
     Raises NotFound for an unknown version, Conflict where it has expired or is no correction.
     """
-    version = fact_repository.version(connection, user_id, fact_id)
-    if version is None:
-        raise NotFound(f"there is no fact {fact_id}")
+    version = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     fact = version.fact
     before = fact_repository.version(connection, user_id, fact.supersedes) if fact.supersedes else None
     claims = _held(connection, user_id, [fact_id])
@@ -126,9 +122,7 @@ def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: dat
 
     Raises NotFound for an unknown fact, Conflict for an expired one.
     """
-    version = fact_repository.version(connection, user_id, fact_id)
-    if version is None:
-        raise NotFound(f"there is no fact {fact_id}")
+    version = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     if version.fact.expired_at is not None:
         raise Conflict(f"the fact {fact_id} has expired")
     projector = FactProjector(connection, user_id, now=now)

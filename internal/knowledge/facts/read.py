@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.graph import store
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
@@ -78,9 +78,7 @@ def facts(
 
 def fact(connection: Connection, user_id: int, fact_id: str) -> Fact:
     """One version of a fact, expired ones too. Raises NotFound."""
-    found = fact_repository.version(connection, user_id, fact_id)
-    if found is None:
-        raise NotFound(f"there is no fact {fact_id}")
+    found = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     return filled(connection, user_id, [found])[0]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.graph import name_repository, registry, store
 from internal.graph.model import Moved, Node
 from internal.language.text.spelling import name_key
@@ -53,9 +53,7 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
     What was added to the target since stays with it. Raises NotFound where there is nothing to undo, and
     Refused("merged_further") while the target is itself merged into another.
     """
-    last = merge_repository.latest(connection, user_id, node_id)
-    if last is None:
-        raise NotFound(f"node {node_id} was not merged")
+    last = expect_found(merge_repository.latest(connection, user_id, node_id), f"node {node_id} was not merged")
     target = store.get_node(connection, user_id, last.target_id, hidden=True)
     if target is not None and target.merged_into is not None:
         raise Refused("merged_further", "the merge that came after it must be undone first")
@@ -184,7 +182,4 @@ def _refuse(source: Node, target: Node) -> None:
 
 
 def _node(connection: Connection, user_id: int, node_id: str) -> Node:
-    node = store.resolve_node(connection, user_id, node_id)
-    if node is None:
-        raise NotFound(f"there is no node {node_id}")
-    return node
+    return expect_found(store.resolve_node(connection, user_id, node_id), f"there is no node {node_id}")

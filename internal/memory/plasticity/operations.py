@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refused, expect_found
 from internal.graph import store
 from internal.memory.model import Association
 from internal.memory.plasticity import repository as plasticity_repository
@@ -54,9 +54,7 @@ def associations(
 
     Raises NotFound for an unknown node, Refused("wrong_label") for one that is no memory, Refused("min_strength").
     """
-    memory = store.resolve_node(connection, user_id, memory_id)
-    if memory is None:
-        raise NotFound(f"there is no node {memory_id}")
+    memory = expect_found(store.resolve_node(connection, user_id, memory_id), f"there is no node {memory_id}")
     if memory.label != "Memory":
         raise Refused("wrong_label", f"id: RELATES_TO leads from a Memory, not from a {memory.label}")
     found = plasticity_repository.strongest(connection, user_id, memory.id, _share("min_strength", min_strength), limit)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.graph import store
 from internal.graph.model import Node
 from internal.memory.queries import repository as query_repository
@@ -57,9 +57,7 @@ def shared_concepts(connection: Connection, user_id: int, memory_id: str, *, lim
 
     Raises NotFound for an unknown node, Refused("wrong_label") for one that is no memory.
     """
-    memory = store.resolve_node(connection, user_id, memory_id)
-    if memory is None:
-        raise NotFound(f"there is no node {memory_id}")
+    memory = expect_found(store.resolve_node(connection, user_id, memory_id), f"there is no node {memory_id}")
     if memory.label != "Memory":
         raise Refused("wrong_label", f"id: HAS_CONCEPT leads from a Memory, not from a {memory.label}")
     return query_repository.sharing_concepts(connection, user_id, memory.id, limit)

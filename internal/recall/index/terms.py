@@ -38,11 +38,9 @@ class TermTools(Protocol):
 
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
         """The terms of each text, as they are stored."""
-        ...
 
     async def query_terms(self, text: str) -> list[Word]:
         """The words to search for."""
-        ...
 
 
 class WorkerTerms:

@@ -112,7 +112,6 @@ class Sized(Protocol):
     @property
     def nbytes(self) -> int:
         """Approximate memory in bytes."""
-        ...
 
 
 V = TypeVar("V", bound=Sized)

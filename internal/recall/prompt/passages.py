@@ -74,13 +74,11 @@ class MessageFinder(Protocol):
         until: datetime | None = None,
     ) -> list[MessageHit]:
         """The messages that best answer a question, best first: those before a `seq`, sent in [since, until)."""
-        ...
 
     async def likely(
         self, user_id: int, asked: Query, limit: int = 10, *, before_seq: int | None = None
     ) -> Work[list[MessageHit]]:
         """As `search`, from memory only: returns a function that reads the messages."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,22 +16,18 @@ class RecallObserver(Protocol):
 
     def people_selected(self, user_id: int, count: int) -> None:
         """Reports how many people the reranker picked; not called when it was skipped."""
-        ...
 
     def reranker_fallback(self, reason: str) -> None:
         """Reports that the best matches were used unpicked: off, failed, timeout or unknown_ids."""
-        ...
 
     def recall_degraded(self, reason: str) -> None:
         """Reports that a part of recall worked without its model: enricher, embedder, terms or names."""
-        ...
 
     def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
         """Reports a prompt that was filled: the seconds it took, and how much of each kind was recalled.
 
         `seconds` run from the embedded question to the selected contents, the reranker's time included.
         """
-        ...
 
 
 class NoObserver:

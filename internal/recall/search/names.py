@@ -21,15 +21,12 @@ class NameTools(Protocol):
     @property
     def weight(self) -> float:
         """What a boost of 1 adds to a cosine."""
-        ...
 
     async def boosts(self, query: str, names: Names) -> Mapping[int, float]:
         """How clearly the query names each person, in (0, 1]; persons it does not name are left out."""
-        ...
 
     async def mentions(self, text: str, names: Names) -> Mapping[int, str]:
         """The people a text certainly means, each with the form in which it is written."""
-        ...
 
 
 class WorkerNames:

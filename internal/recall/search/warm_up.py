@@ -27,7 +27,6 @@ class WarmableSearch(Protocol):
 
     async def prepare(self, user_id: int) -> None:
         """Loads what a search of this owner needs into memory."""
-        ...
 
 
 class WarmUp:

@@ -18,7 +18,6 @@ class Link(Protocol):
 
     async def run(self, function: Callable[[Connection], T]) -> T:
         """Runs `function` over the connection on its thread and raises what it raises."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -29,62 +28,48 @@ class Engine(Protocol):
     @property
     def path(self) -> Path | None:
         """The database file, where there is one."""
-        ...
 
     async def writer(self) -> Link:
         """Opens a connection that may write. Raises StorageError when there is no usable database."""
-        ...
 
     async def reader(self) -> Link:
         """Opens a read-only connection. Raises as `writer`."""
-        ...
 
     def begin(self, connection: Connection) -> None:
         """Begins a transaction that sees and changes the store as if it ran alone."""
-        ...
 
     def commit(self, connection: Connection) -> None:
         """Ends the transaction. When it returns, the transaction is on disk."""
-        ...
 
     def begin_reading(self, connection: Connection, scope: str) -> None:
         """Begins a transaction over one snapshot of the store, limited to `scope`."""
-        ...
 
     def savepoint(self, connection: Connection, scope: str) -> None:
         """Opens the savepoint `unit` of a unit of work that may reach the rows of `scope`."""
-        ...
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         """Runs `work` in a transaction each of whose statements sees the store as it is then, and commits."""
-        ...
 
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
         """Whether the error ended the whole transaction, savepoints included."""
-        ...
 
     async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
         """Whether work that failed with `error` is to be run again. Waits as long as is proper first.
 
         True only if nothing of it was committed. `attempt` counts from 1.
         """
-        ...
 
     def announce_commit(self) -> None:
         """Announces a commit to other processes, if the store can have any."""
-        ...
 
     def moves(self) -> bool:
         """Whether other processes write into the store too, so that only the store itself knows its content."""
-        ...
 
     def ring(self, bell: str) -> None:
         """Rings a bell, a word without spaces, in every other process. Does nothing where there can be none."""
-        ...
 
     async def until_announced(self) -> frozenset[str]:
         """Waits until another process commits or rings. Returns the bells that rang."""
-        ...
 
     async def close(self) -> None: ...
 

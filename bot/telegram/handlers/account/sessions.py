@@ -20,7 +20,7 @@ from internal.access.model import User
 from internal.chronicle import repository as chronicle
 from internal.chronicle.model import Session
 from internal.chronicle.service import CLOSING
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.flows.sessions.lifecycle import closed_by
 from internal.flows.visibility import sessions
 
@@ -79,9 +79,7 @@ async def session_pressed(query: CallbackQuery, callback_data: SessionButton, ch
     transcript = partial(
         sessions.transcript, user_id=user.user_id, session_id=callback_data.session, lang=user.lang, agent=persona
     )
-    transcript_text = await services.read(transcript)
-    if transcript_text is None:
-        raise NotFound("the conversation is not there any more")
+    transcript_text = expect_found(await services.read(transcript), "the conversation is not there any more")
     await chat.toast()
     if len(transcript_text.markdown) <= SHOWN:
         shown = await services.read(partial(transcript, plain=_as_typed))

@@ -47,7 +47,7 @@ from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.flows.merging import entities
 from internal.graph import store
 from internal.knowledge import service as knowledge
@@ -106,9 +106,7 @@ def open_buttons(user: User, found: Sequence[Fact]) -> Rows:
 
 
 async def page_pressed(query: CallbackQuery, callback_data: FactsButton, chat: Chat, services: Services) -> None:
-    known = await subject(chat.user, services, callback_data.about)
-    if known is None:
-        raise NotFound("nothing is known of it any more")
+    known = expect_found(await subject(chat.user, services, callback_data.about), "nothing is known of it any more")
     shown = await facts_page(chat.user, services, known, callback_data.page, past=callback_data.past)
     await chat.toast()
     await chat.edit(*shown)

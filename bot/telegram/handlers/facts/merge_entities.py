@@ -15,7 +15,7 @@ from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
-from internal.errors import NotFound
+from internal.errors import expect_found
 from internal.flows.merging import entities
 from internal.graph import store
 from internal.graph.model import Node
@@ -87,10 +87,7 @@ async def undo_pressed(query: CallbackQuery, callback_data: UnjoinButton, chat: 
 
 
 def _thing(connection: Connection, user: User, node_id: str) -> Node:
-    node = store.resolve_node(connection, user.user_id, node_id)
-    if node is None:
-        raise NotFound("nothing is known of it any more")
-    return node
+    return expect_found(store.resolve_node(connection, user.user_id, node_id), "nothing is known of it any more")
 
 
 def _confirmation(user: User, source: Node, target: Node) -> tuple[str, Rows]:

@@ -45,7 +45,7 @@ from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
-from internal.errors import NotFound, Refused
+from internal.errors import Refused, expect_found
 from internal.flows.forgetting import requests
 from internal.flows.views.memory import MemoryView, memory_view, naming_text
 from internal.graph.model import Node
@@ -80,9 +80,7 @@ async def list_command(message: Message, command: CommandObject, chat: Chat, ser
 
 
 async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat: Chat, services: Services) -> None:
-    kind = KINDS.get(callback_data.kind)
-    if kind is None:
-        raise NotFound("there is no such list")
+    kind = expect_found(KINDS.get(callback_data.kind), "there is no such list")
     shown = await _listing(chat.user, services, kind, callback_data.page, past=callback_data.past)
     await chat.toast()
     await chat.edit(*shown)

@@ -18,7 +18,7 @@ from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
-from internal.errors import Conflict, NotFound, Refused
+from internal.errors import Conflict, NotFound, Refused, expect_found
 from internal.flows.forgetting import requests
 from internal.flows.views.memory import naming_text
 from internal.graph import store
@@ -60,9 +60,7 @@ def _contradiction(connection: Connection, user: User, asked: AskedQuestion) -> 
 
 def _suggestion(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:
     waiting = memory.suggestions(connection, user.user_id)
-    one = next((one for one in waiting if one.id == asked.refs[0]), None)
-    if one is None:
-        raise NotFound("that suggestion is gone")
+    one = expect_found(next((one for one in waiting if one.id == asked.refs[0]), None), "that suggestion is gone")
     node = _node(connection, user, one.node_id)
     current, value = (quotable(str(words)) for words in (one.current, one.value))
     words = quotable(naming_text(node))
@@ -170,10 +168,7 @@ def _forget(connection: Connection, user: User, asked: AskedQuestion, n: int, no
 
 
 def _node(connection: Connection, user: User, node_id: str) -> Node:
-    node = store.resolve_node(connection, user.user_id, node_id)
-    if node is None:
-        raise NotFound("that is gone")
-    return node
+    return expect_found(store.resolve_node(connection, user.user_id, node_id), "that is gone")
 
 
 def _tap(user: User, asked: AskedQuestion, key: str, tap: QuestionAnswer) -> Button:
