@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from internal.chronicle.model import AGENT, Event, EventLabel, Session
+from internal.language.text.tables import table
 
 Language = Literal["ru", "uk", "en"]
 
@@ -32,75 +33,7 @@ class Words:
 
 
 _WORDS: Final[Mapping[Language, Words]] = {
-    "en": Words(
-        untitled="Conversation",
-        opened="Opened",
-        closed="Closed",
-        still_open="goes on",
-        about="About",
-        you="You",
-        no_words="(without words)",
-        verdicts={"correct": "correct", "partially_correct": "partly correct", "incorrect": "incorrect"},
-        summed_up="Summary",
-        judged="Analysis",
-        rulings={
-            "rules_used": "Rules used",
-            "rules_ignored": "Rules ignored",
-            "errors": "Errors",
-            "lessons": "Lessons",
-        },
-        labels={
-            EventLabel.REQUEST: "request",
-            EventLabel.FEEDBACK: "feedback",
-            EventLabel.RESPONSE: "response",
-        },
-    ),
-    "ru": Words(
-        untitled="Разговор",
-        opened="Начат",
-        closed="Закончен",
-        still_open="продолжается",
-        about="О чём",
-        you="Ты",
-        no_words="(без слов)",
-        verdicts={"correct": "верно", "partially_correct": "отчасти верно", "incorrect": "неверно"},
-        summed_up="Итог",
-        judged="Разбор",
-        rulings={
-            "rules_used": "Соблюдённые правила",
-            "rules_ignored": "Нарушенные правила",
-            "errors": "Ошибки",
-            "lessons": "Уроки",
-        },
-        labels={
-            EventLabel.REQUEST: "запрос",
-            EventLabel.FEEDBACK: "продолжение",
-            EventLabel.RESPONSE: "ответ",
-        },
-    ),
-    "uk": Words(
-        untitled="Розмова",
-        opened="Почато",
-        closed="Закінчено",
-        still_open="триває",
-        about="Про що",
-        you="Ти",
-        no_words="(без слів)",
-        verdicts={"correct": "правильно", "partially_correct": "частково правильно", "incorrect": "неправильно"},
-        summed_up="Підсумок",
-        judged="Аналіз",
-        rulings={
-            "rules_used": "Дотримані правила",
-            "rules_ignored": "Порушені правила",
-            "errors": "Помилки",
-            "lessons": "Уроки",
-        },
-        labels={
-            EventLabel.REQUEST: "запит",
-            EventLabel.FEEDBACK: "продовження",
-            EventLabel.RESPONSE: "відповідь",
-        },
-    ),
+    language: Words(**stated) for language, stated in table(__package__, "transcript_words").items()
 }
 
 

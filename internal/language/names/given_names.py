@@ -6,17 +6,16 @@ English short forms come from the `nicknames` package.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 
 from internal.language.text.english import FOREIGN_NAMES, GIVEN_NAMES
 from internal.language.text.morphology import Gender, regular_forms
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
+from internal.language.text.tables import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ _FLEETING = {
 
 @cache
 def _table() -> list[tuple[Gender, str, str, str, str]]:
-    text = resources.files("internal.language.names").joinpath("first_names.json").read_text(encoding="utf-8")
-    return [("masc" if sex == "m" else "femn", ru, uk, latin, short) for sex, ru, uk, latin, short in json.loads(text)]
+    rows = table(__package__, "first_names")
+    return [("masc" if sex == "m" else "femn", ru, uk, latin, short) for sex, ru, uk, latin, short in rows]
 
 
 @cache

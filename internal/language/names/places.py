@@ -1,6 +1,6 @@
 """Names of one place in three languages that neither declension nor sound connects: Київ, Киев, Kyiv, Kiev.
 
-Countries and a city of each time zone come from CLDR by babel; missing cities are listed here.
+Countries and a city of each time zone come from CLDR by babel; missing cities stand in `places.json`.
 """
 
 from __future__ import annotations
@@ -10,52 +10,9 @@ from functools import cache
 from typing import Any
 
 from internal.language.text.spelling import name_key
+from internal.language.text.tables import table
 
 _LANGUAGES = ("en", "ru", "uk")
-
-_LISTED = """
-    kyiv: Київ, Киев, Kyiv, Kiev
-    lviv: Львів, Львов, Lviv, Lvov, Lwów
-    kharkiv: Харків, Харьков, Kharkiv, Kharkov
-    odesa: Одеса, Одесса, Odesa, Odessa
-    dnipro: Дніпро, Днепр, Днепропетровск, Дніпропетровськ, Dnipro
-    zaporizhzhia: Запоріжжя, Запорожье, Zaporizhzhia
-    mykolaiv: Миколаїв, Николаев, Mykolaiv
-    chernihiv: Чернігів, Чернигов, Chernihiv
-    chernivtsi: Чернівці, Черновцы, Chernivtsi
-    vinnytsia: Вінниця, Винница, Vinnytsia
-    rivne: Рівне, Ровно, Rivne
-    ternopil: Тернопіль, Тернополь, Ternopil
-    poltava: Полтава, Poltava
-    ivano-frankivsk: Івано-Франківськ, Ивано-Франковск, Ivano-Frankivsk, Франківськ, Франковск
-    petersburg: Санкт-Петербург, Петербург, Питер, Пітер, Saint Petersburg, St. Petersburg, St Petersburg
-    krakow: Краків, Краков, Kraków, Krakow, Cracow
-    wroclaw: Вроцлав, Wrocław, Wroclaw
-    gdansk: Гданськ, Гданьск, Gdańsk, Gdansk
-    lodz: Лодзь, Łódź, Lodz
-    munich: Мюнхен, Munich, München
-    cologne: Кельн, Кёльн, Cologne, Köln
-    hague: Гаага, The Hague, Den Haag
-    geneva: Женева, Geneva, Genève
-    florence: Флоренція, Флоренция, Florence, Firenze
-    venice: Венеція, Венеция, Venice, Venezia
-    milan: Мілан, Милан, Milan, Milano
-    naples: Неаполь, Naples, Napoli
-    lisbon: Лісабон, Лиссабон, Lisbon, Lisboa
-    porto: Порту, Porto
-    seville: Севілья, Севилья, Seville, Sevilla
-    telaviv: Тель-Авів, Тель-Авив, Tel Aviv, Tel-Aviv
-    haifa: Хайфа, Haifa
-    beijing: Пекін, Пекин, Beijing
-    mexicocity: Мехіко, Мехико, Mexico City
-    us: США, USA, US, U.S., United States, United States of America, Америка
-    gb: Великобритания, Велика Британія, Британія, Британия, UK, Britain, Great Britain
-    cz: Чехия, Чехія, Czechia, Czech Republic
-    nl: Голландия, Голландія, Holland, Нидерланды, Netherlands
-    ae: ОАЭ, ОАЕ, Эмираты, Емірати, UAE, Emirates
-    by: Беларусь, Білорусь, Белоруссия, Belarus
-    md: Молдова, Молдавия, Moldova
-"""
 
 
 @cache
@@ -68,9 +25,8 @@ def places() -> Mapping[str, str]:
 
 
 def _listed() -> Iterator[tuple[str, str]]:
-    for line in _LISTED.strip().splitlines():
-        place, names = line.split(":")
-        yield from ((place.strip(), name.strip()) for name in names.split(","))
+    for place, names in table(__package__, "places").items():
+        yield from ((place, name) for name in names)
 
 
 def _countries() -> Iterator[tuple[str, str]]:

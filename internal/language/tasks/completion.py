@@ -16,43 +16,12 @@ from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, sentences, words
+from internal.language.text.tables import table
 
 Outcome = Literal["done", "cancelled"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-_PAST_EN: Final = {
-    **dict.fromkeys(("did", "done"), "do"),
-    **dict.fromkeys(("sent",), "send"),
-    **dict.fromkeys(("bought",), "buy"),
-    **dict.fromkeys(("paid",), "pay"),
-    **dict.fromkeys(("wrote", "written"), "write"),
-    **dict.fromkeys(("made",), "make"),
-    **dict.fromkeys(("took", "taken"), "take"),
-    **dict.fromkeys(("gave", "given"), "give"),
-    **dict.fromkeys(("told",), "tell"),
-    **dict.fromkeys(("met",), "meet"),
-    **dict.fromkeys(("went", "gone"), "go"),
-    **dict.fromkeys(("brought",), "bring"),
-    **dict.fromkeys(("got", "gotten"), "get"),
-    **dict.fromkeys(("spoke", "spoken"), "speak"),
-    **dict.fromkeys(("found",), "find"),
-    **dict.fromkeys(("sold",), "sell"),
-    **dict.fromkeys(("ran",), "run"),
-    **dict.fromkeys(("drank", "drunk"), "drink"),
-    **dict.fromkeys(("ate", "eaten"), "eat"),
-    **dict.fromkeys(("drove", "driven"), "drive"),
-    **dict.fromkeys(("taught",), "teach"),
-    **dict.fromkeys(("lent",), "lend"),
-    **dict.fromkeys(("built",), "build"),
-    **dict.fromkeys(("chose", "chosen"), "choose"),
-    **dict.fromkeys(("rang", "rung"), "ring"),
-    **dict.fromkeys(("read",), "read"),
-    **dict.fromkeys(("put",), "put"),
-    **dict.fromkeys(("fed",), "feed"),
-    **dict.fromkeys(("swept",), "sweep"),
-    **dict.fromkeys(("hung",), "hang"),
-    **dict.fromkeys(("returned",), "return"),
-}
+_PAST_EN: Final = {form: verb for verb, forms in table(__package__, "past_forms").items() for form in forms}
 _OVER: Final = re.compile(
     r"\b(?:already|just|finally|done|finished|completed|уже|вже|наконец|нарешті|готов[оаы]?|готовий|готова|готові"
     r"|сделан[оаы]?"
