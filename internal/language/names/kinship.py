@@ -1,7 +1,8 @@
 """Words for the relation of a person to the owner, in any case form, and the circle they suggest.
 
 Circles are named by their wire names, so that this package knows nothing of people. The words stand in `kinship.json`
-by language and circle, behind the gender that they imply: m, f, or x for none.
+by language and circle, behind the gender that they imply: m, f, or x for none; p marks words of several people, each
+with its other forms.
 """
 
 from __future__ import annotations
@@ -19,12 +20,24 @@ CircleName = Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A role word: its dictionary form, its circle, and the gender it implies."""
+    """A role word: its dictionary form, its circle, and the gender it implies; `plural`: it is of several people."""
 
     word: str
     circle: CircleName
     language: Language
     gender: Gender | None
+    plural: bool = False
+
+
+def through(of: str | None, circle: str) -> CircleName | None:
+    """The circle of somebody who is this to somebody of the circle `of`: a sister's son is family, a colleague's wife
+    is not. None where that is unknown.
+    """
+    if of is None:
+        return None
+    if of == circle == "Family":
+        return "Family"
+    return "Work_Outer" if of.startswith("Work") and circle.startswith("Work") else "Other"
 
 
 FORMER = words(
@@ -60,8 +73,10 @@ def relations() -> dict[str, tuple[Relation, ...]]:
         for entry in " ".join(lines).split():
             sex, word = entry.split(":")
             gender: Gender | None = {"m": "masc", "f": "femn"}.get(sex)  # type: ignore[assignment]  # a closed table
-            relation = Relation(word, circle, language, gender)
-            for form in _forms(name_key(word), language):
+            word, *others = word.split("/")
+            relation = Relation(word, circle, language, gender, plural=bool(others))
+            forms = map(name_key, (word, *others)) if others else _forms(name_key(word), language)
+            for form in forms:
                 if relation not in by_form.setdefault(form, []):
                     by_form[form].append(relation)
     return {form: tuple(meanings) for form, meanings in by_form.items()}

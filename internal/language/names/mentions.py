@@ -8,68 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from internal.language.names import mention_words as marks
 from internal.language.names.given_names import given_names, is_english_given_name
-from internal.language.names.kinship import CircleName
+from internal.language.names.kinship import CircleName, through
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import name_context, nominative
-from internal.language.names.role_words import Span, is_genitive_of_role, relation_of
+from internal.language.names.role_words import Span, StatedRelation, is_genitive_of_role, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.text.morphology import Gender, name_readings, ordinary, parses
-from internal.language.text.spelling import Language, Token, sentences, tokens, words
-
-_PUBLIC = words(
-    """
-    улица улице улицы улицу проспект проспекте площадь площади памятник памятника памятником памятнику имени парк парке
-    музей музее театр театре роман романа книга книгу книге фильм фильме песня песню группа группы стих стихи опера
-    президент министр певец певица актёр актриса писатель режиссёр вулиця вулиці вулицею вулицю площа площі проспекту
-    пам'ятник пам'ятника пам'ятнику пам'ятником імені роман книгу фільм стрічка стрічку пісня пісню гурт гурту вірш
-    президент міністр співак співачка актор актриса письменник режисер читаю читал читала перечитываю слушаю слушал
-    смотрю смотрел читав читала перечитую слухаю слухав дивлюсь дивився street song book novel album movie film poem
-    president minister singer actor author reading read listening watching watched novel by
-    """
-)
-"""Within two words before a name these mark a street, a work or a public figure, not somebody in the owner's life."""
-
-_THING_WORDS = words(
-    """
-    проект проекта проекту проектом проекте компания компании компанию компанией фирма фирмы фирме фирму продукт
-    продукта кафе ресторан ресторане магазин магазине проєкт проєкту проєктом проєкті компанія компанії компанію
-    компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
-    """
-)
-"""Right before a name that is no common first name, these mark a project, company or product: проект Альфа."""
-
-_SLAVIC: tuple[Language, ...] = ("ru", "uk")
-_PLACE_BEFORE = words("в во из до у на к в у до з із від під из-под in at from near to")
-_FROM_SOMEBODY = words("у от від с з із для к до from with for and и та і")
-_CITIES = re.compile(
-    r"^(?:київ|києв|львів|львов|одес|харьков|харків|харков|дн[іе]пр|полтав|черн[иі]г|вінниц|запор|херсон|миколаєв|ужгород"
-    r"|варшав|крак[оіу]в|берл[иі]н|лондон|париж|прага|праг[иуоі]|мадрид|москв|петербург|казан|тул[аеуы]$|сочи|пар[иі]ж)"
-)
-"""Cities that the Ukrainian dictionary does not mark as places, or that are surnames too."""
-_NOT_PEOPLE_AFTER = words(
-    "street st avenue road square university college inc ltd corp airport hotel company bank river city school hospital"
-    " bridge station park museum tower stadium улица площадь вулиця"
-)
-_MEETING = words("met called told asked texted named invited phoned saw messaged")
-_COMPANY = words("with to from and told asked met called saw for by my our")
-_TITLES = words("mr mrs ms miss dr prof пан пані господин госпожа")
-_AFTER_NAMES = words("is was has had did and or can will would should could")
-_KEPT_PARTICLES = words("van von de da di del la le bin al")
-_SURNAME_SHAPE = re.compile(
-    r"(?:ов|ев|ёв|єв|їв|ин|ын|їн|ск|цк|ськ|цьк|енк|чук|щук|юк|ак|ян|идзе|швили)(?:|а|у|о|ом|ым|им|е|і|ой|ою|ого|ому|ої|ій|ий|ая|ую|ові)$"
-)
-
-_UNKNOWN = 4
-"""Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
-
-_HUMAN_VERBS = words(
-    """
-    живёт живет учится родился родилась любит обожает переехала вышла живе мешкає проживає проживает навчається вчиться
-    народився народилася народилась любить обожнює переїхала
-    """
-)
-"""What hardly anything but people does, right behind an unknown word with a capital that begins a sentence."""
+from internal.language.text.spelling import Language, Token, sentences, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +33,9 @@ class NameMention:
     username: str | None = None
     circle: CircleName | None = None
     role: str | None = None
-    """The dictionary form of the role word beside the name: sister."""
+    """The dictionary form of the role word beside the name: sister. Only of a relation to the owner."""
+    of: tuple[str, CircleName] | None = None
+    """The name of whose relative or colleague it is, and the circle to him, where the text does not say who he is."""
 
 
 def find_people(text: str, language: Language) -> list[NameMention]:
@@ -106,11 +55,23 @@ class _MentionFinder:
         self._language = language
         self._tokens = tokens(text)
         self._bounds = sentences(text)
+        self._found: list[NameMention] = []
 
     def read(self) -> list[NameMention]:
         by_sentence = groupby(self._spans(), key=lambda span: self._sentence(self._tokens[span.start].start))
-        mentions = [self._mention(span, spans) for _, group in by_sentence for spans in [list(group)] for span in spans]
-        return _join_usernames(mentions, self._text)
+        for _, group in by_sentence:
+            spans, listed = list(group), False
+            for span in spans:
+                mention, several = self._mention(span, spans)
+                if listed and mention.circle is None and self._goes_on(mention):
+                    mention, several = replace(mention, circle=self._found[-1].circle), True
+                self._found.append(mention)
+                listed = several
+        return _join_usernames(self._found, self._text)
+
+    def _goes_on(self, mention: NameMention) -> bool:
+        """Whether a name goes on with the list of the one before: мои дети Миша и Даша."""
+        return marks.AND.fullmatch(self._text[self._found[-1].end : mention.start]) is not None
 
     def _spans(self) -> list[Span]:
         found: list[Span] = []
@@ -132,11 +93,11 @@ class _MentionFinder:
         """Whether a name is that of a street, a work or a public figure: "улица академика Королёва"."""
         start = self._sentence_start(position)
         before = [token.key for token in self._tokens[max(start, position - 2) : position]]
-        if not before or before[-1] in _FROM_SOMEBODY:
+        if not before or before[-1] in marks.FROM_SOMEBODY:
             return False
-        if before[-1] in _THING_WORDS and not given_names(self._tokens[position].text):
+        if before[-1] in marks.THING_WORDS and not given_names(self._tokens[position].text):
             return True
-        return any(key in _PUBLIC for key in before)
+        return any(key in marks.PUBLIC for key in before)
 
     def _sentence_start(self, position: int) -> int:
         begin, _ = self._bounds[self._sentence(self._tokens[position].start)]
@@ -198,7 +159,7 @@ class _MentionFinder:
     def _capital_kind(self, position: int) -> str | None:
         token = self._tokens[position]
         doubtful = token.opens and ordinary(token.key) and not self._followed_by_surname(position)
-        if doubtful or (_place(token) and position and self._tokens[position - 1].key in _PLACE_BEFORE):
+        if doubtful or (_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
             return None
         if is_given_name(token.text):
             return "first"
@@ -210,16 +171,16 @@ class _MentionFinder:
 
     def _introduced(self, position: int) -> bool:
         """Whether an unknown capitalised word follows a role: after "мой начальник" it is a name."""
-        if not position or self._tokens[position - 1].key in _PLACE_BEFORE:
+        if not position or self._tokens[position - 1].key in marks.PLACE_BEFORE:
             return False  # "my brother moved to Leeds"
         return relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
 
     def _acts_like_person(self, position: int) -> bool:
         """Whether an unknown capitalised word does what only people do: "Гульчатай переехала"."""
         follower = position + 1
-        if not self._tokens[position].opens or len(self._tokens[position].key) < _UNKNOWN:
+        if not self._tokens[position].opens or len(self._tokens[position].key) < marks.UNKNOWN:
             return False
-        return self._adjacent(follower) and self._tokens[follower].key in _HUMAN_VERBS
+        return self._adjacent(follower) and self._tokens[follower].key in marks.HUMAN_VERBS
 
     def _followed_by_surname(self, position: int) -> bool:
         follower = position + 1
@@ -232,7 +193,7 @@ class _MentionFinder:
             return None
         if given_names(token.text):
             return "first"
-        if len(token.key) >= 5 and _SURNAME_SHAPE.search(token.key) and _known_surname(token):
+        if len(token.key) >= 5 and marks.SURNAME_SHAPE.search(token.key) and _known_surname(token):
             return "surname"
         return None
 
@@ -248,9 +209,9 @@ class _MentionFinder:
         while self._continues(position + length) and length < 4:
             length += 1
         follower = position + length
-        if self._adjacent(follower) and self._tokens[follower].key in _NOT_PEOPLE_AFTER:
+        if self._adjacent(follower) and self._tokens[follower].key in marks.NOT_PEOPLE_AFTER:
             return ()
-        if any(self._tokens[place].key in _NOT_PEOPLE_AFTER for place in range(position + 1, follower)):
+        if any(self._tokens[place].key in marks.NOT_PEOPLE_AFTER for place in range(position + 1, follower)):
             return ()
         first = "first" if is_given_name(token.text) else "surname"
         return (first, *("surname",) * (length - 1))
@@ -268,7 +229,7 @@ class _MentionFinder:
         if token.key in IDEAS:
             return self._followed_by_personal(position)
         follower = self._tokens[position + 1] if self._adjacent(position + 1) else None
-        return follower is None or follower.key in _AFTER_NAMES or not opens_sentence(follower.key)
+        return follower is None or follower.key in marks.AFTER_NAMES or not opens_sentence(follower.key)
 
     def _followed_by_personal(self, position: int) -> bool:
         """Whether a surname, a personal verb or a role follows: Hope Miller, Hope called, Joy is my friend."""
@@ -286,7 +247,7 @@ class _MentionFinder:
         if not position:
             return False
         before = self._tokens[position - 1]
-        if before.key in _TITLES or (self._tokens[position].opens is False and before.key in _MEETING):
+        if before.key in marks.TITLES or (self._tokens[position].opens is False and before.key in marks.MEETING):
             return True
         if before.key == "with" and self._continues(position + 1) and not self._continues(position + 2):
             return True
@@ -296,10 +257,10 @@ class _MentionFinder:
         if not self._adjacent(position):
             return False
         token = self._tokens[position]
-        if token.key in _KEPT_PARTICLES:
+        if token.key in marks.KEPT_PARTICLES:
             return position + 1 < len(self._tokens) and self._tokens[position + 1].capital
         inside = token.capital and token.latin and not token.opens
-        return inside and (_name_like(token) or token.key in _NOT_PEOPLE_AFTER)
+        return inside and (_name_like(token) or token.key in marks.NOT_PEOPLE_AFTER)
 
     def _small_latin(self, position: int) -> bool:
         token = self._tokens[position]
@@ -308,9 +269,13 @@ class _MentionFinder:
         if not is_english_given_name(token.text):
             return False
         before = self._tokens[position - 1]
-        return before.key in _COMPANY or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
+        return (
+            before.key in marks.COMPANY
+            or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
+        )
 
-    def _mention(self, span: Span, spans: Sequence[Span]) -> NameMention:
+    def _mention(self, span: Span, spans: Sequence[Span]) -> tuple[NameMention, bool]:
+        """The mention, and whether its role word is of several people."""
         first, last = self._tokens[span.start], self._tokens[span.end - 1]
         end = last.start + 1 + len(last.text) if last.username else last.start + len(last.text)
         mention = NameMention(
@@ -321,15 +286,42 @@ class _MentionFinder:
             sentence=self._sentence(first.start),
             surname="surname" in span.kinds,
         )
-        relation = relation_of(self._tokens, span, self._text, self._bounds[mention.sentence], spans)
-        circle, gender = (relation.circle, relation.gender) if relation else (None, None)
-        mention = replace(mention, role=relation.word or None if relation else None)
+        stated = relation_of(self._tokens, span, self._text, self._bounds[mention.sentence], spans)
+        gender, several = (stated.relation.gender, stated.relation.plural) if stated else (None, False)
+        mention = self._related(mention, stated) if stated else mention
         if span.kinds == ("username",):
-            return replace(mention, name=first.text, username=first.text, circle=circle)
+            return replace(mention, name=first.text, username=first.text), several
         if first.latin:
-            return replace(mention, name=_capitals(mention.name), circle=circle, gender=gender)
+            return replace(mention, name=_capitals(mention.name), gender=gender), several
         name, gender = self._restored(span, gender)
-        return replace(mention, name=name, gender=gender, circle=circle)
+        return replace(mention, name=name, gender=gender), several
+
+    def _related(self, mention: NameMention, stated: StatedRelation) -> NameMention:
+        """The mention with the circle to which the chain of relations leads from the owner."""
+        *chain, nearest = [one.circle for one in (stated.relation, *stated.owners)]
+        circle: CircleName | None = nearest
+        named: str | None = None
+        if stated.of is not None:
+            of, named = self._owner(stated.of)
+            circle = through(of, nearest)
+        for link in reversed(chain):
+            circle = through(circle, link)
+        mine = not stated.owners and stated.of is None and not stated.relation.plural
+        of_whom = (named, nearest) if named and circle is None and not chain else None
+        return replace(mention, circle=circle, role=stated.relation.word or None if mine else None, of=of_whom)
+
+    def _owner(self, of: Span | str) -> tuple[CircleName | None, str | None]:
+        """The circle of whose relation is stated, as far as the text before says it, and his name."""
+        if isinstance(of, str):
+            gender = marks.PRONOUNS.get(of)
+            known = (one for one in reversed(self._found) if gender is None or one.gender in (gender, None))
+            return next((one.circle for one in known), None) if of in marks.PRONOUNS else None, None
+        name, _ = self._restored(of, None) if not self._tokens[of.start].latin else (self._written(of), None)
+        before = [one for one in self._found if one.start == self._tokens[of.start].start]
+        return (before[0].circle if before else None), name
+
+    def _written(self, span: Span) -> str:
+        return " ".join(token.text for token in self._tokens[span.start : span.end])
 
     def _restored(self, span: Span, gender: Gender | None) -> tuple[str, Gender | None]:
         before = self._tokens[span.start - 1] if span.start > self._sentence_start(span.start) else None
@@ -370,7 +362,7 @@ def _name_like(token: Token) -> bool:
 
 
 def _capitals(name: str) -> str:
-    return " ".join(word if word in _KEPT_PARTICLES else word[:1].upper() + word[1:] for word in name.split())
+    return " ".join(word if word in marks.KEPT_PARTICLES else word[:1].upper() + word[1:] for word in name.split())
 
 
 def _known_surname(token: Token) -> bool:
@@ -381,16 +373,19 @@ def _surname(token: Token) -> bool:
     if _known_surname(token):
         return True
     return (
-        bool(_SURNAME_SHAPE.search(token.key)) and len(token.key) > 4 and not ordinary(token.key) and not _place(token)
+        bool(marks.SURNAME_SHAPE.search(token.key))
+        and len(token.key) > 4
+        and not ordinary(token.key)
+        and not _place(token)
     )
 
 
 def _place(token: Token) -> bool:
-    if _CITIES.match(token.key):
+    if marks.CITIES.match(token.key):
         return True
     return not given_names(token.text) and any(
         parse.is_known and "Geox" in parse.tag.grammemes
-        for language in _SLAVIC
+        for language in marks.SLAVIC
         for parse in parses(token.key, language)
     )
 

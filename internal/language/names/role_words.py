@@ -1,4 +1,7 @@
-"""Finds the role word of a name: мой начальник Петренко, Оля, моя сестра, Sarah is my manager."""
+"""Finds the role word of a name and whose relation it is: Sarah is my manager, дети моей сестры.
+
+Roles form a chain that ends with the owner, with a name, or with a pronoun: жена (коллеги (Петра)), Peter's wife.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,12 @@ _NOT_BETWEEN = words("и а но или та але чи of and or but до к �
 """Somebody else follows these: "записав батька до кардіолога Олега Романюка"."""
 
 
+_THEIRS = words("his her their its your his его её ее их его твой твоя твои його її їх їхній їхня їхні твій твоя твої")
+_HAS = words("has have had")
+_SET_OFF = {",", ":", "—", "–", "-"}
+_LOOK_BACK = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A run of tokens that is one name; `kinds` of its words: first, patronymic, surname, username."""
@@ -37,21 +46,120 @@ class Span:
     kinds: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRelation:
+    """A role word beside a name: `relation` as it stands, and the chain from it to the owner.
+
+    `owners` are the relations on the way, the nearest to the name first; the last of them is that to the owner, or to
+    `of`: a name of the text, or a pronoun ("" = somebody unknown).
+    """
+
+    relation: Relation
+    owners: Sequence[Relation] = ()
+    of: Span | str | None = None
+
+
 def relation_of(
     text_tokens: Sequence[Token],
     span: Span,
     text: str = "",
     bounds: tuple[int, int] | None = None,
     spans: Sequence[Span] = (),
-) -> Relation | None:
-    """The relation to the owner that the words around a name state, or None.
+) -> StatedRelation | None:
+    """The relation that the words around a name state, or None.
 
     Without `text` only the words directly before the name are read.
     """
-    before = _before(text_tokens, span, text)
+    before = _before(text_tokens, span, text, spans)
     if before is not None or not text or bounds is None:
         return before
     return _after(text_tokens, span, text, bounds, spans) or _stated_by_sentence(text_tokens, span, text, bounds, spans)
+
+
+def _stated(
+    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
+) -> StatedRelation:
+    """The relation of the role word at this position, with its chain."""
+    chain = [position]
+    of = _owner(text_tokens, position, span, text, spans) or _possessor(text_tokens, position, text, spans)
+    while isinstance(of, int) and of not in chain:
+        chain.append(of)
+        of = _owner(text_tokens, of, span, text, spans)
+    head, *owners = (_former_or_present(_meanings(text_tokens[place])[0], text_tokens, place) for place in chain)
+    return StatedRelation(head, owners, None if isinstance(of, int) else of)
+
+
+def _owner(
+    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
+) -> int | Span | str | None:
+    """Whose role this is, by the words beside it: the place of another role, a name, a pronoun; None = the owner's."""
+    role, before = text_tokens[position], text_tokens[position - 1]
+    if position and role.joined:
+        if before.key in MY or before.key in _THEIRS:
+            return None if before.key in MY else before.key
+        if role.latin and text[before.end : before.end + 1] in ("'", "’"):
+            return _someone(text_tokens, position - 1, spans) or ""
+    following = text_tokens[position + 1 : position + 2]
+    if not role.latin:
+        return _in_genitive(text_tokens, position, span, spans)
+    if not following or following[0].key != "of":
+        return None
+    return _someone(text_tokens, _past_my(text_tokens, position + 2), spans)
+
+
+def _in_genitive(text_tokens: Sequence[Token], position: int, span: Span, spans: Sequence[Span]) -> int | Span | None:
+    """The role or name that follows a role in the genitive: жена коллеги, жена Петра; not its own name."""
+    place = _past_my(text_tokens, position + 1)
+    found = _someone(text_tokens, place, spans)
+    if found is None or found == span or not text_tokens[place].joined:
+        return None
+    cases = _word_cases(text_tokens[place]) if isinstance(found, int) else _name_cases(text_tokens, found)
+    apposition = isinstance(found, Span) and cases & _word_cases(text_tokens[position]) and found.end != span.start
+    return None if "gent" not in cases or apposition else found
+
+
+def _past_my(text_tokens: Sequence[Token], place: int) -> int:
+    while place < len(text_tokens) and text_tokens[place].joined and text_tokens[place].key in MY:
+        place += 1
+    return place
+
+
+def _possessor(text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[Span]) -> int | Span | None:
+    """Who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
+    if position and text_tokens[position - 1].key in MY:
+        return None
+    for place in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
+        key = text_tokens[place].key
+        if key in _HAS:
+            return _someone(text_tokens, place - 1, spans)
+        if text_tokens[place - 1].key in ("у", "в") and text_tokens[place].joined:
+            found = _someone(text_tokens, _past_my(text_tokens, place), spans)
+            return None if found == position else found
+        if text_tokens[place].opens:
+            return None
+    return None
+
+
+def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[Span]) -> int | Span | None:
+    """The name or the role that stands at a position."""
+    if not 0 <= position < len(text_tokens):
+        return None
+    named = next((other for other in spans if other.start <= position < other.end), None)
+    return named or (position if _meanings(text_tokens[position]) else None)
+
+
+def _head(text_tokens: Sequence[Token], position: int) -> int:
+    """The role that a phrase ending with the role at `position` is about: дети моей сестры are children."""
+    role, place = text_tokens[position], position - 1
+    while place >= 0 and text_tokens[place].key in MY and text_tokens[place + 1].joined:
+        place -= 1
+    if role.latin:
+        place = place - 1 if place > 0 and text_tokens[place].key == "of" else -1
+    elif "gent" not in _word_cases(role):
+        return position
+    if place < 0 or not text_tokens[place + 1].joined or not _meanings(text_tokens[place]):
+        return position
+    return _head(text_tokens, place)
 
 
 def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
@@ -74,19 +182,48 @@ def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
     )
 
 
-def _before(text_tokens: Sequence[Token], span: Span, text: str) -> Relation | None:
+def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]) -> StatedRelation | None:
+    if _owns_next(text_tokens, span, spans):
+        return None
     for position in range(span.start - 1, max(span.start - 1 - _REACH_BEFORE, -1), -1):
+        head = _head(text_tokens, position) if _meanings(text_tokens[position]) else position
+        listed = any(one.plural for one in _meanings(text_tokens[head])) and _is_set_off(
+            text_tokens, position, span, text
+        )
         if text_tokens[position].key in _NOT_BETWEEN or not (
-            text_tokens[position + 1].joined or _set_off(text_tokens, position, span, text)
+            listed or text_tokens[position + 1].joined or _set_off(text_tokens, position, span, text)
         ):
             return None
-        meanings = _meanings(text_tokens[position])
-        named = any(token.key in _NAMING for token in text_tokens[position + 1 : span.start])
-        if meanings and not is_genitive_of_role(text_tokens, span) and (named or _agrees(text_tokens, position, span)):
-            return _former_or_present(_first_meaning(meanings), text_tokens, position)
+        if _meanings(text_tokens[position]) and not is_genitive_of_role(text_tokens, span):
+            named = listed or any(token.key in _NAMING for token in text_tokens[position + 1 : span.start])
+            for role in dict.fromkeys(
+                (head, position) if not _is_apposition(text_tokens, position, span) else (position,)
+            ):
+                if named or _agrees(text_tokens, role, span):
+                    return _stated(text_tokens, role, span, text, spans)
         if text_tokens[position].capital and not text_tokens[position].opens and position + 1 < span.start:
             return None
     return None
+
+
+def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span]) -> bool:
+    """Whether a name in the genitive stands between a role and the name of who has it: жена Петра Ольга."""
+    follows = any(other.start == span.end and text_tokens[other.start].joined for other in spans)
+    if not follows or text_tokens[span.start].latin or "gent" not in _name_cases(text_tokens, span):
+        return False
+    return not _is_apposition(text_tokens, span.start - 1, span)
+
+
+def _is_apposition(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
+    """Whether a name and the role right before it are both in the genitive: жена (коллеги Петра)."""
+    both = position + 1 == span.start and position >= 0 and not text_tokens[position].latin
+    return both and "gent" in _word_cases(text_tokens[position]) & _name_cases(text_tokens, span)
+
+
+def _is_set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str) -> bool:
+    """Whether only a mark stands between a word and a name."""
+    between = text[text_tokens[position].end : text_tokens[span.start].start].strip()
+    return position + 1 == span.start and between in _SET_OFF
 
 
 def _set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str) -> bool:
@@ -101,18 +238,19 @@ def _set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str)
 
 def _after(
     text_tokens: Sequence[Token], span: Span, text: str, bounds: tuple[int, int], spans: Sequence[Span]
-) -> Relation | None:
+) -> StatedRelation | None:
     rest = text[text_tokens[span.end - 1].end : bounds[1]]
     opening = _APPOSITION.match(rest)
     if opening is None or not opening.group().strip():
         return None
     limit = next((other.start for other in spans if other.start >= span.end), len(text_tokens))
+    if opening.group().strip() in ("'s", "’s") and span.end < limit and _meanings(text_tokens[span.end]):
+        return None  # "Peter's wife" is not Peter
     for position in range(span.end, min(span.end + _REACH_AFTER, limit)):
         if text_tokens[position].start >= bounds[1]:
             return None
-        meanings = _meanings(text_tokens[position])
-        if meanings and not _owns_another(text_tokens, position, text):
-            return _former_or_present(_first_meaning(meanings), text_tokens, position)
+        if _meanings(text_tokens[position]) and not _owns_another(text_tokens, position, text):
+            return _stated(text_tokens, position, span, text, spans)
     return None
 
 
@@ -126,14 +264,14 @@ def _owns_another(text_tokens: Sequence[Token], position: int, text: str) -> boo
 
 def _stated_by_sentence(
     text_tokens: Sequence[Token], span: Span, text: str, bounds: tuple[int, int], spans: Sequence[Span]
-) -> Relation | None:
+) -> StatedRelation | None:
     inside = [other for other in spans if bounds[0] <= text_tokens[other.start].start < bounds[1]]
     sentence = text[bounds[0] : bounds[1]]
     if len(inside) != 1 or inside[0] != span:
         return None
     if _WORK.search(sentence):
-        return Relation("", "Work_Inner", "en", None)
-    return Relation("", "Friends", "en", None) if _FRIENDLY.search(sentence) else None
+        return StatedRelation(Relation("", "Work_Inner", "en", None))
+    return StatedRelation(Relation("", "Friends", "en", None)) if _FRIENDLY.search(sentence) else None
 
 
 def _meanings(token: Token) -> tuple[Relation, ...]:
@@ -142,11 +280,6 @@ def _meanings(token: Token) -> tuple[Relation, ...]:
         key = key.removeprefix(prefix)
     shouted = token.text.isupper()
     return relations().get(key, ()) if token.opens or shouted or not token.capital else ()
-
-
-def _first_meaning(meanings: Sequence[Relation]) -> Relation:
-    """The first meaning in the table of a word with several (жінка, баба, чоловік)."""
-    return meanings[0]
 
 
 def _former_or_present(relation: Relation, text_tokens: Sequence[Token], position: int) -> Relation:
@@ -175,10 +308,13 @@ def _name_cases(text_tokens: Sequence[Token], span: Span) -> frozenset[str]:
 
 
 def _word_cases(token: Token) -> frozenset[str]:
-    return frozenset(
-        str(parse.tag.case)
+    """The cases of a word; guesses at words that no dictionary knows count only where there is nothing else."""
+    found = [
+        (parse.is_known, str(parse.tag.case))
         for language in dictionary_languages(token.key)
         if language != "en"
         for parse in parses(token.key, language)
         if parse.tag.case is not None and parse.tag.POS in ("NOUN", "ADJF")
-    )
+    ]
+    known = any(is_known for is_known, _ in found)
+    return frozenset(case for is_known, case in found if is_known or not known)

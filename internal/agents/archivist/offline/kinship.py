@@ -68,7 +68,7 @@ def kin_in(sentence: str) -> Iterator[Relation]:
     """The kin who stand in a sentence in the nominative, as subjects do, in order."""
     for token in tokens(sentence):
         for relation in relations().get(token.key, ())[:1]:
-            if relation.circle == Circle.FAMILY.value and name_key(relation.word) == token.key:
+            if relation.circle == Circle.FAMILY.value and not relation.plural and name_key(relation.word) == token.key:
                 yield relation
 
 

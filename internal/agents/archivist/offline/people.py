@@ -10,6 +10,7 @@ from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
+from internal.language.names.kinship import through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
@@ -253,7 +254,7 @@ class Reading:
             self._speak_of(dossier for _, dossier in inside)
             return
         for sighting, dossier in inside:
-            dossier.take(sighting)
+            dossier.take(self._related(sighting))
         if self._identify(line, sentence, inside):
             return
         meant = [dossier for _, dossier in inside] or list(self._continued(sentence))
@@ -261,6 +262,17 @@ class Reading:
             subject.said.append(sentence)
             subject.lines.add(line.number)
         self._speak_of(meant)
+
+    def _related(self, sighting: NameMention) -> NameMention:
+        """The sighting with the circle that follows from whose relative or colleague it is, a known one's."""
+        if sighting.of is None:
+            return sighting
+        name, circle = sighting.of
+        known = {self._people[number].circle.value for number in mentions(name, self._known)}
+        told = {
+            one.circle for one in self.dossiers if one.circle and name_key(name) in map(name_key, one.names)
+        } or known
+        return replace(sighting, circle=through(told.pop(), circle)) if len(told) == 1 else sighting
 
     def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
         for dossier in dossiers:

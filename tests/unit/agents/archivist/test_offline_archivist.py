@@ -99,6 +99,20 @@ def test_a_known_name_in_the_other_alphabet_is_an_alias() -> None:
     assert operation["type"] == "Added"
 
 
+def test_somebody_elses_wife_is_of_his_circle_only_in_the_owners_family() -> None:
+    """Who he is may stand in another line, or only in his profile."""
+    known = [
+        {**PETROV, "name": "Пётр", "circle": "Work_Inner"},
+        {**PETROV, "id": 2, "name": "Андрей", "circle": "Family"},
+    ]
+    said = ["Жена Петра Ольга родила.", "Моего брата зовут Олег.", "Жена Андрея Катя поёт.", "Дочь Олега Даша учится."]
+    circles = {
+        one["person"].get("display_name"): one["person"].get("circle")
+        for one in proposed({"say": said, "known": known})
+    }
+    assert (circles["Ольга"], circles["Катя"], circles["Даша"]) == ("Other", "Family", "Family")
+
+
 def test_a_first_name_of_two_known_people_is_left_alone() -> None:
     """Who is meant cannot be told: nobody is changed and nobody is added."""
     known = [{**PETROV, "id": 1, "name": "Иван Петров"}, {**PETROV, "id": 2, "name": "Иван Сидоров"}]

@@ -86,6 +86,38 @@ def test_circles(text: str, circle: str | None) -> None:
     assert [sighting.circle for sighting in find_people(text, "ru")] == [circle]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "circles"),
+    [
+        ("ru", "Дети моей сестры — Миша и Даша", ["Family", "Family"]),
+        ("ru", "У моей сестры двое детей: Миша и Даша", ["Family", "Family"]),
+        ("ru", "Сын сестры Миша пошёл в школу", ["Family"]),
+        ("ru", "Ольга — жена моего коллеги", ["Other"]),
+        ("ru", "У коллеги Петра жена Ольга", ["Work_Inner", "Other"]),
+        ("ru", "Мой коллега Пётр и его жена Ольга приехали", ["Work_Inner", "Other"]),
+        ("ru", "Приехала сестра Аня. Её муж Олег болеет", ["Family", "Family"]),
+        ("ru", "Начальник моей жены Карл", ["Other"]),
+        ("ru", "Жена Петра Ольга родила дочку", [None, None]),
+        ("uk", "Дітей моєї сестри звати Михайло і Даша", ["Family", "Family"]),
+        ("uk", "У моєї сестри двоє дітей: Михайло і Даша", ["Family", "Family"]),
+        ("uk", "Дружина мого колеги Петра Ольга працює в школі", ["Work_Inner", "Other"]),
+        ("uk", "Мій колега Петро і його дружина Ольга приїхали", ["Work_Inner", "Other"]),
+        ("en", "My sister's children are Mike and Dasha", ["Family", "Family"]),
+        ("en", "My sister has two kids, Mike and Dasha", ["Family", "Family"]),
+        ("en", "The children of my sister, Mike and Dasha", ["Family", "Family"]),
+        ("en", "Olga is my colleague's wife", ["Other"]),
+        ("en", "My colleague Peter and his wife Olga came", ["Work_Inner", "Other"]),
+        ("en", "My wife's boss Karl", ["Other"]),
+        ("en", "Peter's wife Olga works at a school", [None, None]),
+    ],
+)
+def test_circles_follow_the_chain_of_relations(language: Language, text: str, circles: list[str | None]) -> None:
+    """A sister's children are the owner's family, a colleague's wife is not, and only his own has the role."""
+    found = find_people(text, language)
+    assert [sighting.circle for sighting in found] == circles
+    assert {"жена", "дружина", "wife", "сын", "муж"}.isdisjoint(sighting.role for sighting in found)
+
+
 def test_the_role_is_told_with_the_name() -> None:
     """Each name has the role word that stands with it, in its dictionary form."""
     found = find_people("My wife Alice, our son Ben and I visited aunt Rose. Tom came.", "en")

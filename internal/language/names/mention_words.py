@@ -1,0 +1,69 @@
+"""Words around a name that say what it is: a person, a street, a work of art, a company, somebody else's relative."""
+
+from __future__ import annotations
+
+import re
+
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import Language, words
+
+PUBLIC = words(
+    """
+    улица улице улицы улицу проспект проспекте площадь площади памятник памятника памятником памятнику имени парк парке
+    музей музее театр театре роман романа книга книгу книге фильм фильме песня песню группа группы стих стихи опера
+    президент министр певец певица актёр актриса писатель режиссёр вулиця вулиці вулицею вулицю площа площі проспекту
+    пам'ятник пам'ятника пам'ятнику пам'ятником імені роман книгу фільм стрічка стрічку пісня пісню гурт гурту вірш
+    президент міністр співак співачка актор актриса письменник режисер читаю читал читала перечитываю слушаю слушал
+    смотрю смотрел читав читала перечитую слухаю слухав дивлюсь дивився street song book novel album movie film poem
+    president minister singer actor author reading read listening watching watched novel by
+    """
+)
+"""Within two words before a name these mark a street, a work or a public figure, not somebody in the owner's life."""
+
+THING_WORDS = words(
+    """
+    проект проекта проекту проектом проекте компания компании компанию компанией фирма фирмы фирме фирму продукт
+    продукта кафе ресторан ресторане магазин магазине проєкт проєкту проєктом проєкті компанія компанії компанію
+    компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
+    """
+)
+"""Right before a name that is no common first name, these mark a project, company or product: проект Альфа."""
+
+SLAVIC: tuple[Language, ...] = ("ru", "uk")
+PLACE_BEFORE = words("в во из до у на к в у до з із від під из-под in at from near to")
+FROM_SOMEBODY = words("у от від с з із для к до from with for and и та і")
+CITIES = re.compile(
+    r"^(?:київ|києв|львів|львов|одес|харьков|харків|харков|дн[іе]пр|полтав|черн[иі]г|вінниц|запор|херсон|миколаєв|ужгород"
+    r"|варшав|крак[оіу]в|берл[иі]н|лондон|париж|прага|праг[иуоі]|мадрид|москв|петербург|казан|тул[аеуы]$|сочи|пар[иі]ж)"
+)
+"""Cities that the Ukrainian dictionary does not mark as places, or that are surnames too."""
+NOT_PEOPLE_AFTER = words(
+    "street st avenue road square university college inc ltd corp airport hotel company bank river city school hospital"
+    " bridge station park museum tower stadium улица площадь вулиця"
+)
+MEETING = words("met called told asked texted named invited phoned saw messaged")
+COMPANY = words("with to from and told asked met called saw for by my our")
+TITLES = words("mr mrs ms miss dr prof пан пані господин госпожа")
+AFTER_NAMES = words("is was has had did and or can will would should could")
+KEPT_PARTICLES = words("van von de da di del la le bin al")
+SURNAME_SHAPE = re.compile(
+    r"(?:ов|ев|ёв|єв|їв|ин|ын|їн|ск|цк|ськ|цьк|енк|чук|щук|юк|ак|ян|идзе|швили)(?:|а|у|о|ом|ым|им|е|і|ой|ою|ого|ому|ої|ій|ий|ая|ую|ові)$"
+)
+
+UNKNOWN = 4
+"""Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
+
+AND = re.compile(r"\s*(?:,|,?\s(?:и|й|і|та|and|&))\s+")
+PRONOUNS: dict[str, Gender | None] = {
+    **dict.fromkeys(words("his его його"), "masc"),
+    **dict.fromkeys(words("her её ее її"), "femn"),
+    **dict.fromkeys(words("their их їх"), None),
+}
+
+HUMAN_VERBS = words(
+    """
+    живёт живет учится родился родилась любит обожает переехала вышла живе мешкає проживає проживает навчається вчиться
+    народився народилася народилась любить обожнює переїхала
+    """
+)
+"""What hardly anything but people does, right behind an unknown word with a capital that begins a sentence."""
