@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from internal.config_values import OptionalDuration, Section, unset
+from internal.config_values import OptionalDuration, PositiveDuration, Section, unset
 
 Effort = Literal["none", "minimal", "low", "medium", "high"]
 
@@ -25,6 +25,7 @@ class AgentConfig(Section):
 
 class ResponderConfig(AgentConfig):
     history_tokens: int = Field(6000, ge=100)
+    first_token_timeout: PositiveDuration = timedelta(seconds=15)
 
 
 class ArchivistConfig(AgentConfig):

@@ -77,6 +77,10 @@ class ModelUnavailable(ModelError):
         self.retry_after = retry_after
 
 
+class ModelSilent(ModelUnavailable):
+    """The model did not begin to answer in time."""
+
+
 class ModelAccessDenied(ModelUnavailable):
     """The provider refuses us (bad key, no credit), whatever was asked.
 

@@ -126,9 +126,12 @@ class Archivist(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EnricherRequest:
+    """`leans`: the question may depend on the lines before it (`recent`); otherwise no model need be asked."""
+
     owner: OwnerProfile
     question: str
     recent: Sequence[TranscriptLine]
+    leans: bool = True
 
 
 class Enricher(Protocol):

@@ -29,7 +29,8 @@ class ReplySchema:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply.
+    """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply,
+    `first_token` until a streamed one begins (thoughts count), None: as long.
 
     `reasoning_effort` is how much a model that thinks may think ("low"), None what it does by itself.
     """
@@ -40,6 +41,7 @@ class ChatRequest:
     temperature: float = 0.0
     max_tokens: int = 4096
     timeout: float = 60.0
+    first_token: float | None = None
     reply_schema: ReplySchema | None = None
     user_id: int | None = None
     reasoning_effort: str | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from internal.errors import ModelError
+from internal.errors import ModelError, ModelSilent, ModelUnavailable
 from internal.llm.calls import CallObserver, Reply, Request
 from internal.llm.failures import RequestRejected
 from internal.llm.model import ChatDelta, ChatReply, ChatRequest
@@ -100,24 +100,34 @@ class OpenAIChat:
         self, request: ChatRequest, dialect: Dialect, deadline: float, call: Call
     ) -> AsyncGenerator[ChatDelta, None]:
         body = chat_body(request, dialect, stream=True, ask_cost=self._ask_cost)
-        draft = Draft(request.model)
-        async with self._endpoint.open(CHAT_PATH, body, deadline) as response:
-            try:
-                async with aclosing(self._pieces(response, draft, deadline)) as pieces:
-                    async for words in pieces:
-                        if words:
-                            yield ChatDelta(words)
-            except BaseException as error:  # stopped or cut off: the provider bills what it has written until then
-                if draft.begun or not isinstance(error, ModelError):
-                    call.reply = draft.broken_off(request)
-                raise
+        draft, now = Draft(request.model), asyncio.get_running_loop().time()
+        first = min(deadline, now + (request.first_token or request.timeout))
+        opened = heard = False
+        try:
+            async with (
+                self._endpoint.open(CHAT_PATH, body, first) as response,
+                aclosing(self._pieces(response, draft, first, deadline)) as pieces,
+            ):
+                opened = True
+                async for words in pieces:
+                    heard = True
+                    if words:
+                        yield ChatDelta(words)
+        except BaseException as error:  # stopped or cut off: the provider bills what it has written until then
+            if draft.begun or (opened and not isinstance(error, ModelError)):
+                call.reply = draft.broken_off(request)
+            if not heard and isinstance(error, ModelUnavailable) and first <= asyncio.get_running_loop().time():
+                raise ModelSilent(f"the model {request.model} did not begin to answer in time") from error
+            raise
         outcome = draft.outcome()
         call.reply = outcome.reply
         if outcome.fault is not None:
             raise self._endpoint.without_secrets(outcome.fault)
         yield ChatDelta("", final=outcome.reply)
 
-    async def _pieces(self, response: httpx.Response, draft: Draft, deadline: float) -> AsyncGenerator[str, None]:
+    async def _pieces(
+        self, response: httpx.Response, draft: Draft, first: float, deadline: float
+    ) -> AsyncGenerator[str, None]:
         """Yields the words as they come, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):
             # Some servers answer (or fail) in one piece although a stream was requested.
@@ -125,7 +135,7 @@ class OpenAIChat:
             yield draft.end(complete=True)
             return
         done = False
-        async with aclosing(self._endpoint.events(response, deadline)) as events:
+        async with aclosing(self._endpoint.events(response, first, deadline)) as events:
             async for event in events:
                 done = event.strip() == "[DONE]"
                 if not done:

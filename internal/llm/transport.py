@@ -59,14 +59,16 @@ class Endpoint:
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
-    async def events(self, response: httpx.Response, deadline: float) -> AsyncGenerator[str, None]:
-        """Yields the data of each server-sent event of an opened response."""
+    async def events(self, response: httpx.Response, first: float, deadline: float) -> AsyncGenerator[str, None]:
+        """Yields the data of each server-sent event of an opened response; `first` is the deadline of the first one."""
         stream, chunks, size = EventStream(), response.aiter_bytes(), 0
-        while (chunk := await self._next(chunks, deadline)) is not None:
+        until = first
+        while (chunk := await self._next(chunks, until)) is not None:
             size += len(chunk)
             if size > self._reply_limit:
                 raise ModelReplyInvalid("the reply is too long")
             for event in stream.feed(chunk):
+                until = deadline
                 yield self._redact(event)
         for event in stream.finish():
             yield self._redact(event)

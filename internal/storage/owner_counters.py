@@ -95,6 +95,16 @@ def last_change(connection: Connection, user_id: int) -> int:
     return int(connection.execute(query).scalar_one())
 
 
+def memory_version(connection: Connection, user_id: int, besides: str) -> tuple[int, int]:
+    """The owner's latest revision and change; equal ones mean that nothing of his changed. `besides`: a kind that
+    counts for nothing.
+    """
+    last = select(changes.c.seq).where(changes.c.user_id == user_id, changes.c.kind != besides)
+    last_seq = last.order_by(changes.c.seq.desc()).limit(1).scalar_subquery()
+    row = connection.execute(select(users.c.next_rev, last_seq).where(users.c.user_id == user_id)).one()
+    return int(row[0]), int(row[1] or 0)
+
+
 def changed_after(connection: Connection, user_id: int, seq: int, kind: str) -> set[str]:
     """The ids of an owner's rows of this kind that changed, or were deleted, after a change of his."""
     fresh = (changes.c.user_id == user_id) & (changes.c.seq > seq) & (changes.c.kind == kind)

@@ -78,7 +78,8 @@ class Lanes:
         waited_for: datetime | None = None
         while (turn := await self._next(bot_id, lane)) is not None:
             if turn.close_at != waited_for and (wait := self._until_due(turn)) > timedelta(0):
-                await asyncio.sleep(wait.total_seconds())
+                with acting_for(turn.user_id), self._flow.preparing(turn):
+                    await asyncio.sleep(wait.total_seconds())
                 waited_for = turn.close_at
                 continue
             try:

@@ -13,7 +13,7 @@ from internal.config_agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 
-LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=20))
+LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=4))
 """One sentence, for which the owner waits; without it his question is searched for as it is written."""
 
 
@@ -26,11 +26,11 @@ class ModelEnricher:
         self._instructions = instructions(__package__)
 
     async def standalone(self, request: EnricherRequest) -> str:
-        """As the port says; a question with nothing before it is returned as it is, without a call.
+        """As the port says; a question that leans on nothing before it is returned as it is, without a call.
 
         Raises the errors of `ChatModel.complete`.
         """
-        if not request.recent:
+        if not (request.recent and request.leans):
             return request.question
         reply = await ask_model(
             self._chat, "enricher", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, request.owner.user_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 from internal.agents.ask_model import Limits, ask_model
@@ -13,8 +14,8 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import people_block
 
-LIMITS: Final = Limits()
-"""The owner waits for his answer meanwhile; after a minute the nearest people are taken."""
+LIMITS: Final = Limits(timeout=timedelta(seconds=4))
+"""The owner waits for his answer meanwhile; after that the nearest people are taken."""
 
 
 class ModelReranker:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
@@ -56,13 +56,15 @@ class ModelResponder:
                 yield ChatDelta("", replace(delta.final, text=said))
 
     def _request(self, request: ResponderRequest) -> ChatRequest:
-        return chat_request("responder", self._config, LIMITS, self.messages(request), request.owner.user_id)
+        chat = chat_request("responder", self._config, LIMITS, self.messages(request), request.owner.user_id)
+        return replace(chat, first_token=self._config.first_token_timeout.total_seconds())
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
-        """The system part, the context, the dialogue.
+        """The system part, the earlier dialogue, the context, the newest messages.
 
-        What changes least comes first and no clock stands in the system part, so that a provider can cache it. The
-        context has the role of a user: recalled text must not speak with the system's authority.
+        What changes least comes first and no clock stands in the system part, so that a provider can cache everything
+        up to the context, which differs with each question. The context has the role of a user: recalled text must not
+        speak with the system's authority.
         """
         context = joined(
             snapshot_block(request.snapshot, request.owner.timezone),
@@ -71,11 +73,13 @@ class ModelResponder:
             memories_block(request.memories, request.owner.timezone),
             passages_block(request.passages, request.owner.timezone),
             lessons_block(request.lessons),
+            block("notes", [escape(line) for line in request.system_lines]),
         )
-        return [
-            ChatMessage("system", self._system(request)),
-            *_by_turns([*([ChatMessage("user", context)] if context else []), *_dialogue(request)]),
-        ]
+        dialogue = _dialogue(request)
+        newest = len(list(takewhile(lambda line: line.role == "user", reversed(dialogue))))
+        earlier, asked = dialogue[: len(dialogue) - newest], dialogue[len(dialogue) - newest :]
+        recalled = [ChatMessage("user", context)] if context else []
+        return [ChatMessage("system", self._system(request)), *_by_turns([*earlier, *recalled, *asked])]
 
     def _system(self, request: ResponderRequest) -> str:
         return joined(
@@ -83,7 +87,6 @@ class ModelResponder:
             owner_block(request.owner),
             facts_block(request.owner.facts),
             people_block("inner_circle", request.inner_circle),
-            block("notes", [escape(line) for line in request.system_lines]),
         )
 
 

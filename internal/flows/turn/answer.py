@@ -29,6 +29,7 @@ from internal.errors import (
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
+    ModelSilent,
     ModelUnavailable,
     ModelUnknown,
 )
@@ -39,9 +40,10 @@ from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.enqueue import OutgoingPart, enqueue
 from internal.flows.turn.intake import Phrases
-from internal.flows.turn.prompt import Prompts, Question, freeze, shortened
+from internal.flows.turn.prompt import Prompts, Question, freeze
 from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.reply_sources import sources_of, used_memories
+from internal.flows.turn.requests import Requests
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox.model import Rendered
 from internal.memory.plasticity.decay import PRESETS, Plasticity
@@ -58,6 +60,9 @@ RESPONDER = "agent:Responder"
 
 MAX_ATTEMPTS = 3
 """Attempts at one answer by one process, before its user is sent an apology."""
+
+SILENT_ATTEMPTS = 2
+"""Of those, at which the model did not even begin: each costs the user the whole limit."""
 
 MAX_STARTS = 10
 """Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
@@ -122,10 +127,14 @@ class TurnFlow:
         self._grants = grants
         self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
+        self._responder, self._render, self._phrases = responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
-        self._requests: dict[str, tuple[int, ResponderRequest]] = {}
+        self._requests = Requests(database, prompts, clock)
+
+    def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
+        """Begins the recall for a turn that still collects messages, so that its answer waits for less."""
+        return self._requests.preparing(turn)
 
     async def answer(self, turn: Turn) -> None:
         """Ends a turn whose window has closed.
@@ -144,7 +153,7 @@ class TurnFlow:
             raise
         finally:
             del self._stops[turn.id]
-            self._requests.pop(turn.id, None)
+            self._requests.drop(turn)
         self._wake_outbox()
 
     async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
@@ -202,7 +211,7 @@ class TurnFlow:
         return None if self._grants is None else await self._grants.read(question)
 
     async def _write(self, question: Question, requested: ReminderRequest | None, stop: asyncio.Event) -> ChatReply:
-        request = await or_stop(self._request(question), stop)
+        request = await or_stop(self._requests.of(question), stop)
         if request is None:
             return _STOPPED_REPLY
         if requested is not None:
@@ -211,7 +220,7 @@ class TurnFlow:
         try:
             final = await self._stream(question, request, written, stop)
         except ModelContextExceeded:
-            self._requests[question.turn.id] = (question.rev, shortened(await self._request(question)))
+            self._requests.shorten(question)
             return await self._write(question, requested, stop)
         except ModelReplyTruncated:
             if not "".join(written).strip():
@@ -232,13 +241,6 @@ class TurnFlow:
                 await self._drafts.show(question.turn, with_numbers("".join(written)))
         return None
 
-    async def _request(self, question: Question) -> ResponderRequest:
-        """The responder's request, built once for all attempts at the same question: recall costs calls too."""
-        built = self._requests.get(question.turn.id)
-        if built is None or built[0] != question.rev:
-            built = self._requests[question.turn.id] = (question.rev, await self._prompts.request(question))
-        return built[1]
-
     async def _keep(
         self,
         question: Question,
@@ -253,7 +255,7 @@ class TurnFlow:
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
-        _, request = self._requests.get(turn.id, (question.rev, None))
+        request = self._requests.last(turn)
 
         def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
             # A question that is edited again and again is answered all the same.
@@ -313,7 +315,8 @@ class TurnFlow:
         if stop.is_set():
             return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
-        if isinstance(error, ModelRefused | ModelAccessDenied) or last:
+        silent = isinstance(error, ModelSilent) and turn.attempts >= SILENT_ATTEMPTS
+        if isinstance(error, ModelRefused | ModelAccessDenied) or silent or last:
             sorry = self._phrases(question.user.lang, _sorry_key(error, question.user))
             return await self._say(question, sorry, TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
@@ -360,6 +363,8 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "model-unknown-owner"
         case ModelAccessDenied():
             return "model-denied-owner" if user.role is Role.OWNER else "model-denied"
+        case ModelSilent():
+            return "model-silent"
         case ModelUnavailable():
             return "model-unreachable"
         case ModelRefused():

@@ -26,9 +26,11 @@ from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens
+from internal.recall.index.item_repository import TERMS_CHANGE
 from internal.recall.prompt.context import TurnRecall
 from internal.scheduling.clock import Clock
 from internal.snapshots.model import EMPTY, Snapshot
+from internal.storage.owner_counters import memory_version
 
 HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
@@ -45,7 +47,7 @@ RECENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The frozen inputs of one attempt."""
+    """The frozen inputs of one attempt. `memory` names the state of the owner's memory: any change moves it."""
 
     turn: Turn
     user: User
@@ -53,22 +55,31 @@ class Question:
     earlier: tuple[Message, ...]
     rev: int
     snapshot: Snapshot = EMPTY
+    memory: tuple[int, int] = (0, 0)
 
     @property
     def text(self) -> str:
         return "\n".join(message.content for message in self.asked if message.content)
 
+    def same_as(self, other: Question) -> bool:
+        """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
+        return replace(self, turn=other.turn) == other
+
 
 def freeze(connection: Connection, turn: Turn) -> Question | None:
     """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over."""
     started = turns.start(connection, turn)
-    if started is None:
-        return None
+    return None if started is None else read_question(connection, started)
+
+
+def read_question(connection: Connection, turn: Turn) -> Question:
+    """The inputs of a turn as they are now."""
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
     earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
     user = users.get(connection, turn.user_id)
     snapshot = shown_snapshot(connection, turn.user_id)
-    return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn), snapshot)
+    rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=TERMS_CHANGE)
+    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory)
 
 
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
@@ -120,14 +131,23 @@ class Prompts:
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
-        """As many of the latest messages as the token budget holds, each counted as it is sent."""
+        """As many of the latest messages as the token budget holds, each counted as it is sent.
+
+        What is cut off grows in steps of up to half of what fits, so that the next prompts begin alike and a provider
+        can cache them.
+        """
         left, place = self._config.history_tokens, len(earlier)
         while place:
             left -= _tokens(earlier[place - 1])
             if left < 0:
                 break
             place -= 1
-        return list(earlier[place:])
+        if not place and len(earlier) < HISTORY:
+            return list(earlier)
+        fitting = earlier[place:]
+        step = 1 << max(0, (len(fitting) // 2).bit_length() - 1)
+        first = next((n for n, message in enumerate(fitting) if message.seq % step == 0), 0)
+        return list(fitting[first:])
 
 
 def shortened(request: ResponderRequest) -> ResponderRequest:

@@ -21,6 +21,13 @@ _POINTS_BACK: Final = re.compile(
     r"|next|one|ones|more|подробнее|поподробнее|докладніше|детальніше|продолжай|продовжуй|go on|elaborate)\b",
     re.IGNORECASE,
 )
+_SOMEBODY: Final = re.compile(
+    r"\b(?:он|она|они|его|её|ее|их|ему|ей|им|нему|ней|них|ними|нём|нем|нею"
+    r"|він|вона|вони|його|її|їх|йому|їй|їм|нього|неї|них|ньому|ній|he|she|they|him|her|them|his|hers|theirs|their)\b",
+    re.IGNORECASE,
+)
+"""Pronouns for somebody who was named before."""
+
 _NAME_INSIDE: Final = re.compile(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+")
 """A capitalised word inside a sentence: a named person needs no pronoun."""
 
@@ -29,6 +36,19 @@ _I: Final = re.compile(r"I(?:['’]\w+)?\Z")
 MIN_WORDS: Final = 1
 MAX_WORDS: Final = 4
 """Content words of a question that may depend on what was said: one, or up to four with a pronoun."""
+
+
+def leans_on_dialogue(text: str, content_words: int) -> bool:
+    """Whether it is worth asking a model what a question means: it depends on what was said before, or speaks of
+    "him" or "her" in a question of any length without naming anybody.
+    """
+    named = any(not _I.match(name) for name in _NAME_INSIDE.findall(text))
+    return depends_on_preceding(text, content_words) or (not named and bool(_SOMEBODY.search(text)))
+
+
+def without_pointers(text: str) -> str:
+    """The text without the words that only point back: "а он что купил?" -> "что купил?"."""
+    return _POINTS_BACK.sub("", _SOMEBODY.sub("", _CONNECTS.sub("", text)))
 
 
 def depends_on_preceding(text: str, content_words: int) -> bool:

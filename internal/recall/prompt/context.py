@@ -68,8 +68,8 @@ class RecallLimits:
     max_people: int = 10
     fallback_people: int = 10
     threshold: float | None = None
-    enricher_timeout: float = 20.0
-    reranker_timeout: float = 60.0
+    enricher_timeout: float = 4.0
+    reranker_timeout: float = 4.0
     tokens: int = 3_000
 
     @classmethod

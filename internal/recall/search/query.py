@@ -12,7 +12,7 @@ import numpy as np
 
 from internal.agents.model import Enricher, EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelError, ModelReplyInvalid
-from internal.language.search.followups import depends_on_preceding
+from internal.language.search.followups import depends_on_preceding, leans_on_dialogue, without_pointers
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.scoring import normalised
@@ -49,26 +49,37 @@ class QuestionReader:
     async def read(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine]) -> Query:
         """The question with its words and vector; `recent` are the lines before it, oldest first.
 
-        The enricher rewrites it so that it stands alone. Without one, or if it fails, a question that depends on what
-        was said before is searched for together with the owner's preceding turns.
+        The enricher rewrites it so that it stands alone; words that it dropped are searched for too. Without one, or if
+        it fails, a question that depends on what was said before is searched for with the owner's preceding turns.
         """
-        standalone = await self._standalone(owner, question, recent)
-        if standalone is not None:
-            return await self._query(owner.user_id, standalone)
         words = await self._words(question)
+        leans = leans_on_dialogue(question, len(words))
+        standalone = await self._standalone(EnricherRequest(owner, question, recent, leans))
+        if standalone is not None:
+            return await self._rewritten(owner.user_id, question, words, standalone)
         preceding = await self._preceding_turns(question, words, recent)
         return await self._query(owner.user_id, question, preceding, words)
 
-    async def _standalone(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine]) -> str | None:
-        if self._enricher is None or not recent:
+    async def _standalone(self, request: EnricherRequest) -> str | None:
+        if self._enricher is None or not request.recent:
             return None
         try:
             async with asyncio.timeout(self._enricher_timeout):
-                enriched = await self._enricher.standalone(EnricherRequest(owner, question, recent))
+                enriched = await self._enricher.standalone(request)
         except (ModelError, TimeoutError) as error:
             report_degraded(self._observer, "enricher", error)
             return None
         return enriched.strip() or None
+
+    async def _rewritten(self, user_id: int, question: str, words: Sequence[Word], standalone: str) -> Query:
+        """The rewritten question, and the original one beside it if the model left out some of its words."""
+        if standalone == question:
+            return await self._query(user_id, question, words=words)
+        rewritten = await self._words(standalone)
+        kept = {term for word in rewritten for term, _ in word}
+        meant = await self._words(without_pointers(question))
+        lost = any(not any(term in kept for term, _ in word) for word in meant)
+        return await self._query(user_id, standalone, question if lost else "", rewritten)
 
     async def _preceding_turns(self, question: str, words: Sequence[Word], recent: Sequence[TranscriptLine]) -> str:
         """The owner's turns that a question depends on, oldest first; empty if it stands alone."""
@@ -126,7 +137,8 @@ def _with_preceding(words: Sequence[Word], preceding: Sequence[Word]) -> list[Wo
 class Query:
     """A question prepared for searching. `vector` is normalised, None without an embedder.
 
-    `preceding` is text said before it that is searched for too, at less weight; empty if the question stands alone.
+    `preceding` is text said before it, or the question before it was rewritten, that is searched for too, at less
+    weight; empty if the question stands alone.
     """
 
     text: str

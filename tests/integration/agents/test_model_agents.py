@@ -145,10 +145,11 @@ async def test_the_enricher_makes_the_question_stand_alone(server: ScriptedModel
 
 
 async def test_a_first_question_is_not_sent_to_the_enricher(server: ScriptedModel, chat: OpenAIChat) -> None:
-    """There is nothing it could refer to."""
-    assert await ModelEnricher(chat, AgentConfig()).standalone(EnricherRequest(OWNER, "Кто такой Петров?", [])) == (
-        "Кто такой Петров?"
-    )
+    """There is nothing it could refer to; nor is one that stands alone."""
+    enricher, question = ModelEnricher(chat, AgentConfig()), "Кто такой Петров?"
+    assert await enricher.standalone(EnricherRequest(OWNER, question, [])) == question
+    before = [line(1, "Сегодня дождь")]
+    assert await enricher.standalone(EnricherRequest(OWNER, question, before, leans=False)) == question
     assert server.requests == []
 
 
@@ -331,7 +332,7 @@ def test_the_system_part_holds_no_clock(chat: OpenAIChat) -> None:
 def test_stored_text_can_neither_open_nor_close_a_block(chat: OpenAIChat) -> None:
     """Whatever a bio, a name or a note holds, each block opens and closes once."""
     messages = ModelResponder(chat, ResponderConfig()).messages(RESPONDER_REQUEST)
-    text = "\n".join(message.content for message in messages[:2])
+    text = "\n".join(message.content for message in messages)
     for tag in ("inner_circle", "relevant_people", "owner", "known_facts", "facts", "memories", "lessons", "notes"):
         assert text.count(f"<{tag}>") == text.count(f"</{tag}>") == 1
     assert "<people>" not in text

@@ -22,6 +22,7 @@ from internal.errors import (
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
+    ModelSilent,
     ModelUnavailable,
 )
 from internal.llm import transport
@@ -291,6 +292,23 @@ async def test_the_timeout_holds_for_the_whole_reply(server: ScriptedModel, chat
     with pytest.raises(ModelUnavailable, match="in time"):
         await (collect(chat, ask(timeout=0.3)) if streaming else chat.complete(ask(timeout=0.3)))
     assert asyncio.get_running_loop().time() - started < 2
+
+
+async def test_a_stream_must_begin_in_time(server: ScriptedModel, chat: OpenAIChat) -> None:
+    """A model that says nothing is given up long before a whole reply would be."""
+    server.always("m", Fault("hang", seconds=30))
+    started = asyncio.get_running_loop().time()
+    with pytest.raises(ModelSilent):
+        await collect(chat, ask(timeout=20, first_token=0.3))
+    assert asyncio.get_running_loop().time() - started < 5
+
+
+async def test_a_stream_that_has_begun_may_take_its_time(server: ScriptedModel, chat: OpenAIChat) -> None:
+    """The limit is for the first piece only."""
+    server.script("m", Fault("trickle", text="one two three four five six", seconds=1.2))
+    pieces, final = await collect(chat, ask(timeout=20, first_token=0.6))
+    assert final is not None
+    assert "".join(pieces) == final.text == "one two three four five six"
 
 
 async def test_closing_a_stream_ends_the_request(server: ScriptedModel, chat: OpenAIChat, ledger: Ledger) -> None:

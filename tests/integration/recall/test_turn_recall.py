@@ -182,6 +182,7 @@ async def test_the_enricher_makes_the_question_stand_alone(known: Memory, watche
     enricher, reranker = Rewriting("что сказал врач в больнице Петров"), Picking([3])
     recalled = await recall(known, watched, "а он что?", enricher=enricher, reranker=reranker, recent=RECENT)
     assert enricher.asked[0].recent == RECENT
+    assert enricher.asked[0].leans
     assert recalled.query == reranker.asked[0].query == "что сказал врач в больнице Петров"
     assert named(recalled.relevant_people) == ["Петров"]
 
@@ -195,6 +196,19 @@ async def test_without_the_enricher_the_question_is_searched_as_it_is(
     assert recalled.query == "врач в больнице"
     assert named(recalled.relevant_people) == ["Петров"]
     assert watched.degraded == ([] if isinstance(answer, str) else ["enricher"])
+
+
+async def test_words_that_the_enricher_dropped_are_searched_too(known: Memory, watched: Watched) -> None:
+    """A model that rewrites a question badly must not lose what it asked."""
+    recalled = await recall(known, watched, "а он в больнице?", enricher=Rewriting("Где Петров?"), recent=RECENT)
+    assert recalled.query == "а он в больнице?\nГде Петров?"
+
+
+async def test_a_question_that_stands_alone_asks_no_model(known: Memory, watched: Watched) -> None:
+    """The enricher is told so."""
+    enricher = Rewriting("врач в больнице")
+    await recall(known, watched, "врач в больнице", enricher=enricher, recent=RECENT)
+    assert [asked.leans for asked in enricher.asked] == [False]
 
 
 async def test_a_first_question_needs_no_enricher(known: Memory, watched: Watched) -> None:
@@ -252,7 +266,7 @@ async def test_a_circle_that_is_asked_for_comes_whole(
 
 def test_the_limits_come_from_the_configuration() -> None:
     """candidates 50, max_people 10, retrieved_people_count 10, the model's own threshold, the agents' timeouts."""
-    assert RecallLimits.of(Config()) == RecallLimits(50, 10, 10, None, 20.0, 60.0)
+    assert RecallLimits.of(Config()) == RecallLimits(50, 10, 10, None, 4.0, 4.0)
 
 
 async def test_a_follow_up_without_a_model_is_searched_with_the_turn_before_it(known: Memory, watched: Watched) -> None:

@@ -20,7 +20,12 @@ class Ledger:
 
 
 def ask(
-    text: str = "Привет!", *, schema: ReplySchema | None = None, timeout: float = 5.0, model: str = "m"
+    text: str = "Привет!",
+    *,
+    schema: ReplySchema | None = None,
+    timeout: float = 5.0,
+    first_token: float | None = None,
+    model: str = "m",
 ) -> ChatRequest:
     return ChatRequest(
         agent="responder",
@@ -29,5 +34,6 @@ def ask(
         temperature=0.5,
         max_tokens=77,
         timeout=timeout,
+        first_token=first_token,
         reply_schema=schema,
     )

@@ -31,7 +31,7 @@ from internal.flows.turn.intake import Intake, StoredMessage
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.flows.visibility.prompt_filter import PromptFilter
-from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
+from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage, Vectors
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
 from internal.recall.prompt.context import RecallLimits, TurnRecall
@@ -123,6 +123,21 @@ class Ended:
         self.woken += 1
 
 
+class WatchedEmbedder(TrigramEmbedder):
+    """Knows which questions were embedded, which each recall does once, and answers while `open` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions: list[str] = []
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
+        self.questions += texts
+        await self.open.wait()
+        return await super().embed_queries(texts, user_id=user_id)
+
+
 class Talk:
     """The write path from a parsed message to outbox rows, without Telegram."""
 
@@ -131,6 +146,7 @@ class Talk:
         self.limits = {"messages_per_minute": 0, "daily_cost_usd": 0.0} | limits
         self.responder, self.drafts, self.ended = ScriptedResponder(), WatchedDrafts(), Ended()
         self.tg_id = 100
+        self.embedder = WatchedEmbedder()
         self.history_tokens = 6000
         self.group_window = WINDOW
         self.facts: FactRecall | None = None
@@ -144,7 +160,7 @@ class Talk:
         return Intake(self.database, self.clock, self.buffers, config, phrase, self.group_window)
 
     def flow(self) -> TurnFlow:
-        embedder = TrigramEmbedder()
+        embedder = self.embedder
         search = PeopleSearch(self.database, embedder)
         recall = TurnRecall(
             self.database,

@@ -82,6 +82,7 @@ daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimum
 answer-failed = I couldn't answer: something went wrong on my side. Your message is saved; please try again.
 answer-refused = The model declined to answer this. Putting it differently may help; your message is saved.
 model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
+model-silent = The language model takes too long to begin an answer. Your message is saved; please ask again a little later.
 model-denied = The language model is refusing my requests right now, and only the bot's owner can fix that. Your message is saved.
 model-denied-owner = The language model is refusing my requests: the key is wrong or the credit is used up. Check `llm.api_key` and your account with the provider. Your message is saved.
 model-unknown-owner = The language model's server doesn't know the model that is set for me. Check `llm.model`, or the names under `agents`; /status repeats what it said. Your message is saved.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.search.followups import depends_on_preceding
+from internal.language.search.followups import depends_on_preceding, leans_on_dialogue, without_pointers
 from internal.language.search.terms import query_terms
 
 
@@ -30,6 +30,39 @@ from internal.language.search.terms import query_terms
 def test_it_leans_on_what_was_said(question: str) -> None:
     """Pronouns, words that point back, and questions of hardly a word."""
     assert depends_on_preceding(question, len(query_terms(question)))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "а что он сказал потом?",
+        "What did he say about the new contract and the bonus last summer?",
+        "Сколько ей будет лет, когда мы поедем на море в августе?",
+        "Що вони вирішили про ремонт кухні та нові меблі?",
+    ],
+)
+def test_a_model_is_asked_what_it_means(question: str) -> None:
+    """Somebody is meant who was named before, in a question of any length."""
+    assert leans_on_dialogue(question, len(query_terms(question)))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Кто такой Петров и что он делает на работе?",
+        "Remind me to buy milk and bread tomorrow morning",
+        "Що подарувати мамі на день народження?",
+        "I moved to Lviv last week",
+    ],
+)
+def test_no_model_is_asked_what_it_means(question: str) -> None:
+    """It names whom it means, or means nobody."""
+    assert not leans_on_dialogue(question, len(query_terms(question)))
+
+
+def test_words_that_point_back_are_left_out() -> None:
+    """What is left is what the question says itself."""
+    assert without_pointers("а что он купил?").split() == ["что", "купил?"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""The responder's requests of open turns, each built as soon as its message is there and used when its turn begins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+from internal.agents.model import ResponderRequest
+from internal.dialogue.model import Turn
+from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.telemetry.call_cause import caused_by
+
+log = logging.getLogger(__name__)
+
+Lane = tuple[int, str]
+"""A bot and its chat (and topic): turns of one lane are answered one after the other."""
+
+
+class Requests:
+    """Builds each request once for all attempts at the same question, since recall costs time and model calls.
+
+    `prepare` begins it while the turn still collects messages. What it built is used only if nothing that it read has
+    changed since: the messages, the dialogue before them, the user, and the owner's memory.
+    """
+
+    def __init__(self, database: Database, prompts: Prompts, clock: Clock) -> None:
+        self._database, self._prompts, self._clock = database, prompts, clock
+        self._built: dict[Lane, tuple[Question, ResponderRequest]] = {}
+        self._preparing: dict[Lane, asyncio.Task[None]] = {}
+
+    @contextlib.contextmanager
+    def preparing(self, turn: Turn) -> Iterator[None]:
+        """Begins to build the request for the messages that are there, and goes on after the block unless it raises.
+
+        A failure is only logged.
+        """
+        self._cancel(_lane(turn))
+        task = self._preparing[_lane(turn)] = asyncio.create_task(self._prepare(turn), name="prepare")
+        try:
+            yield
+        except BaseException:
+            task.cancel()
+            raise
+
+    async def of(self, question: Question) -> ResponderRequest:
+        """The request for a question: as prepared or as built for an earlier attempt, else built now."""
+        lane = _lane(question.turn)
+        if (preparing := self._preparing.pop(lane, None)) is not None:
+            await asyncio.wait([preparing])
+        built = self._built.get(lane)
+        if built is not None and question.same_as(built[0]):
+            request = replace(built[1], now=self._clock.now())
+        else:
+            request = await self._prompts.request(question)
+        self._built[lane] = (question, request)
+        return request
+
+    def shorten(self, question: Question) -> None:
+        """Leaves out what the model had no room for. Raises ModelContextExceeded if nothing is left to leave out."""
+        built, request = self._built[_lane(question.turn)]
+        self._built[_lane(question.turn)] = (built, shortened(request))
+
+    def last(self, turn: Turn) -> ResponderRequest | None:
+        """The request that the turn's latest attempt sent; None if it sent none."""
+        built = self._built.get(_lane(turn))
+        return None if built is None or built[0].turn.id != turn.id else built[1]
+
+    def drop(self, turn: Turn) -> None:
+        """Forgets what was built for a turn that ended."""
+        self._cancel(_lane(turn))
+        self._built.pop(_lane(turn), None)
+
+    def _cancel(self, lane: Lane) -> None:
+        if (task := self._preparing.pop(lane, None)) is not None:
+            task.cancel()
+
+    async def _prepare(self, turn: Turn) -> None:
+        try:
+            question = await self._database.read(lambda c: read_question(c, turn))
+            if question.text.strip():
+                with caused_by(turn=turn.id):
+                    self._built[_lane(turn)] = (question, await self._prompts.request(question))
+        except Exception:  # border of the preparation: the request is built anew when the turn begins
+            log.exception("request_not_prepared", extra={"turn": turn.id})
+
+
+def _lane(turn: Turn) -> Lane:
+    return turn.bot_id, turn.lane

@@ -1,0 +1,119 @@
+"""Recall begins while a turn still collects messages; what it found is used only if nothing has changed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from support.flows.flow_stage import OWNER, Talk, until
+
+from internal.dialogue.model import Turn
+from internal.errors import ModelSilent
+from internal.flows.forgetting.requests import ask
+from internal.flows.turn.answer import TurnFlow
+from internal.people.service import Sender, from_metadata
+
+
+async def prepared(talk: Talk, text: str) -> Callable[[], Awaitable[None]]:
+    """Says something, and prepares its answer while more may come; what is returned answers."""
+    taken, flow = await talk.say(text), talk.flow()
+    assert taken.turn is not None
+    with flow.preparing(taken.turn):
+        await until(lambda: talk.embedder.questions)
+    return partial(flow.answer, taken.turn)
+
+
+async def test_a_prepared_answer_recalls_once(talk: Talk) -> None:
+    """Nothing happened since, but that time went by."""
+    answer = await prepared(talk, "Who is Petro?")
+    talk.clock.advance(10)
+    await answer()
+    assert talk.embedder.questions == ["Who is Petro?"]
+    [asked] = talk.responder.asked
+    assert asked.now == talk.clock.now()
+
+
+async def test_a_prepared_answer_waits_for_a_slow_recall(talk: Talk) -> None:
+    """What was begun is not begun a second time."""
+    talk.embedder.open.clear()
+    answer = await prepared(talk, "Who is Petro?")
+    talk.clock.advance(10)
+    answering = asyncio.ensure_future(answer())
+    await asyncio.sleep(0)
+    talk.embedder.open.set()
+    await answering
+    assert talk.embedder.questions == ["Who is Petro?"]
+    assert talk.responder.questions == ["Who is Petro?"]
+
+
+async def test_a_message_more_is_recalled_for(talk: Talk) -> None:
+    """Both are answered, and searched for together."""
+    answer = await prepared(talk, "Who is Petro?")
+    await talk.say("The doctor")
+    talk.clock.advance(10)
+    await answer()
+    assert talk.embedder.questions == ["Who is Petro?", "Who is Petro?\nThe doctor"]
+    [asked] = talk.responder.asked
+    assert [line.text for line in asked.dialogue] == ["Who is Petro?", "The doctor"]
+
+
+async def test_an_edit_is_recalled_for(talk: Talk) -> None:
+    """The request that was prepared holds other words."""
+    answer = await prepared(talk, "Who is Petro?")
+    [message] = await talk.messages()
+    await talk.edit(message, "Who is Maria?")
+    await answer()
+    assert talk.responder.questions == ["Who is Maria?"]
+
+
+async def test_somebody_forgotten_meanwhile_is_in_no_prompt(talk: Talk) -> None:
+    """He was found before his owner asked to forget him."""
+    sender = Sender(77, "Petro", None)
+    now = talk.clock.now()
+    petro = await talk.write(lambda c: from_metadata(c, OWNER, sender, seen_at=now, now=now))
+    answer = await prepared(talk, "Who is Petro?")
+    await talk.write(lambda c: ask(c, OWNER, "person", str(petro.id), now=now))
+    await answer()
+    [asked] = talk.responder.asked
+    assert "Petro" not in str((asked.relevant_people, asked.inner_circle, asked.facts))
+
+
+async def waiting(flow: TurnFlow, turn: Turn) -> None:
+    with flow.preparing(turn):
+        await asyncio.Event().wait()
+
+
+async def test_a_cancelled_preparation_is_done_again(talk: Talk) -> None:
+    """It ends with the lane that waited, and nobody waits for it in vain."""
+    taken, flow = await talk.say("Hi"), talk.flow()
+    assert taken.turn is not None
+    talk.embedder.open.clear()
+    lane = asyncio.ensure_future(waiting(flow, taken.turn))
+    await until(lambda: talk.embedder.questions)
+    lane.cancel()
+    await asyncio.wait([lane])
+    talk.embedder.open.set()
+    await flow.answer(taken.turn)
+    assert talk.responder.questions == ["Hi"]
+
+
+async def test_a_model_that_is_silent_is_asked_twice(talk: Talk) -> None:
+    """Then the user is told so, instead of waiting for a third time."""
+    turn = await talk.ask("Hi")
+    talk.responder.always = [ModelSilent()]
+    await talk.flow().answer(turn)
+    assert len(talk.responder.asked) == 2
+    assert await talk.owed() == [
+        "The language model takes too long to begin an answer. Your message is saved; please ask again a little later."
+    ]
+
+
+async def test_prompts_of_a_long_talk_begin_alike(talk: Talk) -> None:
+    """A provider caches what two prompts begin with: the recent dialogue moves on in steps, not with each message."""
+    talk.history_tokens = 1000
+    for n in range(40):
+        await talk.exchange(f"A question number {n} of a talk that goes on", f"The answer number {n}, some words long")
+    begins = [request.dialogue[0].text for request in talk.responder.asked]
+    assert len(set(begins)) <= 8
+    assert all(len(request.dialogue) >= 10 for request in talk.responder.asked[10:])
