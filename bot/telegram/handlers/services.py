@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -13,15 +13,13 @@ from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.flows.archival.archive_now import ArchivedCounts
-from internal.flows.correcting.facts import CorrectedFact
-from internal.flows.tasks.parse import TypedTask
-from internal.flows.turn.as_of import PastAnswer
-from internal.knowledge.model import Fact
+from internal.flows.correcting.facts import FactCorrections
+from internal.flows.tasks.parse import TaskParser
+from internal.flows.turn.as_of import AsOfQuestions
 from internal.language.dates.questions import DatedQuestion
-from internal.recall.index.hits import FactHit, NodeHit
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
-from internal.tasks.model import Schedule
 
 T = TypeVar("T")
 
@@ -44,53 +42,6 @@ class Names(Protocol):
         """
 
 
-class Knowledge(Protocol):
-    """Search over facts, nodes and memories. Raises no model errors: without a model it searches by words and names."""
-
-    @property
-    def threshold(self) -> float:
-        """The cosine from which a text belongs to a question."""
-
-    async def facts(self, user_id: int, query: str, limit: int = 10) -> list[FactHit]:
-        """The current facts that match best, best first."""
-
-    async def nodes(self, user_id: int, query: str, limit: int = 10) -> list[NodeHit]:
-        """The people and things that match best, best first."""
-
-    async def memories(
-        self, user_id: int, query: str, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
-    ) -> list[NodeHit]:
-        """The memories with these labels that match best, best first."""
-
-
-class Past(Protocol):
-    async def answer(
-        self,
-        user_id: int,
-        question: str,
-        as_of: datetime,
-        known_at: datetime | None = None,
-        until: datetime | None = None,
-    ) -> PastAnswer:
-        """The answer from what was true at `as_of`, or at any time in [as_of, until)."""
-
-
-class Corrections(Protocol):
-    async def meant(
-        self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
-    ) -> list[Fact]:
-        """The facts that a sentence may correct: of `cited` it is about, else of `known` it clearly names."""
-
-    async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
-        """The newest version as it stands, and what `restate` would do to it. Raises as `restate`."""
-
-    async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
-        """Replaces a fact's text by the owner's. Raises NotFound, Conflict, and Refused for no text or too much."""
-
-    async def undo(self, user: User, fact_id: str) -> Fact:
-        """Restores what a correction made this version of. Raises NotFound or Conflict."""
-
-
 class Sessions(Protocol):
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
         """Closes the open session now. `command` is the trigger, None = a new one begins. None if there is none."""
@@ -99,14 +50,6 @@ class Sessions(Protocol):
 class Dates(Protocol):
     async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
         """The date and the question of a text, by the user's own clock; None if no date can be read."""
-
-
-class TaskWords(Protocol):
-    async def task(self, text: str, user: User, now: datetime) -> TypedTask:
-        """A task as typed. Raises Refused("no_title" | "too_long")."""
-
-    async def schedule(self, text: str, user: User, now: datetime) -> Schedule | None:
-        """A time as typed; None if none can be read."""
 
 
 class Menu(Protocol):
@@ -125,12 +68,12 @@ class Services:
     export: Export
     names: Names
     menu: Menu
-    knowledge: Knowledge
-    past: Past
+    knowledge: KnowledgeSearch
+    past: AsOfQuestions
     dates: Dates
-    corrections: Corrections
+    corrections: FactCorrections
     sessions: Sessions
-    task_words: TaskWords
+    task_words: TaskParser
     refused: Mapping[str, str] = field(default_factory=dict)
     """What the provider says of each model for which it refuses us."""
 
