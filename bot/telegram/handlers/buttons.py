@@ -4,8 +4,6 @@ Telegram allows 64 bytes: prefixes are short, and where two UUIDs stand beside a
 are written in base 85, in 20 characters each.
 """
 
-from __future__ import annotations
-
 import base64
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
@@ -33,7 +31,7 @@ Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
 """A UUID as text; shortened only inside callback data."""
 
 
-BUTTONS: Final[dict[str, type[Owned]]] = {}
+BUTTONS: Final[dict[str, type["Owned"]]] = {}
 """Every button by its prefix."""
 
 
@@ -152,17 +150,8 @@ class FactsButton(Owned, prefix="G", command="/facts"):
     past: bool = False
 
 
-NEW_MESSAGE = "+"
-"""Place of a fact that is opened in a new message below the one it was opened from."""
-
-NO_WAY_BACK = "-"
-"""Place of a fact or task without a way back."""
-
-SEVERAL_TASKS = "m"
-"""Place of a task in a message about several."""
-
-FROM_REPLY = "w"
-"""Place of a fact that was opened from the sources of a reply."""
+NEW_MESSAGE, NO_WAY_BACK, SEVERAL_TASKS, FROM_REPLY = "+", "-", "m", "w"
+"""Places: in a new message below; without a way back; in a message about several tasks; from the sources of a reply."""
 
 
 class FactButton(Owned, prefix="F", command="/facts"):
@@ -343,8 +332,6 @@ class TasksButton(Owned, prefix="T", command="/tasks"):
 
 
 class TaskTap(StrEnum):
-    """What to do with a task."""
-
     SHOW = "o"
     CONFIRM = "y"
     DONE = "d"

@@ -19,8 +19,8 @@ from internal.access import repository as users
 from internal.flows.views.status import read_status
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
+from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.overview import PeopleFinder
-from internal.recall.prompt.passages import MessageFinder
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -33,7 +33,7 @@ class Graph:
     search: KnowledgeSearch
     finder: PeopleFinder
     intake: EpisodeIntake
-    messages: MessageFinder
+    messages: MessageSearch
 
 
 def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph) -> APIRouter:

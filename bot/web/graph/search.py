@@ -24,7 +24,7 @@ from bot.web.http.owners import Owners, zone_of
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.recall.index.hits import Reasons
-from internal.recall.prompt.passages import MessageFinder
+from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -34,7 +34,7 @@ Found = Sequence[tuple[float, Result]]
 """The results of one owner, best first, each with its fit."""
 
 
-def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageFinder) -> APIRouter:
+def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageSearch) -> APIRouter:
     router = APIRouter(prefix="/graph", tags=["search"], dependencies=KEYED)
     searching = _GraphSearcher(database, search, messages)
 
@@ -50,7 +50,7 @@ def search_router(database: Database, owners: Owners, search: KnowledgeSearch, m
 
 
 class _GraphSearcher:
-    def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageFinder) -> None:
+    def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageSearch) -> None:
         self._database, self._search, self._messages = database, search, messages
 
     async def search(self, groups: Sequence[int], request: GraphSearchRequest) -> list[Result]:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -18,6 +18,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable, Refused
 from internal.flows.tasks.find_reminders import Reminder, find_reminders
+from internal.flows.tasks.handler import PersonFinder, TaskObserver
 from internal.flows.tasks.parse import schedule_in
 from internal.flows.turn.prompt import Question
 from internal.language.tasks.requests import may_request
@@ -25,7 +26,6 @@ from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.mailbox.model import Rendered
 from internal.people import repository as people
-from internal.people.model import Person
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
 from internal.tasks import service
@@ -66,15 +66,6 @@ class GrantedReminder:
 
 RenderReminder = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
 """Renders an opened reminder with its buttons; of a refused one it gets the reason instead of the task."""
-
-
-class PersonFinder(Protocol):
-    async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
-        """For each text, the ids of the people whom it means."""
-
-
-class TaskObserver(Protocol):
-    def tasks_changed(self, outcome: str, count: int = 1) -> None: ...
 
 
 class ReminderRequests:

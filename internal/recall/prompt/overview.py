@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from internal.agents.model import PassageLine
 from internal.people import service as people
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
-from internal.recall.messages.search import MessageHit
+from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.recall.prompt.memories import MemoryRecall
-from internal.recall.prompt.passages import MIN_CHANCE, MessageFinder, best_lines
+from internal.recall.prompt.passages import MIN_CHANCE, best_lines
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.recall.search.query import Query
@@ -61,7 +61,7 @@ class OverviewSearch:
         finder: PeopleFinder,
         knowledge: KnowledgeSearch,
         memories: MemoryRecall,
-        messages: MessageFinder,
+        messages: MessageSearch,
     ) -> None:
         self._database, self._finder, self._knowledge = database, finder, knowledge
         self._memories, self._messages = memories, messages

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from sqlalchemy import Connection
 
@@ -21,7 +21,7 @@ from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall.index import stored_items
 from internal.recall.index.ranking import Candidate as ItemCandidate
-from internal.recall.messages.search import MessageHit
+from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.recall.prompt.rank import Candidate, Selection, says_more
 from internal.recall.search import calibration, passage_repository
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -58,27 +58,6 @@ _LINE_TOKENS: Final = 14
 _TOKEN: Final = re.compile(r"\w+")
 _STEM: Final = (3, 5)
 """Least and most letters by which two words are compared, whatever their endings."""
-
-
-class MessageFinder(Protocol):
-    """Search of messages. Raises no model's error."""
-
-    async def search(
-        self,
-        user_id: int,
-        asked: Query,
-        limit: int = 10,
-        *,
-        before_seq: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> list[MessageHit]:
-        """The messages that best answer a question, best first: those before a `seq`, sent in [since, until)."""
-
-    async def likely(
-        self, user_id: int, asked: Query, limit: int = 10, *, before_seq: int | None = None
-    ) -> Work[list[MessageHit]]:
-        """As `search`, from memory only: returns a function that reads the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +123,7 @@ class SourceMessage:
 class PassageRecall:
     """Recalls passages for prompts. Never raises a model's error."""
 
-    def __init__(self, messages: MessageFinder, knowledge: KnowledgeSearch) -> None:
+    def __init__(self, messages: MessageSearch, knowledge: KnowledgeSearch) -> None:
         self._messages, self._knowledge = messages, knowledge
 
     @property
