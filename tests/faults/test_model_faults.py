@@ -417,7 +417,7 @@ async def recalling(stage: Stage, case: Recalling, stranger: int) -> tuple[str, 
     await stage.ask(user, f"Boris, Nina and Tomas came. {marker}")
     await stage.until_rows(VECTORS_OF_PEOPLE + " HAVING count(*) = 3", user)
     before = len(stage.asked(case.model, marker))
-    said = await stage.ask(user, f"Boris, Nina or Tomas, who plays chess? {marker}")
+    said = await stage.ask(user, f"Which of them plays chess? {marker}")
     prompt = stage.asked(RESPONDER, marker)[-1].text
     block = re.search(r"<relevant_people>\n(.*?)\n</relevant_people>", prompt, re.DOTALL)
     names = re.findall(r"\[Person:\d+\] (\w+)", block[1] if block else "")
