@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,39 +33,65 @@ class Nothing:
 
 
 class GrowingList:
-    """A list that shows its first rows, and more on demand."""
+    """A list that shows its first rows, and more on demand.
 
-    def __init__(self, context: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
-        self._context, self._fetch, self._row, self._nothing = context, fetch, row, nothing
+    `keeps`: a row that comes again unchanged stays the element it was, so that one who reads in it, or is about to
+    press a button in it, is not disturbed.
+    """
+
+    def __init__(
+        self, context: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing, *, keeps: bool = False
+    ) -> None:
+        self._context, self._fetch, self._row, self._nothing, self._keeps = context, fetch, row, nothing, keeps
         self._shown = 0
+        self._drawn: dict[str, ui.element] = {}
         self._empty = ui.element("div")
         self._list = ui.element("ul").classes("rows")
         self._more = ui.button(context.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
         self._more.classes("button")
 
-    async def show(self, fetch: Fetch | None = None) -> int:
-        """Shows the list from its beginning, from `fetch` if given. Returns the number of all rows. Raises Trouble."""
-        self._fetch = fetch or self._fetch
-        rows, count = await self._fetch(0)
-        self._shown = 0
-        self._list.clear()
+    async def show(self, fetch: Fetch | None = None) -> int | None:
+        """Shows the list from its beginning, from `fetch` if given. Returns the number of all rows. Raises Trouble.
+
+        None: another `fetch` was given meanwhile, and its rows are shown.
+        """
+        self._fetch = asked = fetch or self._fetch
+        rows, count = await asked(0)
+        if asked is not self._fetch:
+            return None
         self._empty.clear()
         if not rows:
             with self._empty:
                 empty(self._nothing.icon, self._context.say(self._nothing.title), self._context.say(self._nothing.text))
         self._list.set_visibility(bool(rows))
-        self._add(rows, count)
+        if not self._keeps:
+            self._list.clear()
+            self._drawn = {}
+        before, self._drawn, self._shown = self._drawn, {}, 0
+        self._add(rows, count, before)
+        for gone in self._list.default_slot.children[self._shown :]:
+            gone.delete()
         return count
 
     async def _earlier(self) -> None:
+        asked, shown = self._fetch, self._shown
         with trouble_notice(self._context):
-            self._add(*await self._fetch(self._shown))
+            rows, count = await asked(shown)
+            if asked is self._fetch and shown == self._shown:  # it was pressed once, and nothing else meanwhile
+                self._add(rows, count, {})
 
-    def _add(self, rows: list[Json], count: int) -> None:
-        with self._list:
-            for row in rows:
-                self._row(row)
-        self._shown += len(rows)
+    def _add(self, rows: list[Json], count: int, before: dict[str, ui.element]) -> None:
+        for row in rows:
+            key = json.dumps(row, sort_keys=True)
+            drawn = before.pop(key, None)
+            if drawn is None:
+                with self._list:
+                    self._row(row)
+                drawn = self._list.default_slot.children[-1]
+            if self._list.default_slot.children[self._shown] is not drawn:
+                drawn.move(target_index=self._shown)
+            self._drawn[key] = drawn
+            self._shown += 1
         self._more.set_visibility(bool(rows) and self._shown < count)
 
 

@@ -44,11 +44,10 @@ class _Facts:
             )
         self._lead = words("p", "", "lead").props("role=status")
         with card(classes="list-card"):
-            self._list = GrowingList(context, self._listed, self._row, _NOTHING)
+            self._list = GrowingList(context, self._listed, self._row, _NOTHING, keeps=True)
 
     async def show(self, which: str) -> None:
-        count = await self._list.show(partial(self._listed, which=which))
-        self._lead.set_text(self._context.say("facts-count", count=count))
+        self._tell("facts-count", await self._list.show(partial(self._listed, which=which)))
 
     async def _search(self) -> None:
         query = (self._asked.value or "").strip()
@@ -56,8 +55,11 @@ class _Facts:
             if not query:
                 await self.show(self._which.chosen)
                 return
-            count = await self._list.show(partial(self._found, query))
-            self._lead.set_text(self._context.say("facts-found", count=count))
+            self._tell("facts-found", await self._list.show(partial(self._found, query)))
+
+    def _tell(self, phrase: str, count: int | None) -> None:
+        if count is not None:
+            self._lead.set_text(self._context.say(phrase, count=count))
 
     async def _listed(self, offset: int, which: str = "current") -> tuple[list[Json], int]:
         query = {"user_id": self._context.user_id, "which": which, "limit": AT_ONCE, "offset": offset}

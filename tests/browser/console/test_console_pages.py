@@ -37,16 +37,23 @@ async def clara(house: House) -> None:
 
 
 async def test_a_fact_shows_its_receipt_and_is_corrected_with_a_reason(open_page: OpenPage) -> None:
-    """Search finds it, the receipt quotes the line, and the history tells the correction and why."""
+    """Search finds it, the receipt quotes the line, and the history tells the correction and why.
+
+    A fact that is open stays so while another search lays the list anew: nobody's click goes into a row that is gone.
+    """
     opened = await open_page("/facts", owner=CLARA)
     page = opened.page
     await expect(page.get_by_text(HOSTILE).first).to_be_visible()
     await page.keyboard.press("/")
     await page.keyboard.type("penicillin")
     await expect(page.get_by_role("status").first).to_contain_text("found")
-    fact = page.locator("details.fact").first
+    fact = page.locator("details.fact").filter(has_text="penicillin")
     await fact.locator("summary").click()
-    await expect(fact.locator("blockquote")).to_have_text("Clara is allergic to penicillin")
+    quoted = fact.locator("blockquote")
+    await expect(quoted).to_have_text("Clara is allergic to penicillin")
+    await page.get_by_label("Search").fill("who mentors Marek?")
+    await expect(page.locator("details.fact").first).to_contain_text("mentors")
+    assert await quoted.is_visible()
     await fact.get_by_role("button", name="Correct").click()
     await page.get_by_label("What is true").fill("Clara tolerates penicillin after all")
     await page.get_by_label("Why (saved with the fact)").fill("tested in October")
