@@ -1,14 +1,21 @@
-"""What is said where a list is empty: that nothing is known, or that it is still being read."""
+"""What is said where a list is empty: that nothing is known, or that what was said is still to be read."""
 
 from __future__ import annotations
 
-from bot.telegram.handlers.services import Services
+from sqlalchemy import Connection
+
 from bot.telegram.i18n import phrase
 from internal.access.model import User
-from internal.flows.views.status import reading
+from internal.flows.views.status import unread
 
 
-async def nothing_yet(user: User, services: Services, text: str) -> str:
-    """The text of an empty list; while the conversation is being read, that it is."""
-    busy = await services.read(lambda c: reading(c, user.user_id))
-    return phrase(user.lang, "still-reading") if busy else text
+def nothing_yet(connection: Connection, user: User, text: str) -> str:
+    """The text of an empty list, and that something is not read yet. Called in the read that finds the list empty, or
+    what is archived in between would be in neither.
+    """
+    match unread(connection, user.user_id):
+        case "reading":
+            return phrase(user.lang, "still-reading")
+        case "waiting":
+            return f"{text}\n\n{phrase(user.lang, 'not-read-yet')}"
+    return text

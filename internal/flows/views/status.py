@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import Connection
 
 from internal.access import service as access
+from internal.agents.archivist.offline.bio_quotes import asks
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import own_words
+from internal.flows.visibility.messages import messages_shown
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.language.text.spelling import sentences
 from internal.mailbox import repository as mailbox
 from internal.people import repository as people
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import RunState
-from internal.storage.erasure.forgettings import Forgetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
     """`spent_usd` is since the owner's midnight. Raises NotFound for an unknown owner."""
     asked = everything_asked(connection, user_id)
     return Status(
-        buffered=_unpublished(connection, user_id, asked),
+        buffered=_unpublished(connection, user_id),
         # Nothing is published while everything is being forgotten, so every run is of what goes.
         waiting=runs.unfinished(connection, user_id) if asked is None else 0,
         dead=runs.counts(connection, user_id).get(RunState.DEAD, 0) if asked is None else 0,
@@ -48,17 +50,18 @@ def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
     )
 
 
-def reading(connection: Connection, user_id: int) -> bool:
-    """Whether something that was said is still being read: then it is too early to say that nothing is known."""
-    return everything_asked(connection, user_id) is None and runs.unfinished(connection, user_id) > 0
+def unread(connection: Connection, user_id: int) -> Literal["reading", "waiting"] | None:
+    """Whether what was said is still being read or waits for it: then it is too early to say that nothing is known."""
+    if everything_asked(connection, user_id) is None and runs.unfinished(connection, user_id):
+        return "reading"
+    return "waiting" if _unpublished(connection, user_id) else None
 
 
-def _unpublished(connection: Connection, user_id: int, asked: Forgetting | None) -> int:
-    said = own_words(dialogue.waiting(connection, user_id))
-    telling = [message for message in said if not _only_asks(message.content)]
-    return sum(asked is None or message.timestamp > asked.created_at for message in telling)
+def _unpublished(connection: Connection, user_id: int) -> int:
+    said = messages_shown(connection, user_id, own_words(dialogue.waiting(connection, user_id)))
+    return sum(not _only_asks(message.content) for message in said)
 
 
 def _only_asks(text: str) -> bool:
-    asked = [text[start:end].strip() for start, end in sentences(text)]
-    return bool(asked) and all(one.endswith("?") for one in asked)
+    asked = [text[start:end] for start, end in sentences(text)]
+    return bool(asked) and all(map(asks, asked))

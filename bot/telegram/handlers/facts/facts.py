@@ -116,21 +116,19 @@ async def facts_page(
     user: User, services: Services, about: Subject, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
     """A page of the facts about a person or thing, with its buttons."""
-    found = await _page(user, services, about.node_id, page, past=past)
-    text = _title(user, about, found.count, past=past)
-    if not found.count and not past:
-        text = await nothing_yet(user, services, text)
+    found, text = await _page(user, services, about, page, past=past)
     if found.facts:
         first = found.number * PAGE + 1
         text = f"{text}\n\n{numbered(fact_lines(user, found.facts), first)}"
     return text, _page_rows(user, about.node_id, found, past=past)
 
 
-async def _page(user: User, services: Services, node_id: str, page: int, *, past: bool) -> _Page:
-    user_id, now = user.user_id, services.clock.now()
+async def _page(user: User, services: Services, about: Subject, page: int, *, past: bool) -> tuple[_Page, str]:
+    """The page and its title."""
+    user_id, node_id, now = user.user_id, about.node_id, services.clock.now()
     wanted, others = FactFilter(node_id=node_id, ended=past), FactFilter(node_id=node_id, ended=not past)
 
-    def work(connection: Connection) -> _Page:
+    def work(connection: Connection) -> tuple[_Page, str]:
         count = knowledge.count_facts(connection, user_id, wanted, now=now)
         here = clamp(page, count)
         # They are stored in the order in which they began; the latest should be on top.
@@ -139,7 +137,10 @@ async def _page(user: User, services: Services, node_id: str, page: int, *, past
         shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
         other = knowledge.count_facts(connection, user_id, others, now=now)
         questions = len(knowledge.open_contradictions(connection, user_id))
-        return _Page(shown[::-1], count, other, questions, here, entities.is_thing(connection, user_id, node_id))
+        title = _title(user, about, count, past=past)
+        title = title if count or past else nothing_yet(connection, user, title)
+        found = _Page(shown[::-1], count, other, questions, here, entities.is_thing(connection, user_id, node_id))
+        return found, title
 
     return await services.read(work)
 

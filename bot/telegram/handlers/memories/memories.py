@@ -102,10 +102,13 @@ async def _found(user: User, services: Services, kind: Kind, words: str) -> tupl
 async def _listing(
     user: User, services: Services, kind: Kind, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
-    found = await services.read(lambda c: _page(c, user.user_id, kind, page, past=past))
-    if not found.count:
-        text = await nothing_yet(user, services, phrase(user.lang, f"memories-none-{kind.command}"))
-    else:
+    def work(connection: Connection) -> tuple[_Page, str]:
+        found = _page(connection, user.user_id, kind, page, past=past)
+        none = phrase(user.lang, f"memories-none-{kind.command}")
+        return found, "" if found.count else nothing_yet(connection, user, none)
+
+    found, text = await services.read(work)
+    if found.count:
         title = phrase(user.lang, f"memories-title-{kind.command}{'-past' if past else ''}", count=found.count)
         lines = [memory_line(user, one) for one in found.nodes]
         text = f"{title}\n\n{numbered(lines, found.number * PAGE + 1)}"

@@ -33,19 +33,19 @@ async def page_pressed(query: CallbackQuery, callback_data: PeopleButton, chat: 
 
 
 async def _overview(user: User, services: Services) -> tuple[str, Rows]:
-    def work(connection: Connection) -> tuple[dict[Circle, int], int]:
+    def work(connection: Connection) -> tuple[dict[Circle, int], int, str]:
         counts = repository.counts(connection, user.user_id)
-        return counts, len(suggestion_repository.pending(connection, user.user_id))
+        total, questions = sum(counts.values()), len(suggestion_repository.pending(connection, user.user_id))
+        if total:
+            return counts, questions, phrase(user.lang, "people-overview", count=total)
+        return counts, questions, nothing_yet(connection, user, phrase(user.lang, "people-none"))
 
-    counts, questions = await services.read(work)
+    counts, questions, text = await services.read(work)
     rows = [[_circle_button(user, circle, count)] for circle, count in counts.items() if count]
     if questions:
-        text = label(user.lang, "people-suggestions-button", count=questions)
-        rows.append([button(text, SuggestionsButton(owner=user.user_id))])
-    total = sum(counts.values())
-    if not total:
-        return await nothing_yet(user, services, phrase(user.lang, "people-none")), rows
-    return phrase(user.lang, "people-overview", count=total), rows
+        ask = label(user.lang, "people-suggestions-button", count=questions)
+        rows.append([button(ask, SuggestionsButton(owner=user.user_id))])
+    return text, rows
 
 
 def _circle_button(user: User, circle: Circle, count: int) -> tuple[str, str]:

@@ -10,6 +10,7 @@ archive-reread = Rereading the messages you edited: { $count }.
 archive-unpaid = Waiting until my daily budget allows it: { $count }. /status shows how much is spent.
 archive-running = There's nothing new, but I'm still going through what you said before.
 still-reading = I'm still going through our conversation. Look again in a moment.
+not-read-yet = You've told me things that I haven't gone through yet: I do it when our conversation pauses, /archive does it now.
 archive-answering = I'm still answering your last message; I'll go through it together with my answer.
 archive-dead = I couldn't go through part of our conversation. /status says more, and /archive tries again.
 archive-denied = The language model's server refuses my requests, so I can't go through our conversations for now. Nothing is lost: it goes on by itself once the settings are right. /status says more.

@@ -63,6 +63,30 @@ async def test_nobody_is_told_too_early_that_nothing_is_known(world: World, lang
     assert only(await world.send(command, 2)).text != text(lang, "still-reading")
 
 
+MERELY_ASKED = {
+    "en": ("Where does Petrov work", "Tell me what Petrov does"),
+    "ru": ("Где работает Петров", "Расскажи, чем занят Петров"),
+    "uk": ("Де працює Петренко", "Розкажи, чим зайнятий Петренко"),
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("command", ["/people", "/facts", "/goals"])
+async def test_what_was_told_and_is_not_read_yet_is_no_proof_of_nothing(
+    world: World, lang: Language, command: str
+) -> None:
+    """The empty list says so, and how to have it read now; mere questions, with or without their mark, tell nothing."""
+    await world.admit(2, "Taras", lang)
+    nothing, now = only(await world.send(command, 2)).text, world.clock.now()
+    for question in MERELY_ASKED[lang]:
+        await world.write(lambda c, asked=question: dialogue.add(c, 2, "user", asked, now=now))  # type: ignore[misc]
+    assert only(await world.send(command, 2)).text == nothing
+    assert text(lang, "status-buffered", count=0) in only(await world.send("/status", 2)).text
+    await world.write(lambda c: dialogue.add(c, 2, "user", "Петров", now=now))
+    assert only(await world.send(command, 2)).text == f"{nothing}\n\n{text(lang, 'not-read-yet')}"
+    assert text(lang, "status-buffered", count=1) in only(await world.send("/status", 2)).text
+
+
 @pytest.mark.parametrize("state", ["due", "dead"])
 async def test_status_does_not_call_done_what_is_not(world: World, state: str) -> None:
     """With nothing in the buffer a run that waits or was given up is told alone, without "the whole conversation"."""
@@ -229,8 +253,10 @@ async def test_messages_about_a_person_are_offered_too(world: World, lang: Langu
     assert done.text.endswith(text(lang, "forget-person-messages-done", count=2))
     assert await world.known(peter.id, 2) is None
     assert await world.write(lambda c: messages_to_forget(c, 2)) == {first, second}
+    assert text(lang, "status-buffered", count=1) in only(await world.send("/status", 2)).text
     await world.press(done.buttons[label(lang, "forget-button-undo")], 2)
     assert await world.write(lambda c: messages_to_forget(c, 2)) == set()
+    assert text(lang, "status-buffered", count=3) in only(await world.send("/status", 2)).text
     await world.press(asked.buttons[label(lang, "forget-button-yes")], 2)
     assert await world.write(lambda c: messages_to_forget(c, 2)) == set()
 

@@ -798,7 +798,7 @@ async def test_a_correction_moves_the_other_end(world: World, life: Life, known:
     assert done.text.startswith(text("correct-done"))
     fact = await life.current("Петров работает в Ромашке")
     assert fact.target_name == made
-    assert only(await world.send("/facts ACME")).text == text("facts-none", name="ACME")
+    assert only(await world.send("/facts ACME")).text.startswith(text("facts-none", name="ACME"))
     assert "Петров работает в Ромашке" in only(await world.send("/facts Ромашка")).text
     chain = await world.read(lambda c: knowledge.citation_chain(c, 1, fact.target))
     assert len(chain) == 1
