@@ -67,14 +67,14 @@ async def test_a_dialogue_becomes_people_and_the_next_question_carries_them(tmp_
         await people.say(user, follow_up)
         answer = await people.wait_for_message(user, lambda m: m["text"] == "Second answer.")
         assert answer["entities"][0]["type"] == "bold"
-        system, context = bot.model.asked(RESPONDER)[1].messages[:2]
+        system, *talk = bot.model.asked(RESPONDER)[1].messages
         sister_id = next(one["id"] for one in listed if one["display_name"] == sister)
         colleague_id = next(one["id"] for one in listed if one["display_name"] == colleague)
         assert system["role"] == "system"
         inner = f"<inner_circle>\n[Person:{sister_id}] {sister} | Family | 1 mentions | Sister.\n</inner_circle>"
         relevant = f"[Person:{colleague_id}] {colleague} | Work_Outer | 1 mentions | Project X."
         assert inner in system["content"]
-        assert f"<relevant_people>\n{relevant}\n</relevant_people>" in context["content"]
+        assert f"<relevant_people>\n{relevant}\n</relevant_people>" in "".join(one["content"] for one in talk)
 
         metrics = await bot.metrics()
         assert f'laplaced_people_extracted_total{{op_type="Added",user_id="{user}"}} 2.0' in metrics
