@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
+from zoneinfo import ZoneInfo
 
 from internal.access.model import User
 from internal.language.dates.precision import DatePrecision
@@ -15,6 +16,7 @@ from internal.memory.model import KnownMemory
 from internal.notifications.model import Notification
 from internal.people.model import Person
 from internal.snapshots.model import EMPTY, Snapshot
+from internal.tasks.model import Task
 
 Language = Literal["ru", "uk", "en"]
 
@@ -252,7 +254,8 @@ class ResponderRequest:
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
-    earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks.
+    earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks, `tasks` are
+    the open ones that are due soon.
     """
 
     owner: OwnerProfile
@@ -269,6 +272,7 @@ class ResponderRequest:
     lessons: Sequence[str] = ()
     passages: Sequence[RecalledPassage] = ()
     snapshot: Snapshot = EMPTY
+    tasks: Sequence[KnownTask] = ()
 
 
 class Responder(Protocol):
@@ -351,7 +355,7 @@ class ContextManager(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """An open or proposed task as the task manager is shown it, under the `handle` "T1".
+    """An open or proposed task as agents are shown it, under the `handle` "T1".
 
     `due` is aware, in the owner's zone, a day's midnight where `whole_day`; `recurrence` is an RRULE.
     """
@@ -363,6 +367,13 @@ class KnownTask:
     due: datetime | None = None
     whole_day: bool = False
     recurrence: str | None = None
+
+    @classmethod
+    def of(cls, number: int, task: Task, tz: str) -> KnownTask:
+        """The task as the `number`th shown to an agent, its time in the owner's zone."""
+        due = task.when.astimezone(ZoneInfo(tz)) if task.when else None
+        whole_day = task.whole_day and task.next_at is None
+        return cls(f"T{number}", task.id, task.title, task.state.value, due, whole_day, task.recurrence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,13 @@ def pending(connection: Connection, user_id: int) -> list[Task]:
     return [_task(row) for row in connection.execute(query.order_by(*_BY_TIME))]
 
 
+def coming(connection: Connection, user_id: int, until: datetime, limit: int) -> list[Task]:
+    """Open tasks with a time up to this one, overdue ones too, the earliest first."""
+    ours = (tasks.c.user_id == user_id, tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
+    query = select(tasks).where(*ours, func.coalesce(tasks.c.next_at, tasks.c.due_at) <= until)
+    return [_task(row) for row in connection.execute(query.order_by(*_BY_TIME).limit(limit))]
+
+
 def listing(
     connection: Connection,
     user_id: int,

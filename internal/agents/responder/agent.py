@@ -17,7 +17,7 @@ from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
-from internal.agents.responder.snapshot import snapshot_block
+from internal.agents.responder.snapshot import snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
@@ -68,6 +68,7 @@ class ModelResponder:
         """
         context = joined(
             snapshot_block(request.snapshot, request.owner.timezone),
+            tasks_block(request.tasks),
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),

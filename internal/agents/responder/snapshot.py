@@ -1,10 +1,12 @@
-"""The `<context_snapshot>` block of the responder's prompt."""
+"""The blocks `<context_snapshot>` and `<tasks>` of the responder's prompt: what is so whatever the owner asks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from internal.agents.model import KnownTask
 from internal.agents.prompts import block
 from internal.language.text.block_tags import escape
 from internal.snapshots.model import PARTS, Item, Part, Snapshot
@@ -22,6 +24,16 @@ def snapshot_block(snapshot: Snapshot, timezone: str) -> str:
         "context_snapshot",
         [_line(_CALLED[part], item, zone, snapshot.by_rules) for part in PARTS for item in snapshot.part(part)],
     )
+
+
+def tasks_block(tasks: Sequence[KnownTask]) -> str:
+    """`<tasks>` with one open task a line, as `[T1] text | 2026-02-07 14:00`, in the owner's zone."""
+    return block("tasks", [_task(task) for task in tasks])
+
+
+def _task(task: KnownTask) -> str:
+    due = "" if task.due is None else f"{task.due:%Y-%m-%d}" if task.whole_day else f"{task.due:%Y-%m-%d %H:%M}"
+    return f"[{task.handle}] {escape(task.title)} | {due}"
 
 
 def _line(called: str, item: Item, zone: ZoneInfo, quoted: bool) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -101,7 +100,7 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         request = TaskManagerRequest(
             owner=OwnerProfile.of(user),
             transcript=[line.shown for line in lines],
-            tasks=[_known_task(number, task, user.tz) for number, task in enumerate(pending[:SHOWN], start=1)],
+            tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(pending[:SHOWN], start=1)],
         )
         shown = {"messages": revs(lines), "tasks": {task.handle: task.task_id for task in request.tasks}}
         return Prepared(TaskInput(request, lines, user), shown, None if owner_speaks(lines) else _NOTHING)
@@ -152,9 +151,3 @@ def comparable_tasks(connection: Connection, user_id: int, lines: Sequence[Slice
     ids = [line.message_id for line in lines if line.message_id is not None]
     by_id = {task.id: task for task in tasks.of_lines(connection, user_id, ids)}
     return list((by_id | {task.id: task for task in tasks.pending(connection, user_id)}).values())
-
-
-def _known_task(number: int, task: Task, tz: str) -> KnownTask:
-    due = task.when.astimezone(ZoneInfo(tz)) if task.when else None
-    whole_day = task.whole_day and task.next_at is None
-    return KnownTask(f"T{number}", task.id, task.title, task.state.value, due, whole_day, task.recurrence)

@@ -181,7 +181,7 @@ class TurnFlow:
         now = self._clock.now()
 
         def work(connection: Connection) -> Question | None:
-            question = freeze(connection, turn)
+            question = freeze(connection, turn, now)
             if question is not None:
                 payload = {"attempt": question.turn.attempts, "messages": len(question.asked)}
                 _append_event(connection, "agent_activity_start", turn, now, payload)

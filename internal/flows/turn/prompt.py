@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.agents.model import DialogueLine, KnownTask, OwnerProfile, ResponderRequest, TranscriptLine
 from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
@@ -31,6 +31,8 @@ from internal.recall.prompt.context import TurnRecall
 from internal.scheduling.clock import Clock
 from internal.snapshots.model import EMPTY, Snapshot
 from internal.storage.owner_counters import memory_version
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task
 
 HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
@@ -40,6 +42,10 @@ UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker",
 
 LONGEST = 4096
 """Most characters shown of what the question answers: "translate this" needs all of it."""
+
+SOON = timedelta(days=7)
+MOST_TASKS = 20
+"""Open tasks that every prompt shows: due within SOON or overdue."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -56,6 +62,7 @@ class Question:
     rev: int
     snapshot: Snapshot = EMPTY
     memory: tuple[int, int] = (0, 0)
+    tasks: tuple[Task, ...] = ()
 
     @property
     def text(self) -> str:
@@ -66,20 +73,21 @@ class Question:
         return replace(self, turn=other.turn) == other
 
 
-def freeze(connection: Connection, turn: Turn) -> Question | None:
+def freeze(connection: Connection, turn: Turn, now: datetime) -> Question | None:
     """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over."""
     started = turns.start(connection, turn)
-    return None if started is None else read_question(connection, started)
+    return None if started is None else read_question(connection, started, now)
 
 
-def read_question(connection: Connection, turn: Turn) -> Question:
+def read_question(connection: Connection, turn: Turn, now: datetime) -> Question:
     """The inputs of a turn as they are now."""
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
     earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
     user = users.get(connection, turn.user_id)
     snapshot = shown_snapshot(connection, turn.user_id)
     rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=TERMS_CHANGE)
-    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory)
+    soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
+    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon))
 
 
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
@@ -128,6 +136,7 @@ class Prompts:
             passages=await self._unspoken.passages(user.user_id, recalled.passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
+            tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:

@@ -81,7 +81,7 @@ class Requests:
 
     async def _prepare(self, turn: Turn) -> None:
         try:
-            question = await self._database.read(lambda c: read_question(c, turn))
+            question = await self._database.read(lambda c: read_question(c, turn, self._clock.now()))
             if question.text.strip():
                 with caused_by(turn=turn.id):
                     self._built[_lane(turn)] = (question, await self._prompts.request(question))

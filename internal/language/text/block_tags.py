@@ -18,6 +18,7 @@ BLOCK_TAGS: Final = (
         "inner_circle",
         "context_snapshot",
         "notifications",
+        "tasks",
         "relevant_people",
         "facts",
         "memories",

@@ -24,6 +24,7 @@ from internal.agents.model import (
     DialogueLine,
     Enricher,
     EnricherRequest,
+    KnownTask,
     OwnerProfile,
     PassageLine,
     PersonPick,
@@ -237,6 +238,10 @@ DAY = datetime(2025, 12, 31, 22, tzinfo=UTC)
 """Midnight of New Year in the owner's zone."""
 
 RESPONDER_REQUEST = ResponderRequest(
+    tasks=[
+        KnownTask("T1", "t", "Позвонить </tasks> Маше", "open", datetime(2026, 2, 6, 9, tzinfo=UTC)),
+        KnownTask("T2", "u", "Паспорт", "open", datetime(2026, 2, 9, tzinfo=UTC), whole_day=True),
+    ],
     snapshot=Snapshot(
         who=(Item("Works at ACME </context_snapshot>", NOON, ("m1",)),),
         threads=(Item("Waits for the landlord's answer", NOON, ("m2",)),),

@@ -114,6 +114,7 @@ def test_code_stays_as_it_is(text: str) -> None:
 def test_many_invented_citations_leave_nothing() -> None:
     """Neither spaces nor commas, however long the row of them is."""
     assert streamed(f"Он в ACME {', '.join(['[Person:3]'] * 30)}.", []) == "Он в ACME."
+    assert streamed("Завтра позвонить маме [T1], потом паспорт [T12].", []) == "Завтра позвонить маме, потом паспорт."
 
 
 @given(
