@@ -54,6 +54,7 @@ UNKNOWN = 4
 """Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
 
 AND = re.compile(r"\s*(?:,|,?\s(?:и|й|і|та|and|&))\s+")
+LONGEST_AND = 10
 PRONOUNS: dict[str, Gender | None] = {
     **dict.fromkeys(words("his его його"), "masc"),
     **dict.fromkeys(words("her её ее її"), "femn"),

@@ -71,7 +71,8 @@ class _MentionFinder:
 
     def _goes_on(self, mention: NameMention) -> bool:
         """Whether a name goes on with the list of the one before: мои дети Миша и Даша."""
-        return marks.AND.fullmatch(self._text[self._found[-1].end : mention.start]) is not None
+        between = self._text[self._found[-1].end : mention.start]
+        return len(between) <= marks.LONGEST_AND and marks.AND.fullmatch(between) is not None
 
     def _spans(self) -> list[Span]:
         found: list[Span] = []

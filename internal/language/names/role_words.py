@@ -35,6 +35,8 @@ _THEIRS = words("his her their its your his его её ее их его тво�
 _HAS = words("has have had")
 _SET_OFF = {",", ":", "—", "–", "-"}
 _LOOK_BACK = 6
+_LONGEST_CHAIN = 4
+"""Relations of a chain that are followed; nobody says more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _stated(
     """The relation of the role word at this position, with its chain."""
     chain = [position]
     of = _owner(text_tokens, position, span, text, spans) or _possessor(text_tokens, position, text, spans)
-    while isinstance(of, int) and of not in chain:
+    while isinstance(of, int) and of not in chain and len(chain) < _LONGEST_CHAIN:
         chain.append(of)
         of = _owner(text_tokens, of, span, text, spans)
     head, *owners = (_former_or_present(_meanings(text_tokens[place])[0], text_tokens, place) for place in chain)
@@ -150,16 +152,18 @@ def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[Span])
 
 def _head(text_tokens: Sequence[Token], position: int) -> int:
     """The role that a phrase ending with the role at `position` is about: дети моей сестры are children."""
-    role, place = text_tokens[position], position - 1
-    while place >= 0 and text_tokens[place].key in MY and text_tokens[place + 1].joined:
-        place -= 1
-    if role.latin:
-        place = place - 1 if place > 0 and text_tokens[place].key == "of" else -1
-    elif "gent" not in _word_cases(role):
-        return position
-    if place < 0 or not text_tokens[place + 1].joined or not _meanings(text_tokens[place]):
-        return position
-    return _head(text_tokens, place)
+    for _ in range(_LONGEST_CHAIN):
+        role, place = text_tokens[position], position - 1
+        while place >= max(0, position - _LOOK_BACK) and text_tokens[place].key in MY and text_tokens[place + 1].joined:
+            place -= 1
+        if role.latin:
+            place = place - 1 if place > 0 and text_tokens[place].key == "of" else -1
+        elif "gent" not in _word_cases(role):
+            break
+        if place < 0 or not text_tokens[place + 1].joined or not _meanings(text_tokens[place]):
+            break
+        position = place
+    return position
 
 
 def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:

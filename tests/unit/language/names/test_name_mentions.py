@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,6 +129,17 @@ def test_the_role_is_told_with_the_name() -> None:
         ("Rose", "aunt"),
         ("Tom", None),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["сестры " * 3_000 + "Миша", "my sister's " * 2_000 + "Mike", "My kids Tom" + " " * 5_000 + "and Mike. " * 30],
+)
+def test_endless_chains_are_read_to_their_end(text: str) -> None:
+    """A message that a machine made of one relation costs no more than any other, and stops nobody."""
+    began = time.process_time()
+    assert find_people(text, "ru")
+    assert time.process_time() - began < 1
 
 
 def test_letters_without_a_name_are_no_words() -> None:
