@@ -99,9 +99,9 @@ bench: $(VENV)/.installed-test
 scale: $(VENV)/.installed-test
 	@PYTHONPATH=tests $(BIN)/python benchmarks/scale.py $(ARGS)
 
-# LOCOMO= is a folder of development conversations; without it ../shared/data/locomo, if there is one.
+# LOCOMO= and BEAM= are folders of development conversations; without them those in ../shared/data, if there are any.
 recall: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/recall_quality.py $(if $(LOCOMO),--development $(LOCOMO)) $(ARGS)
+	$(BIN)/python benchmarks/recall_quality.py $(if $(LOCOMO),--development $(LOCOMO)) $(if $(BEAM),--with-bot $(BEAM)) $(ARGS)
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian

@@ -1,11 +1,12 @@
 """Quality of recall: writes docs/recall.md and its plot (`make recall`).
 
-    python benchmarks/recall_quality.py [--development FOLDER] [--vectors FOLDER] [--timings FILE]
+    python benchmarks/recall_quality.py [--development FOLDER] [--with-bot FOLDER] [--vectors FOLDER] [--timings FILE]
         [--out docs/recall.md]
 
-FOLDER of --development holds conversations in the form of LoCoMo, one or several a file; without it, and without
-`../shared/data/locomo`, only our own conversations are measured. Vectors are kept between runs, outside the repository:
-the first run makes some ten thousand, a tenth of a second each. --timings is a JSON list of objects, a row each.
+FOLDER of --development and of --with-bot holds conversations in the form of LoCoMo, one or several a file; without
+them, and without `../shared/data/locomo` and `beam`, only our own conversations are measured. Vectors are kept between
+runs, outside the repository: the first run makes some twenty thousand, a tenth of a second each. --timings is a JSON
+list of objects, a row each.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shared.plots import Panel, svg
@@ -28,10 +29,11 @@ from internal.evaluation import locomo, training
 from internal.evaluation.scores import DEPTH, RankedQuestion, recall
 from internal.evaluation.training import Sample, ScoredSample, cross_validate
 from internal.llm.offline.embedder import OfflineEmbedder
+from internal.recall.messages.ranking import shipped_rankings
 
 ROOT = Path(__file__).parent.parent
 OWN = ROOT / "tests" / "data" / "recall"
-DEVELOPMENT = ROOT.parent / "shared" / "data" / "locomo"
+SHARED = ROOT.parent / "shared" / "data"
 PARTS, HALVES = 5, 2
 """In so many parts our own conversations are left out, and where much is compared: a learning takes 20 seconds."""
 FAILURES = 12
@@ -45,6 +47,8 @@ SINGLE = {
     "vector of the turn and the one before": "dense",
 }
 """In the order of a single feature, without any learning."""
+
+GIVEN = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +71,35 @@ async def found(config: Config, files: Sequence[Path], vectors: Path) -> Found:
     return Found(ranked, by_words, samples)
 
 
+def shipped(there: Found) -> Measured:
+    """Conversations that nothing which ships was learned from."""
+    several = len({one.owner for one in there.samples}) > 1
+    return Measured(
+        shipped=there.with_vectors,
+        ways=_single(there) | {"without an embedder": there.by_words},
+        learned_there=_ranked(cross_validate(there.samples)) if several else (),
+    )
+
+
+def of_bot(there: Found) -> Measured:
+    """The same for conversations with a bot, and what the weights give that only count there."""
+    whole, ranking = shipped(there), shipped_rankings().dense
+    ways: dict[str, Sequence[RankedQuestion]] = dict(whole.ways)
+    for name, feature in GIVEN.items():
+        rest = replace(ranking, weights=dict(ranking.weights) | {feature: 0.0})
+        ways[f"as shipped without {name}"] = _ranked(training.score_samples(there.samples, rest))
+    return replace(whole, ways=ways)
+
+
 def of_development(there: Found, own: Found) -> Measured:
-    """The conversations that nothing which ships was learned from."""
+    """The same, and what is left of the ranking without parts of it."""
 
     def learned(names: Sequence[str]) -> list[RankedQuestion]:
         return _ranked(training.score_samples(there.samples, training.fit(own.samples, names)))
 
     whole = training.score_samples(there.samples, training.fit(own.samples))
-    return Measured(
-        shipped=there.with_vectors,
-        ways=_single(there) | {"without an embedder": there.by_words},
+    return replace(
+        shipped(there),
         whole=_ranked(whole),
         dropped={name: learned(names) for name, names in _variants().items()} | _only(there),
         failures=failures(whole),
@@ -133,24 +156,26 @@ def _recall(ranked: Sequence[RankedQuestion], depth: int) -> float:
 
 async def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--development", type=Path, default=DEVELOPMENT)
+    parser.add_argument("--development", type=Path, default=SHARED / "locomo")
+    parser.add_argument("--with-bot", type=Path, default=SHARED / "beam")
     parser.add_argument("--vectors", type=Path, default=vectors_folder())
     parser.add_argument("--timings", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "recall.md")
     asked = parser.parse_args()
     config = load(None)
     own = await found(config, sorted(OWN.glob("*.json")), asked.vectors)
-    files = sorted(asked.development.glob("*.json"))
-    there = await found(config, files, asked.vectors) if files else None
+    there, with_bot = [
+        await found(config, files, asked.vectors) if (files := sorted(folder.glob("*.json"))) else None
+        for folder in (asked.development, asked.with_bot)
+    ]
     print("learning, without one group of features after the other", file=sys.stderr)
     here = of_own(own)
     development = of_development(there, own) if there is not None else None
-    several = there is not None and len({one.owner for one in there.samples}) > 1
-    learned_there = _ranked(cross_validate(there.samples)) if there is not None and several else []
     sets = ({"Development": development} if development is not None else {}) | {"Our own": here}
     timings = json.loads(asked.timings.read_text(encoding="utf-8")) if asked.timings else []
     asked.out.write_text(
-        page(development, learned_there, here, spread(here.failures, FAILURES), timings), encoding="utf-8"
+        page(development, of_bot(with_bot) if with_bot else None, here, spread(here.failures, FAILURES), timings),
+        encoding="utf-8",
     )
     drawing = asked.out.parent / PLOT
     drawing.parent.mkdir(exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,14 +28,16 @@ class Measured:
     """What one set of conversations gave: by way of ranking, and what failed.
 
     `shipped` is the ranking that is told of in detail; `ways` are others, by name. `whole` is the ranking that was
-    learned with all features; `dropped` are those with fewer, by what is told of them.
+    learned with all features; `dropped` are those with fewer, by what is told of them. `learned_there` is the ranking
+    of each conversation by weights that were learned on the others of its set.
     """
 
     shipped: Sequence[RankedQuestion]
     ways: Mapping[str, Sequence[RankedQuestion]]
-    whole: Sequence[RankedQuestion]
-    dropped: Mapping[str, Sequence[RankedQuestion]]
-    failures: Sequence[Failure]
+    learned_there: Sequence[RankedQuestion] = ()
+    whole: Sequence[RankedQuestion] = ()
+    dropped: Mapping[str, Sequence[RankedQuestion]] = field(default_factory=dict)
+    failures: Sequence[Failure] = ()
 
 
 HEAD = """\
@@ -51,21 +53,21 @@ processor).
 **What the ranking was learned from.** The shipped weights were learned from the English conversations of our own in
 `tests/data/recall`, which holds {own_questions} questions over {own_conversations} dialogues in English, Russian
 and Ukrainian, written for this.
-The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
-theirs is in the repository or in the weights, and none of their text is quoted here. The figures for our own
-conversations are for conversations that were left out, with weights learned on the others.
+The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0) and, with a bot, BEAM's of
+100,000 tokens (Tavakoli et al., 2025): nothing of theirs is in the repository or in the learned weights, and none of
+their text is quoted here. Three weights are given and not learned, for in our own conversations no bot speaks
+(`internal/recall/messages/fitting.py`); they were chosen on BEAM's. The figures for our own conversations are for
+conversations that were left out, with weights learned on the others.
 """
 
 DEVELOPMENT = """
-## Development conversations
+## {title}
 
 {questions} questions with evidence, in {files}. The first rows order the candidates by one value alone; the others
 are the bot with its shipped weights.
 
 {ways}
-
-![Recall by the number of turns looked at]({plot})
-
+{plot}
 With the shipped weights, by category:
 
 {categories}
@@ -126,13 +128,16 @@ TIMES = """
 AGAIN = """
 ## Measuring again, and on your own conversations
 
-`make recall` writes this page; `make recall LOCOMO=folder` with other development conversations. How long a question
-takes among 100,000 messages is in [benchmarks](benchmarks.md#context-assembly). For any conversations in this form:
+`make recall` writes this page; `make recall LOCOMO=folder BEAM=folder` with other development conversations. How long
+a question takes among 100,000 messages is in [benchmarks](benchmarks.md#context-assembly). For any conversations in
+this form:
 
 ```sh
 laplaced eval locomo locomo10.json --out rankings.jsonl
 laplaced eval score rankings.jsonl locomo10.json
 ```
+
+A turn with `"role": "assistant"` is a message of the bot, one with `"role": "user"` its owner's.
 
 `--embedder none` searches by words only, `--embedder api` asks the configured server for vectors. The shipped weights
 are learned again by
@@ -145,7 +150,7 @@ laplaced eval train tests/data/recall/*.json --out internal/recall/messages/rank
 
 def page(
     development: Measured | None,
-    learned_there: Sequence[RankedQuestion],
+    with_bot: Measured | None,
     own: Measured,
     quoted: Sequence[Failure],
     timings: Sequence[Mapping[str, Any]],
@@ -160,7 +165,11 @@ def page(
         )
     ]
     if development is not None:
-        parts.append(_development(development, learned_there))
+        parts.append(
+            _development("Development conversations", development, f"\n![Recall by turns looked at]({PLOT})\n")
+        )
+    if with_bot is not None:
+        parts.append(_development("Conversations with a bot", with_bot))
     parts += [_own(own), _ablation(development, own), _failed(development, own, quoted)]
     if timings:
         names = list(timings[0])
@@ -168,23 +177,28 @@ def page(
     return "".join([*parts, AGAIN])
 
 
-def _development(measured: Measured, learned_there: Sequence[RankedQuestion]) -> str:
+def _development(title: str, measured: Measured, plot: str = "") -> str:
     told = report(measured.shipped)
     files = sorted(told["by_file"])
     page = DEVELOPMENT.format(
+        title=title,
         files=", ".join(f"`{file}`" for file in files),
         questions=_count(measured.shipped),
         ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", mean_metrics(measured.shipped))]),
-        plot=PLOT,
+        plot=plot,
         categories=metrics_table(
-            "category", [(CATEGORIES.get(int(name), name), of) for name, of in told["by_category"].items() if name]
+            "category", [(_category(name), of) for name, of in told["by_category"].items() if name]
         ),
         by_file=metrics_table("file", told["by_file"].items()),
     )
-    if not learned_there:
+    if not measured.learned_there:
         return page
-    rows = [*report(learned_there)["by_file"].items(), ("**all**", mean_metrics(learned_there))]
+    rows = [*report(measured.learned_there)["by_file"].items(), ("**all**", mean_metrics(measured.learned_there))]
     return page + LEFT_OUT_THERE.format(left_out=metrics_table("left out", rows))
+
+
+def _category(name: str) -> str:
+    return CATEGORIES.get(int(name), name) if name.isdecimal() else name.replace("_", " ")
 
 
 def _own(own: Measured) -> str:

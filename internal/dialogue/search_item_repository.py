@@ -29,6 +29,9 @@ CONTEXT_GAP: Final = timedelta(hours=3)
 CONTEXT_CHARACTERS: Final = 300
 """How much of the end of the line before counts as context."""
 
+_LONG: Final = 1_000
+"""Characters from which a line is no context: how a page ends tells nothing of what is written after it."""
+
 _NEAR: Final = 50
 """How many places of the log are searched for the line before or behind: other lanes may lie between."""
 
@@ -184,7 +187,7 @@ def _visible(connection: Connection, user_id: int, found: Sequence[Message]) -> 
 
 def _context(connection: Connection, message: Message) -> str | None:
     before = connection.execute(_BEFORE, _place(message)).one_or_none()
-    near = before is not None and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP
+    near = before is not None and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP and len(before.text) < _LONG
     name = _speaker(connection, message.user_id, message.role, message.forward.name if message.forward else None)
     lines = [f"{name}:"] if name else []
     if near and before is not None:

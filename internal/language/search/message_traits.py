@@ -11,6 +11,7 @@ ASKS: Final = 1 << 1
 TIME: Final = 1 << 2
 NUMBER: Final = 1 << 3
 PICTURE: Final = 1 << 4
+WISH: Final = 1 << 5
 
 NAMES_SHIFT: Final = 8
 MOST_NAMES: Final = 15
@@ -70,12 +71,30 @@ _QUESTION_END = re.compile(r"\?[)\]}\"'»”’!?.\s\U0001F000-\U0001FAFF\u2600-
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:)\"»”–—-][ \t])[A-ZÀ-ÖØ-ÞА-ЯЁЄІЇҐ][\w'’ʼ]+")
 """A capitalised word after another word, not after the end of a sentence."""
 
+_LONGEST_WISH: Final = 400
+"""Characters of a standing wish: a longer text tells of much else."""
+
+_WISH = re.compile(
+    r"(?:^|[.!?\n])\W*(?:(?:please|and|so|пожалуйста|и|будь ласка|прошу|і|та)\W+)?(?:"
+    r"(?:always|never|every time|each time|whenever|when)\b[^.!?\n]{0,160}?\b(?:when|whenever|if|time)?\s?(?:i|we)"
+    r" (?:ask|want|need|talk|mention|say|write|tell|send)\b"
+    r"|(?:from now on|in (?:the )?future|henceforth)\b"
+    r"|(?:всегда|никогда|каждый раз|когда|если)\b[^.!?\n]{0,160}?\bя (?:\w+ )?"
+    r"(?:спро[шс]|спрашив|прошу|пишу|говорю|присылаю|упомин)\w*"
+    r"|(?:впредь|отныне|с этого момента|на будущее|в дальнейшем)\b"
+    r"|(?:завжди|ніколи|щоразу|кожного разу|коли|якщо)\b[^.!?\n]{0,160}?\bя (?:\w+ )?"
+    r"(?:пита|запит|прошу|пишу|кажу|надсилаю|згаду)\w*"
+    r"|(?:надалі|відтепер|віднині|на майбутнє)\b)",
+    re.IGNORECASE,
+)
+"""How a standing wish begins: "Always name the source when I ask about history", "Впредь отвечай коротко"."""
+
 _OF_I = frozenset({"I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"})
 _MAY = "May"
 
 
 def traits_of(text: str) -> int:
-    """Bits of ENDS_AS_QUESTION, ASKS, TIME and NUMBER; from NAMES_SHIFT on how many capitalised words, at most 15.
+    """The bits above, without PICTURE; from NAMES_SHIFT on how many capitalised words, at most 15.
 
     A word at the beginning of a sentence or line is no name by its capital, nor is the English "I". A time is named in
     Russian, Ukrainian or English ("вчора", "two weeks ago", "2021"); a number in digits or words. PICTURE is set by who
@@ -87,6 +106,8 @@ def traits_of(text: str) -> int:
         found |= ENDS_AS_QUESTION
     for word in _WORD.findall(text):
         found |= _of_word(word)
+    if len(text) <= _LONGEST_WISH and not found & ENDS_AS_QUESTION and _WISH.search(text):
+        found |= WISH
     return found | names_in(text) << NAMES_SHIFT
 
 

@@ -19,10 +19,11 @@ from internal.recall.index.bm25 import K1
 from internal.recall.index.quantise import cosines
 from internal.recall.index.scoring import top
 from internal.recall.messages.question import Question
-from internal.recall.messages.rows import BOT, NOBODY, Floats, Mask, MessageRows, Numbers, padded
+from internal.recall.messages.rows import BOT, NOBODY, OWNER, Floats, Mask, MessageRows, Numbers, padded
 
 NAMES: Final = (
     *("p", "p_prev", "p_next", "ctx", "win", "cover", "ses", "sesmax", "p/max", "ctx/max"),
+    *("answer", "wish"),
     *("sender", "sender*ctx", "assistant", "length", "question", "prev_asks", "time", "number", "names", "idf"),
     *("when*time", "many*number", "where_who*names", "month", "year", "day"),
     *("dense", "dense/max", "dense_ses", "dense_prev", "dense_next"),
@@ -40,8 +41,11 @@ _QUICK_MEANING: Final = 0.1
 _COMMON: Final = 0.1
 """The share of messages that hold a word from which all messages are computed in order: it is faster."""
 
-_ENOUGH: Final = 10
+_ENOUGH: Final = 20
 """Words without function words from which a message says enough: more are no merit, a text of 1,000 is no better."""
+
+_MOST_NAMES: Final = 3
+"""Names in a message that count: a longer one has more of them."""
 
 _UNKNOWN_SENDER: Final = 0.5
 _MONTH_LATER: Final = 0.3
@@ -94,9 +98,12 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     if allowed is not None:
         quick[~allowed] = -np.inf
     strongest = top(quick, CANDIDATES)
-    best = _best_passages(rows.seq, strongest[np.isfinite(quick[strongest])], quick)
+    wish = _wish(rows, quick)
+    strongest = np.union1d(strongest[np.isfinite(quick[strongest])], wish)
+    best = _best_passages(rows.seq, strongest, quick)
     columns = _lexical_features(rows, matches, idf_sum, context, sessions, best)
     columns |= _message_features(rows, question, best)
+    columns["wish"] = np.isin(best, wish).astype(np.float32)
     columns |= _meaning_features(rows, meaning, best)
     if meaning is not None:
         _predict_meaning(columns, rows.scales[best] > 0, _holding_all(matches, best), meaning)
@@ -114,6 +121,12 @@ def _best_passages(seq: NDArray[np.int64], rows: NDArray[np.intp], quick: Floats
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = seq[order[1:]] != seq[order[:-1]]
     return np.sort(order[first]).astype(np.int32)
+
+
+def _wish(rows: MessageRows, quick: Floats) -> NDArray[np.intp]:
+    """The row of the owner's standing wish with the best quick score, if there is any."""
+    wishes = np.flatnonzero((rows.traits & message_traits.WISH > 0) & (rows.sender == OWNER) & np.isfinite(quick))
+    return wishes[np.argsort(-quick[wishes], kind="stable")[:1]]
 
 
 def _matches(rows: MessageRows, question: Question) -> list[_Match]:
@@ -188,6 +201,7 @@ def _lexical_features(
         "p": own_scores[0],
         "p_prev": own_scores[1],
         "p_next": own_scores[2],
+        "answer": own_scores[2] * (padded(rows.assistant)[after] & ~rows.assistant[best]),
         "ctx": of_context,
         "win": window_scores,
         "cover": cover,
@@ -218,6 +232,7 @@ def _message_features(rows: MessageRows, question: Question, best: Numbers) -> d
     bits_own, bits_before = bits[best], bits[rows.previous[best]]
     time, number = _bit(bits_own, message_traits.TIME), _bit(bits_own, message_traits.NUMBER)
     names: Floats = ((bits_own >> message_traits.NAMES_SHIFT) & message_traits.MOST_NAMES).astype(np.float32)
+    np.minimum(names, _MOST_NAMES, out=names)
     kind = question.kind
     return {
         "sender": _sender_feature(rows.sender[best], question),

@@ -21,8 +21,9 @@ _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 """The features that need no vectors."""
 
-_GIVEN: Final = {"assistant": -2.0}
-"""Weights that are not learned: in our conversations no bot speaks. Its words count when nobody else said as much."""
+_GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.5}
+"""Weights that are not learned, for in our conversations no bot speaks: its words come after the owner's, but what it
+answered tells what the message before is about; and one standing wish may be meant by any question."""
 
 _EITHER_SIGN: Final = frozenset({"sender*ctx", "question", "time", "number", "names"})
 """Features whose weight may be negative. All others are kept positive: a negative weight of "the very day that is

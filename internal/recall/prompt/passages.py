@@ -18,6 +18,8 @@ from internal.dialogue.search_item_repository import words_of
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.language.search.terms import Word
+from internal.language.text.passages import passages as split
+from internal.language.text.spelling import name_key
 from internal.llm.tokens import count_tokens
 from internal.recall.index import stored_items
 from internal.recall.index.ranking import Candidate as ItemCandidate
@@ -48,9 +50,6 @@ GAP: Final = timedelta(hours=3)
 FOUND_CHARACTERS: Final = 1_200
 NEIGHBOUR_CHARACTERS: Final = 300
 """Characters of a line that was found, and of a line beside it."""
-
-_LEAD: Final = 200
-"""Characters of a long line shown before the first word of the question."""
 
 _LINE_TOKENS: Final = 14
 """Tokens of a line besides its text: number, date, time and speaker."""
@@ -288,8 +287,7 @@ def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     lengths = {len(stem) for word in stems for stem in word}
 
     def shared(place: int) -> int:
-        tokens = [token.casefold() for token in _TOKEN.findall(texts[place])]
-        starts = {token[:length] for token in tokens for length in lengths}
+        starts = {token[:length] for token in _TOKEN.findall(name_key(texts[place])) for length in lengths}
         return sum(not word.isdisjoint(starts) for word in stems)
 
     return max(range(len(texts)), key=lambda place: (shared(place), -place))
@@ -325,12 +323,11 @@ def _stems(words: Iterable[Word]) -> set[str]:
 
 
 def _window(text: str, words: Sequence[Word], length: int) -> str:
-    """The part of a long text that begins shortly before the first of these words."""
+    """The part of a long text that begins with the passage that holds most of these words."""
     if len(text) <= length:
         return text
-    stems = tuple(_stems(words))
-    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold().startswith(stems))
-    start = max(0, min(next(places, 0) - _LEAD, len(text) - length))
+    parts = split(text, length // 2)
+    start = max(0, min(text.find(parts[best_match(parts, words)]), len(text) - length))
     return ("…" if start else "") + _shortened(text[start:], length)
 
 

@@ -210,6 +210,18 @@ async def test_a_long_answer_does_not_win_by_its_length(talk: Talk) -> None:
     assert any("At the castle a kayak" in answer for answer in answers)
 
 
+async def test_a_standing_wish_stands_beside_every_answer(talk: Talk) -> None:
+    """Of the owner's wishes the one that fits best, behind what answers; others' are no wishes of his."""
+    wish = await talk.say("Always give distances in miles when I ask about trips.")
+    await talk.say("Never use abbreviations when I ask about medicine.")
+    await talk.say("Always call when I ask for soup", name="Ivan")
+    for n in range(30):
+        await talk.say(f"We drove to the castle of Trip {n} and back", after=timedelta(hours=9))
+    hits = await talk.hits("How far was our drive to the castle of Trip 7?")
+    assert "Trip 7 " in hits[0].message.content
+    assert [hit.message.id for hit in hits if "when I ask" in hit.message.content] == [wish.id]
+
+
 async def test_a_long_text_is_found_by_its_best_passage(talk: Talk) -> None:
     """A page that says it in one place is as good as a line; what stands around takes nothing from it."""
     page = await talk.say(_FILLER * 10 + "The meter in the cellar has the number 4711. " + _FILLER * 10)

@@ -6,6 +6,7 @@ import importlib
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -83,18 +84,22 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
         one = tried(file, "D1:12", p=0.0)
         ranked = [one.ranked]
         dropped = {"without words": ranked, "only words": ranked}
-        return page.Measured(ranked, {"BM25 of the turn": ranked}, ranked, dropped, groups.failures([one]))
+        return page.Measured(ranked, {"BM25 of the turn": ranked}, (), ranked, dropped, groups.failures([one]))
 
     own, there = measured("ru-01.json"), measured("26.json")
     quoted = groups.spread(own.failures, 12)
-    whole = page.page(there, there.shipped, own, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
+    with_bot = replace(measured("1.json"), learned_there=own.shipped)
+    whole = page.page(there, with_bot, own, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
     assert "“Who?” (ru-01, place 12): the question's words stand only beside the turn" in whole
     assert "(26, " not in whole
+    assert "(1, " not in whole
+    assert "Conversations with a bot" in whole
+    assert "| single-hop | 1 | 0.000 |" in whole
     assert "| 100,000 | 12.5 |" in whole
     assert "| Russian | 1 | 0.000 |" in whole
     assert "| English |" not in whole
     assert "| only words | 0.000 (+0.000) |" in whole
-    alone = page.page(None, [], own, quoted, [])
+    alone = page.page(None, None, own, quoted, [])
     assert "## Development" not in alone
     assert "## Speed" not in alone
 

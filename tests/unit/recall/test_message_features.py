@@ -83,11 +83,15 @@ class Plain:
             "ses": self._of_session(of_session),
             "sesmax": max(context[one] for one in self.own if self.session[one] == of_session),
             "ctx/max": context[ref_id] / (max(context.values()) + 1e-9),
-            "length": math.log1p(min(10, len(words))),
+            "length": math.log1p(min(20, len(words))),
             "question": float(bool(traits[ref_id] & 2)),
+            "answer": self._bm25(self.own, after) * self._answered(ref_id, after) if after else 0,
             "prev_asks": float(bool(before and traits[before] & 1)),
             "assistant": float(self.messages[ref_id].assistant),
         }
+
+    def _answered(self, one: Key, after: Key) -> bool:
+        return self.messages[after].assistant and not self.messages[one].assistant
 
     def _at(self, ref_id: Key | None, step: int) -> Key | None:
         for _ in range(abs(step)):

@@ -69,6 +69,13 @@ async def test_a_message_is_found_by_its_words_and_embedded_with_the_line_before
     assert f"{context} {text}" in await talk.write(embed)
 
 
+async def test_a_page_is_no_context(talk: Talk) -> None:
+    """How a long answer ends tells nothing of what is written after it."""
+    await said(talk, "page " * 300)
+    after = await said(talk, "Thanks, I will")
+    assert (await found(talk))[after.id] == ("Thanks, I will", "Olena:")
+
+
 async def test_a_context_is_of_the_same_lane_and_not_old(talk: Talk) -> None:
     """Another thread, or a line of more than three hours ago, is none."""
     await said(talk, "first")

@@ -25,7 +25,7 @@ from internal.llm.tokens import count_tokens
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits
 from internal.recall.prompt.facts import FactRecall
-from internal.recall.prompt.passages import MAX_PASSAGES, PassageRecall
+from internal.recall.prompt.passages import FOUND_CHARACTERS, MAX_PASSAGES, PassageRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.testing.vectors import TrigramEmbedder
 
@@ -129,6 +129,17 @@ async def test_what_the_dialogue_shows_is_not_shown_twice(past: Past) -> None:
     past.between = True
     passages = await past.asked("Во сколько уходит поезд в Одессу?")
     assert await past.message_id("Поезд в Одессу уходит в шесть") in [one.ref_id for one in passages]
+
+
+async def test_of_a_page_the_passage_that_answers_is_shown(past: Past) -> None:
+    """Not what stands around the first word of the question, and not the whole."""
+    filler = "Проверьте погоду, соберите вещи и возьмите билеты заранее. "
+    page = "Про дачу есть памятка. " + filler * 40 + "Счётчик на даче стоит в подвале за котлом. " + filler * 40
+    await past.told(page)
+    [passage] = await past.asked("Где на даче счётчик?")
+    [line] = passage.lines
+    assert "в подвале за котлом" in line.text
+    assert len(line.text) <= FOUND_CHARACTERS + 1
 
 
 async def test_who_said_it_is_told(past: Past) -> None:

@@ -11,6 +11,7 @@ from internal.language.search.message_traits import (
     NAMES_SHIFT,
     NUMBER,
     TIME,
+    WISH,
     names_in,
     traits_of,
 )
@@ -39,6 +40,25 @@ _BITS = (1 << NAMES_SHIFT) - 1
 def test_questions_times_and_numbers_are_seen(text: str, bits: int) -> None:
     """In Russian, Ukrainian and English; a verb that looks like a month is none."""
     assert traits_of(text) & _BITS == bits
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("Always name the source when I ask about history.", True),
+        ("Thanks! From now on, call me Max.", True),
+        ("Впредь отвечай коротко", True),
+        ("Если я спрошу о деньгах, напоминай о долге", True),
+        ("Завжди пиши українською, коли я питаю про роботу", True),
+        ("I always ask when I want to know", False),
+        ("When I was young I asked a lot", False),
+        ("Если я приду поздно, не жди", False),
+        ("Always answer in verse when I ask. " + "It is nice. " * 40, False),
+    ],
+)
+def test_a_standing_wish_is_seen_by_its_beginning(text: str, wish: bool) -> None:
+    """In three languages; what only tells of habits is none, nor is a long text."""
+    assert bool(traits_of(text) & WISH) is wish
 
 
 @pytest.mark.parametrize(
