@@ -21,7 +21,7 @@ _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 """The features that need no vectors."""
 
-_GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.5}
+GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.5}
 """Weights that are not learned, for in our conversations no bot speaks: its words come after the owner's, but what it
 answered tells what the message before is about; and one standing wish may be meant by any question."""
 
@@ -56,7 +56,7 @@ def fit(judged: Sequence[Judged], names: Collection[str] = NAMES) -> Ranking:
 
     Questions without an answer among their candidates are left out. Raises ValueError if none is left. Deterministic.
     """
-    columns = [column for column, name in enumerate(NAMES) if name in names and name not in _GIVEN]
+    columns = [column for column, name in enumerate(NAMES) if name in names and name not in GIVEN]
     answered = [question for question in judged if question.answers.any()]
     if not answered:
         raise ValueError("no question has an answer among its candidates")
@@ -69,7 +69,7 @@ def fit(judged: Sequence[Judged], names: Collection[str] = NAMES) -> Ranking:
     weights = _minimise((features - mean) / spread, shares, sizes, rising) / spread
     weights[features.std(axis=0) < _TINY] = 0
     learned_weights = {NAMES[column]: float(weight) for column, weight in zip(columns, weights, strict=True)}
-    learned_weights |= {name: weight for name, weight in _GIVEN.items() if name in names}
+    learned_weights |= {name: weight for name, weight in GIVEN.items() if name in names}
     return Ranking(learned_weights, *_calibrate(Ranking(learned_weights, 1, 0, 0), judged))
 
 

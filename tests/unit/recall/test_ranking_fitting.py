@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.fitting import LEXICAL, Judged, fit
+from internal.recall.messages.fitting import GIVEN, LEXICAL, Judged, fit
 from internal.recall.messages.ranking import Ranking, Rankings, shipped_rankings, write_rankings
 
 
@@ -26,8 +26,9 @@ def judged(count: int = 30) -> list[Judged]:
 
 def test_what_tells_answers_gets_the_weight() -> None:
     """The features that decide stand out with their signs, and most answers come first."""
-    ranking = fit(judged())
-    strongest = sorted(NAMES, key=lambda name: -abs(ranking.weights[name]))[:2]
+    learned = [name for name in NAMES if name not in GIVEN]
+    ranking = fit(judged(), learned)
+    strongest = sorted(learned, key=lambda name: -abs(ranking.weights[name]))[:2]
     assert set(strongest) == {"ctx", "question"}
     assert ranking.weights["ctx"] > 0 > ranking.weights["question"]
     first = [one.answers[ranking.scores(one.matrix).argmax()] for one in judged(60)[30:]]
@@ -59,6 +60,11 @@ def test_only_the_wanted_features_are_learned() -> None:
     ranking = fit(questions, LEXICAL)
     assert set(ranking.weights) == set(LEXICAL)
     assert ranking.weights["year"] == 0
+
+
+def test_what_our_conversations_cannot_teach_is_given() -> None:
+    """Whatever the questions say of a bot's words, their weights stay."""
+    assert {name: fit(judged()).weights[name] for name in GIVEN} == GIVEN
 
 
 def test_nothing_to_learn_from_is_refused() -> None:
