@@ -1,20 +1,12 @@
 """${message}"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 ${imports if imports else ""}
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
-branch_labels = ${repr(branch_labels)}
-depends_on = ${repr(depends_on)}
 
 
 def upgrade() -> None:
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

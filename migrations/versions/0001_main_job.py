@@ -9,8 +9,6 @@ from migrations.kinds import COMPARED_JSON, TEXT
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -474,7 +472,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", "item", "model", name=op.f("pk_vectors")),
     )
     # ### end Alembic commands ###
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

@@ -12,8 +12,6 @@ from migrations.kinds import TEXT
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -285,7 +283,3 @@ def _episodes_were_processed() -> None:
         )
         """
     )
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

@@ -12,8 +12,6 @@ from migrations.kinds import TEXT
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 _SILENCE: Final = 30 * 60 * 1_000_000
 _LINE: Final = 80
@@ -238,7 +236,3 @@ def _topic(words: str) -> str:
 
 def _table(name: str, row: dict[str, Any]) -> sa.TableClause:
     return sa.table(name, *(sa.column(column) for column in row))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

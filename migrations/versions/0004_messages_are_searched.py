@@ -9,8 +9,6 @@ from migrations.kinds import TEXT
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -50,7 +48,3 @@ def upgrade() -> None:
     # ### end Alembic commands ###
     # What was said before becomes findable in the background, from the first message on.
     op.execute("INSERT INTO search_backlog (user_id, seq) SELECT DISTINCT user_id, 0 FROM messages")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

@@ -9,8 +9,6 @@ from migrations.kinds import TEXT
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -171,7 +169,3 @@ def upgrade() -> None:
         batch_op.create_index("idx_team_members_team", ["team_id"], unique=False)
 
     # ### end Alembic commands ###
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

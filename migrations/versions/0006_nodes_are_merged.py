@@ -9,8 +9,6 @@ from migrations.kinds import TEXT
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -26,7 +24,3 @@ def upgrade() -> None:
         sa.Column("undone_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_node_merges")),
     )
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

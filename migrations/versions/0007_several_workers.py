@@ -10,8 +10,6 @@ from migrations.kinds import TEXT
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -101,7 +99,3 @@ def _number_behind(table: str, given: int) -> None:
         op.get_bind().execute(sa.text("DELETE FROM sqlite_sequence WHERE name = :name"), {"name": table})
         row = sa.text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :given)")
         op.get_bind().execute(row, {"name": table, "given": given})
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

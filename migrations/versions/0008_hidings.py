@@ -12,8 +12,6 @@ from migrations.kinds import TEXT
 
 revision = "0008"
 down_revision = "0007"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -99,7 +97,3 @@ _suggestions = sa.table(
 _people = sa.table("people", *map(sa.column, ("id", "display_name", "username")), sa.column("aliases", sa.JSON))
 _forgettings = sa.table("forgettings", *map(sa.column, ("user_id", "id", "kind", "ref_id", "state")))
 _hidings = sa.table("hidings", *map(sa.column, ("user_id", "forgetting_id", "kind", "target")))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

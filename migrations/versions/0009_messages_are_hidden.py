@@ -9,8 +9,6 @@ from alembic import op
 
 revision = "0009"
 down_revision = "0008"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -59,7 +57,3 @@ def _table(name: str, *columns: str) -> Any:
 _forgettings = _table("forgettings", "user_id", "id", "kind", "ref_id", "state", "due_at", "created_at")
 _hidings = _table("hidings", "user_id", "forgetting_id", "kind", "target")
 _messages = _table("messages", "user_id", "id", "episode_id")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

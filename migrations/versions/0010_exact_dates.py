@@ -9,8 +9,6 @@ from migrations.kinds import TEXT
 
 revision = "0010"
 down_revision = "0009"
-branch_labels = None
-depends_on = None
 
 _EMPTIED = {
     "messages": ("user_metadata", "forward", "attachments"),
@@ -38,7 +36,3 @@ def upgrade() -> None:
         )
         WHERE label = 'Feedback' AND answers_n IS NULL
     """)
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")

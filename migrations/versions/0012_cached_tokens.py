@@ -7,13 +7,7 @@ from alembic import op
 
 revision = "0012"
 down_revision = "0011"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.add_column("model_calls", sa.Column("cached_tokens", sa.Integer(), nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("going back is done by restoring a backup")
