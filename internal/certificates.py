@@ -1,7 +1,5 @@
 """The certificate authorities of HTTP clients. Reading them takes 40 ms, so it is done once in a process."""
 
-from __future__ import annotations
-
 import ssl
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What an operator may set of each agent."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Where the configuration comes from: a YAML file and, over it, environment variables, as one tree of plain values."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

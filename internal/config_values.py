@@ -1,7 +1,5 @@
 """The types of settings: durations, addresses, secrets, lists, and the section that refuses unknown keys."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """One exception tree. Foreign errors are translated into it at one border each; a class's docstring is its message."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 T = TypeVar("T")

@@ -1,7 +1,5 @@
 """Alembic's entry: runs the migrations on the connection that the program hands over."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from alembic import context

@@ -1,7 +1,5 @@
 """What columns of a migration are made of, where SQLite and PostgreSQL say it differently. History: never changed."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import sqlalchemy as sa

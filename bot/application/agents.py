@@ -1,7 +1,5 @@
 """The agents that work in the background, and the messages they send a user."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

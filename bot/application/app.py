@@ -1,7 +1,5 @@
 """The product without delivery, which is all that `laplaced archive` needs. `bootstrap` opens it."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Sequence

@@ -1,7 +1,5 @@
 """Backups of one installation: made when asked for, and where older ones hold what was erased."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Builds the product without delivery on one exit stack: storage, models, and what works in the background."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """Opens the database: as a start does (with a backup before a migration), or as a command does over a stopped bot's."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

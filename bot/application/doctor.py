@@ -1,7 +1,5 @@
 """The examination behind `laplaced doctor`: configuration, storage and connections, without changing anything."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """What an import needs to know of an installation."""
 
-from __future__ import annotations
-
 from internal.config import Config
 
 

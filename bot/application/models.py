@@ -1,7 +1,5 @@
 """The models that answer: a provider's over the OpenAI API, or the offline ones."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an operator's commands do over a database: backups, the quarantine, dead runs, the queues."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One owner's data as a whole: exported, imported from an export, forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """`laplaced eval`: how well recall finds what was said, on conversations whose answers are known."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

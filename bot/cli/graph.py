@@ -1,7 +1,5 @@
 """`laplaced graph`: the group of the commands over the graph, which bot/cli/main.py imports one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

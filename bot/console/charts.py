@@ -1,7 +1,5 @@
 """Charts in the colours of the page, light and dark."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from nicegui import ui

@@ -1,7 +1,5 @@
 """Small parts of every page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Starts the console's process with the first visitor, and again whenever it ends."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Parts of pages with lists: growing lists, choices, figures, meters, dialogs and fields."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager

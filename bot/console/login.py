@@ -1,7 +1,5 @@
 """Logging in and out. The page is plain HTML: it works before anything is loaded, and while the bot is down."""
 
-from __future__ import annotations
-
 from html import escape
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """A field for a day and a time of day."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta
 
 from babel.dates import format_date

@@ -1,7 +1,5 @@
 """The description of a console page."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One open page: its session, its language, and whose memory it shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The console's texts in Russian, Ukrainian and English, one file for each page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta

@@ -3,8 +3,6 @@
 Serves on a socket that the bot listens on and hands over. Ends on SIGTERM, on SIGINT, and when the bot dies.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Checks a request before any page sees it: its Host, and its Origin."""
 
-from __future__ import annotations
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,7 +1,5 @@
 """The REST client of the console: with the token of the browser's session, and no rights of its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass

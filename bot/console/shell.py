@@ -1,7 +1,5 @@
 """The frame of every page: navigation, choice of user, theme, language, help, and errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nicegui import ui

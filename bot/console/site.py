@@ -1,7 +1,5 @@
 """The console's application: its pages, login and logout, and its request guard."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path

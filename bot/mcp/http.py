@@ -1,7 +1,5 @@
 """MCP over streamable HTTP: behind the same guard as REST, and built when the first client comes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The MCP server over the tools. The official SDK takes a second and a half to import, so only serving imports this."""
 
-from __future__ import annotations
-
 import json
 import logging
 from importlib.metadata import version

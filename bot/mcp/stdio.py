@@ -1,7 +1,5 @@
 """MCP over this process's standard streams, for clients that start the server themselves."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import threading

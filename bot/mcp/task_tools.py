@@ -1,7 +1,5 @@
 """The tools for tasks, over `/tasks`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The tools that are offered over MCP: REST's calls under REST's names, each a function."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime

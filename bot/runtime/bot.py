@@ -3,8 +3,6 @@
 `bot/application` builds the product without delivery; this adds Telegram, HTTP and the clock. Tests call it too.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

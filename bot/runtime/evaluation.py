@@ -1,7 +1,5 @@
 """The work of `laplaced eval`: the product's own write path, backfills and search over a scratch store."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """The product at work without Telegram: what `laplaced mcp` opens when no bot runs."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine

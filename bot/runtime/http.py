@@ -1,7 +1,5 @@
 """The HTTP application over an opened product: of the running bot, and of a command that works without one."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

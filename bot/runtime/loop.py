@@ -1,7 +1,5 @@
 """The loop of a process until it is stopped: of `laplaced run` and `laplaced worker` alike."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

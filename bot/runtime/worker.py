@@ -1,7 +1,5 @@
 """`laplaced worker`: another process on a PostgreSQL store, which works but serves no pages and no REST."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """The logs and the end of processes that the bot starts."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

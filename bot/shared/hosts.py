@@ -1,8 +1,6 @@
 """Names and addresses: under which a server may be called, since a page elsewhere may let its own name point to this
 machine, and who calls it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from ipaddress import ip_address
 from typing import Any

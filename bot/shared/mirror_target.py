@@ -1,7 +1,5 @@
 """The address of the configured mirror of the graph, without secrets."""
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """A rule of recurrence in words: "every Monday", "щодня". The caller supplies the phrases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

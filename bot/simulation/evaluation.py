@@ -1,7 +1,5 @@
 """The end of a simulation: compares the store with the scenario's truth, then asks its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 

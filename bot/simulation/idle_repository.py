@@ -1,7 +1,5 @@
 """Whether the bot has anything left to do, and when something becomes due next. Reads only."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select

@@ -1,7 +1,5 @@
 """Starts a separate bot for a simulation: in its own data folder, over the local Telegram, without waits."""
 
-from __future__ import annotations
-
 import json
 import logging
 from datetime import datetime, timedelta

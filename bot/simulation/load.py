@@ -1,7 +1,5 @@
 """The load generator: many virtual users write messages at a given rate, and the time to each answer is measured."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """The options of the load generator. Separate, since the command line needs them before it imports the bot."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

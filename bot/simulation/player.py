@@ -1,7 +1,5 @@
 """Plays a scenario against the running bot, act by act; can be paused, resumed and sped up meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

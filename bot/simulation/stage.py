@@ -1,7 +1,5 @@
 """The running bot for virtual users: its chat, its clock, and whether it has anything left to do."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence

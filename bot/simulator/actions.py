@@ -1,7 +1,5 @@
 """What people do in the local Telegram: write, edit, press buttons, block. Each act reaches the bot as an update."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A clock that can be moved: it ticks like others, jumps forward, and waits at a moment it must not pass."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Message text as Telegram measures it: UTF-16 units, the entities over them, and those that it finds by itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Delivers news of a chat to pages and tests in this process as soon as it is stored."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Starts and supervises the local Telegram as a child process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

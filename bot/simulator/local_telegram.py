@@ -4,8 +4,6 @@ Prints one line, `READY http://127.0.0.1:PORT`, when it answers. Ends on SIGTERM
 Exit code 1, with one line on stderr, when the port is taken or another process uses the data folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """`parse_mode`: HTML and MarkdownV2 turned into plain text with entities, refusing what Telegram refuses."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Media without content: the Message fields of a voice note, a photo, a sticker and so on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bot.simulator.repository import Json

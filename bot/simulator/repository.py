@@ -4,8 +4,6 @@ JSON columns hold objects exactly as the Bot API shows them. Nothing here decide
 statements with `transaction()`, and a commit is on disk (`synchronous=FULL`) when it returns.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """The local Telegram itself: its users, chats and messages, and the bot's updates."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import time

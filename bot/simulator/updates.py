@@ -1,7 +1,5 @@
 """The queue of updates for the bot: ids, long polling, confirmation by offset, one poller at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Any

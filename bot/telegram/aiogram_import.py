@@ -4,8 +4,6 @@ aiogram resolves and rebuilds every model of the Bot API while it is imported. H
 are not resolved yet is built by pydantic when it is first used, and finds the names in the module it stands in.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

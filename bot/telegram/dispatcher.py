@@ -1,7 +1,5 @@
 """Hands commands, button presses and awaited messages to aiogram's routers, each with the chat it came from."""
 
-from __future__ import annotations
-
 from aiogram import Bot, Dispatcher, Router
 from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.types import Update

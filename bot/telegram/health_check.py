@@ -3,8 +3,6 @@
 Without aiogram, whose import takes seconds. The addresses contain the token, so no error of the client is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime

@@ -1,7 +1,5 @@
 """The bot's messages in Russian, Ukrainian and English: Fluent files under `locales/`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date

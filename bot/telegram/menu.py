@@ -1,7 +1,5 @@
 """The command list of Telegram's menu button, in each language."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence

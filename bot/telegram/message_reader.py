@@ -1,7 +1,5 @@
 """Converts Telegram's types to the product's own: a message's text, author and attachments."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any, Final, Literal

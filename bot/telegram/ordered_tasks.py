@@ -1,7 +1,5 @@
 """Runs jobs in order per key, several keys at once, so that one chat's handlers never overtake each other."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

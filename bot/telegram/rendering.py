@@ -4,8 +4,6 @@ Telegram counts in UTF-16 units: 4096 a message, and entity offsets too. A cut i
 refused, one inside a grapheme tears an emoji or a letter from its accent.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

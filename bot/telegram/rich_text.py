@@ -1,7 +1,5 @@
 """The text of a rich message: its blocks line by line, as far as they have words."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 _QUOTED: Final = ("blockquote", "expandable_blockquote", "pullquote")

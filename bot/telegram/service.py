@@ -1,7 +1,5 @@
 """Everything between Telegram and the flows, built and stopped as one service."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Cuts text with entities into messages that Telegram accepts, at places natural for a reader."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ They are kept in a file of the data folder, by their hashes: a backup neither ca
 was revoked, and a change counts from the next call on, whoever made it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

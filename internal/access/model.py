@@ -1,7 +1,5 @@
 """Who may talk to the bot, and the settings of each user."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Users, the instance's own settings, and the cost of each user's model calls, in the database."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

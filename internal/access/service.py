@@ -1,7 +1,5 @@
 """Who is admitted, what each user set, and how much a user may use."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

@@ -1,7 +1,5 @@
 """Time zones as people name them: `Europe/Kyiv`, `Київ`, `UTC+3`, `+5:30`."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

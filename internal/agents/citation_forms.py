@@ -4,8 +4,6 @@ Square brackets with a letter or a word for a kind, and the lenticular brackets 
 they stand. A bare `[1]` and `(F1)` may be ordinary text: there the words before them decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 

@@ -3,8 +3,6 @@
 Stored without them, a reply cannot teach the model to cite facts of another question in the next one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 

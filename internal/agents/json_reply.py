@@ -1,7 +1,5 @@
 """Finds the JSON in a model's reply, whatever stands around it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator

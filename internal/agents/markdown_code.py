@@ -1,7 +1,5 @@
 """Tracks where code stands in Markdown that is still being written."""
 
-from __future__ import annotations
-
 _FENCE = "```"
 
 

@@ -1,7 +1,5 @@
 """The parts of all agents' prompts. Everything from outside is escaped on its way in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """What the owner calls a person: the role words that a stored description puts beside his name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What an audit of the chronicle reads beside its own rows: the log, mentions, and unconnected nodes."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, delete, exists, func, literal, or_, select

@@ -1,7 +1,5 @@
 """The lessons of closed sessions, as their Analyses hold them: there is no other copy of a lesson."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

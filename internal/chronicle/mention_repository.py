@@ -1,7 +1,5 @@
 """What events mention, written whole for each event: a second reading replaces the first."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, delete, insert

@@ -1,7 +1,5 @@
 """Sessions as one unbroken line of events: rows that point at messages, from which the graph follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

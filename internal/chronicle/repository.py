@@ -1,7 +1,5 @@
 """Sessions and events in the database. The text of an event is its message's own, read with the row."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final

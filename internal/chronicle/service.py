@@ -3,8 +3,6 @@
 Every function runs in the transaction of what it records, so the line cannot lack what the log has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

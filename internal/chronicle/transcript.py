@@ -1,7 +1,5 @@
 """A session as Markdown for its owner to keep and read: every message word for word, with its verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -3,8 +3,6 @@
 They are derived only here: the REST interface, the mirror, the traversal and the audit all use this module.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A session of the console."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

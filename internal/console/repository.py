@@ -1,7 +1,5 @@
 """Login links and sessions of the console, by the hash of their secret."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Connection, and_, delete, insert, or_, select, true, update

@@ -1,7 +1,5 @@
 """Logging in and out of the console. The secrets are random, and only their hashes are stored."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from datetime import datetime, timedelta

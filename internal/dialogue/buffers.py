@@ -1,7 +1,5 @@
 """The in-memory buffers: which of each user's messages are in no fragment yet. The database can rebuild them."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable
 from datetime import datetime

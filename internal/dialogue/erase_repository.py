@@ -1,7 +1,5 @@
 """Erases messages of the dialogue for good."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, delete, exists, select, update

@@ -1,7 +1,5 @@
 """The sources of a reply: what it was written from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages and dialogue state in the database."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace

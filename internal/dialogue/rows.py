@@ -1,7 +1,5 @@
 """Converts rows of the log to messages and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

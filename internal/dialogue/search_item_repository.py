@@ -4,8 +4,6 @@ Every message that may be shown has a search item, written with the message itse
 context of another, so removing one renews the item of the line behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """How many messages went each way between each user and the bot, and their latest words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 States: collecting -> running -> answered -> closed | failed | cancelled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any

@@ -5,8 +5,6 @@ Sessions are at the top level or under "conversation"; a file may hold a list of
 locomo10.json does. Nothing else of a file is read: no answers, observations, events or summaries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ best turn. NDCG@k: Järvelin and Kekäläinen, "Cumulated gain-based evaluation 
 gain 1 for evidence, 0 for anything else.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

@@ -4,8 +4,6 @@ Each conversation has an owner of its own, to whom its speakers' turns were forw
 own messages and the bot's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

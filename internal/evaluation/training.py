@@ -1,7 +1,5 @@
 """Fits ranking weights to conversations with known answers, and cross-validates them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Caches vectors in a folder: a second evaluation of the same conversations takes seconds."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence

@@ -3,8 +3,6 @@
 An agent's state is written in the transaction of its effects, so that both are stored or neither.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any, Final

@@ -6,8 +6,6 @@ killed between two steps does nothing twice. A publisher wakes the ticker after 
 look at the next tick.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Finds the cause of an event by what both are about: a flow names only the turn, run or fragment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

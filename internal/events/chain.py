@@ -1,7 +1,5 @@
 """A walk along the links of events: back to causes and forward to effects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Links between events in the database: one row for each linked id, for walks in both directions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 

@@ -1,7 +1,5 @@
 """An event records one step of one flow, with links back to its causes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Events in the database, appended in the transaction of what they record."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

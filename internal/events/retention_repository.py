@@ -1,7 +1,5 @@
 """Old events in the database: which they are, and their deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Values of processing agents in the database, as bytes."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The events of one owner, or of all, page by page to either side of a place."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

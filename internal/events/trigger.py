@@ -4,8 +4,6 @@ The inbox worker and the server set it (`triggered_by`), and every event of its 
 caused by it. Otherwise every handler would have to pass it on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass

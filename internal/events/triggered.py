@@ -1,7 +1,5 @@
 """Work under a trigger: what it changes of memory is an event with a cause, whether its code appends one or not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """Edges in the database, written through the registry and recorded in the change log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Queries of the graph explorer: the newest edges at a node, edges between nodes, nodes to begin with."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final

@@ -4,8 +4,6 @@ Sources: "Node Types" of the memory graph, "Node" of the graph metadata, "Вуз
 overlap a label holds the superset. `id` is never written as a property: the store assigns it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A row keeps its `entity_origin`, so a split moves back exactly what a merge had 
 event may have the same entity; readers take the highest relevance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

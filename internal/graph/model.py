@@ -1,7 +1,5 @@
 """Nodes, edges and filters of the property graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

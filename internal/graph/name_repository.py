@@ -1,7 +1,5 @@
 """Name keys of entities: one row for each key and entity; rejected ones are kept so that they do not come back."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import Connection, delete, select, update

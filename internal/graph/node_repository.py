@@ -1,7 +1,5 @@
 """Nodes in the database, written through the registry with names, search item and change log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final

@@ -4,8 +4,6 @@ Reasons: unknown_label, unknown_relationship, wrong_ends, derived, unknown_attri
 out_of_range, unknown_value, kept_by_store.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo

@@ -4,8 +4,6 @@ A relationship is known by all three, for `PART_OF` and `MENTIONS` exist in two 
 "Relationships" of the memory graph, "Edge" of the graph metadata, "Зв'язки" of the session chronicle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product

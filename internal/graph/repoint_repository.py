@@ -1,7 +1,5 @@
 """Moves or deletes the edges, claims and mentions of a node that is merged, split or erased."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, Final

@@ -4,8 +4,6 @@ Every function takes a connection and an owner and runs in the caller's transact
 left out unless it is asked for.
 """
 
-from __future__ import annotations
-
 from internal.graph.edge_repository import (
     add_edge,
     delete_edges,

@@ -1,7 +1,5 @@
 """Traverses one owner's graph breadth first, with one query for each hop and direction over batches of nodes."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Queries of traversals: the nodes one hop on from a batch of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """Detects the format of an export, and reads its episodes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reads GitHub issues with comments, as from `gh issue list --json` or the REST API: an issue is an episode."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

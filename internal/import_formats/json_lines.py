@@ -1,7 +1,5 @@
 """JSON as readable lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 The standard library's scanner reads the values, so a message costs as much as in a small file.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What all importers share: the episodes they make, how to read for an owner, and counts of what was skipped."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads a Slack export, folder or zip: a thread becomes one episode, other messages are split at silences."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence

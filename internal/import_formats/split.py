@@ -1,7 +1,5 @@
 """Splits a stream of messages into episodes, each short enough for one slice of the archivist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Reads Telegram Desktop's `result.json` (one chat, or all of them) message by message, whatever its size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads Zoom transcripts (WebVTT): speakers' words at times that count from the beginning of the meeting."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

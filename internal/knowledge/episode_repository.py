@@ -1,7 +1,5 @@
 """Episodes and their segments in the database."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields

@@ -1,7 +1,5 @@
 """Facts in the database: versions (an edge with its words), their search items and contradictions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

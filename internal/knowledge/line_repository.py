@@ -1,7 +1,5 @@
 """Lines: the segments of episodes and the messages behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Episodes, claims, facts and what an archivist proposes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

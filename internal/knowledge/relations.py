@@ -4,8 +4,6 @@ A name is SCREAMING_SNAKE in the alphabet in which it was written, because nobod
 usual names of functional relations are folded into one, in three languages.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -3,8 +3,6 @@
 Every function takes a connection and an owner and runs in the caller's transaction.
 """
 
-from __future__ import annotations
-
 from internal.knowledge.claims.record import cite_node, record_claims, reproject
 from internal.knowledge.entities.names import drop_names, note_names
 from internal.knowledge.facts.citations import (

@@ -1,7 +1,5 @@
 """Finished model calls as they are reported to observers of calls, tokens and money."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Embeddings over the OpenAI wire format."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import binascii

@@ -1,7 +1,5 @@
 """Translates status codes and error objects of providers into our exceptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Chat in the OpenAI wire format: OpenRouter, Ollama, vLLM and other servers that speak it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence

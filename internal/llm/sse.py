@@ -1,7 +1,5 @@
 """A parser of server-sent events that arrive in arbitrary chunks."""
 
-from __future__ import annotations
-
 
 class EventStream:
     """Turns bytes into the data of events.

@@ -1,7 +1,5 @@
 """Removes a model's thoughts from its replies."""
 
-from __future__ import annotations
-
 import re
 
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning")

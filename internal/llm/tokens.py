@@ -1,7 +1,5 @@
 """Token counts."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.machinery import PathFinder

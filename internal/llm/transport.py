@@ -1,7 +1,5 @@
 """HTTP to a model server: translates httpx's errors into ours and keeps secrets out of them."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import json

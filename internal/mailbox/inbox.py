@@ -1,7 +1,5 @@
 """Raw updates on their way to the disk: those that come while others are being written share the next transaction."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence

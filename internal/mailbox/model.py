@@ -1,7 +1,5 @@
 """The inbox of raw updates and the outbox of replies: what was accepted and what is still owed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Inbox and outbox in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Stores a node together with its links, as the owner wrote them: everything or nothing."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, tzinfo
 
 from sqlalchemy import Connection

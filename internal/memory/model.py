@@ -4,8 +4,6 @@ A node or edge of the memory graph is a projection of its observations: each hol
 of it. Without an observation the node follows from the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -3,8 +3,6 @@
 Every function takes a connection and an owner and runs in the caller's transaction.
 """
 
-from __future__ import annotations
-
 from internal.memory.observations.evidence import is_found_by_words, observations_of
 from internal.memory.observations.owner_changes import (
     accept_suggestion,

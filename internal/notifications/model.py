@@ -1,7 +1,5 @@
 """A notification: something the bot wants to write to an owner on its own initiative, and its outcome."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum

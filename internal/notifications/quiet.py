@@ -1,7 +1,5 @@
 """Quiet hours: when nothing is sent that can wait, by the owner's clock. Pure."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """Notifications in the database: generated in the transaction of what causes them, decided once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Each operation sees what the previous ones wrote. One that breaks a rule is refused alone, with an event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Joins bios without repetition, up to a limit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Which circle a question asks for as a whole: "кто мои друзья?", "with whom do I work?"."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

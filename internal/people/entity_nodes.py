@@ -3,8 +3,6 @@
 It is found through the profile, which has the names and the search item, so it has none of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final

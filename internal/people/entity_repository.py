@@ -1,7 +1,5 @@
 """Which entities have a profile."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from sqlalchemy import Connection, select

@@ -1,7 +1,5 @@
 """Hiding and erasing people in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 

@@ -3,8 +3,6 @@
 `hidings` says which parts these are; `follow` brings a profile in step with it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Queries for the episodes that mention people, their lines, and merged profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 Source: "Merge" under "Deviations" of the architecture.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Merges of people in the database: redirects, what was copied to the target, and what a split needs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime

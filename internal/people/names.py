@@ -1,7 +1,5 @@
 """Cleans names for storage and comparison, and tells people of the same name apart."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 `evidence` holds the 1-based numbers of transcript lines; empty means the whole slice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """People in the database: rows, name keys, entities and search items, always written together by `save`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Changes of people by the owner, contact cards and forwards, in the caller's transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime

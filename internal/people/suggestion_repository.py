@@ -1,7 +1,5 @@
 """Suggestions and tombstones in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 Bios are rewritten often; a sentence that replaces others inherits their lines.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

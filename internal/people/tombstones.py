@@ -1,7 +1,5 @@
 """Keyed hashes of what was forgotten of people, so that older messages do not bring it back."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

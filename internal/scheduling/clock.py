@@ -1,7 +1,5 @@
 """The one source of "now", so that tests and the simulator can hold or move it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
 

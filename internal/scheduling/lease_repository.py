@@ -4,8 +4,6 @@ SQLite has no clock but its process's, and no other process. Taking and renewing
 statement's newest state (`Database.beside`); `require` is part of every transaction that writes under a lease.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 from datetime import timedelta

@@ -4,8 +4,6 @@ A lease says who may begin. What is written under it runs `lease_repository.requ
 worker that was paused while another took over writes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

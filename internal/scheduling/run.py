@@ -1,7 +1,5 @@
 """A run: one agent's work on one slice of a fragment, claimed, tried, applied once or parked as dead."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum

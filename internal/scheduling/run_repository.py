@@ -1,7 +1,5 @@
 """Runs in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any

@@ -4,8 +4,6 @@ A lease for each chat would be a write for each conversation; shard leases are r
 chats are active. A new worker gets its part from the others; the shards of one that stops or dies go to the others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

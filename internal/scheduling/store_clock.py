@@ -4,8 +4,6 @@ Reminders, pauses and daily spending are stored as times and judged by `now`. Wi
 would be early and the other late, so a process on a server asks the server for the time.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

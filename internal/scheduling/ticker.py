@@ -3,8 +3,6 @@
 Its default misfire grace is one second, a job counts as run when it is submitted, and its shutdown cancels what runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable

@@ -4,8 +4,6 @@ Clock jobs run where `leads` is true. For a moment after a pause two processes m
 such job checks in its own transaction whether it is still due, so it is done once all the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Snapshots in the database: a version for each change, the latest of them also in the agent's state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Nightly decay changes every link of an owner, so without this a year's log would hold each of them 365 times.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sqlalchemy import Connection, delete, func, select

@@ -1,7 +1,5 @@
 """Values in parts that one statement takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Corrects stored future times after the clock was set back."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from sqlalchemy import BigInteger, Connection, type_coerce, update

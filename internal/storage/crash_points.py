@@ -3,8 +3,6 @@
 Source: the commit points C1-C13 of the storage design. Unset (always, outside tests) this costs one comparison.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The target of a row is a kind and an id: `claim:<id>`, `observation:<id>`, `enti
 parts of something `name:<node id>:<key of the name>` and `profile:<person id>:<key of the part>`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

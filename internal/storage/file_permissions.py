@@ -3,8 +3,6 @@
 A data folder that the program creates is closed with all it contains; a mounted volume may be open to everybody.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

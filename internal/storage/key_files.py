@@ -1,7 +1,5 @@
 """Keys that Laplaced generates for itself, one file each in the data folder, readable by its owner alone."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Brings a database to this program's schema: at start, in one transaction, and never backwards."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Per-owner counters and the change log, which move only inside the transaction of what they count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -4,8 +4,6 @@ On PostgreSQL it leads with the owner, so that a distributed server can spread o
 only a key of one column, and is never spread.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table

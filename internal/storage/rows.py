@@ -1,7 +1,5 @@
 """Rows as objects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 from operator import attrgetter

@@ -4,8 +4,6 @@ Code that changes a text calls `put`, code that deletes a row calls `remove`, in
 A fact keeps its item in every version; whether it counts now is decided by its stored times when it is searched.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Final

@@ -4,8 +4,6 @@ A column whose `info` is TEXT holds what people said or what was derived from it
 that looks for leftovers walk over exactly those.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from sqlalchemy import (

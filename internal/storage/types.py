@@ -1,7 +1,5 @@
 """Column types and identifiers shared by all tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any

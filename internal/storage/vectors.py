@@ -4,8 +4,6 @@ An item names in `embedded` the vector stored for its text (`made_by`), empty if
 an index lookup. Messages come after everything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

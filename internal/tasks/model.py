@@ -1,7 +1,5 @@
 """Tasks, reminders and promises: what is to be done, when its owner is notified, and how that changes. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tasks in the database, and the times at which their notifications were generated."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What is done with tasks, in the caller's transaction; every change writes its event and `pending_tasks`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time

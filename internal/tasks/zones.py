@@ -1,7 +1,5 @@
 """Tasks of an owner who moves to another time zone: days and recurring hours follow the owner's clock."""
 
-from __future__ import annotations
-
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo

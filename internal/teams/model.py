@@ -1,7 +1,5 @@
 """A team: owners who agreed to be notified of what another takes on for them. Nothing else is shared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum

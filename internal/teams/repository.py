@@ -1,7 +1,5 @@
 """Teams in the database: a row for each membership, written only for users who agreed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Teams: both sides agree, and either leaves at will."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """What a model call is made for: set by a flow, read by the recorder of calls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Model calls by what they were made for."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

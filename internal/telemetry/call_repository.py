@@ -1,7 +1,5 @@
 """Model calls in the database: the exact prompt and reply, stored for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

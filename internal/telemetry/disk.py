@@ -1,7 +1,5 @@
 """The free space of the database's disk, read when `/metrics` is scraped."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

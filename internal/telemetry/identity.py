@@ -1,7 +1,5 @@
 """How ids of users and people appear in metric labels: raw, hashed, or not at all, up to a limit."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 

@@ -4,8 +4,6 @@ Code logs `log.info("fragment_published", extra={"user_id": 7, "messages": 12})`
 `12:30:01 info fragment_published user_id=7 messages=12`; anywhere else it is one JSON object a line.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

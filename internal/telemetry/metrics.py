@@ -3,8 +3,6 @@
 Names are the contract's. Flows call a method after the commit of its cause, so nothing undone is ever counted.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What `/metrics` reads from the database when it is scraped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The scripted model as a process of its own: `python -m internal.testing --port 0 --script FILE`."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """A clock that stands still."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 FIRST_MOMENT = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)

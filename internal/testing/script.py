@@ -1,7 +1,5 @@
 """Scripted answers of a model, and ways in which it can be made to fail."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The scripted model: an OpenAI-compatible server on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Embeddings without a model: deterministic, and similar for texts that share letters."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

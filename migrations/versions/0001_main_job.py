@@ -1,7 +1,5 @@
 """The main job"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """One graph: nodes, edges, facts and their claims"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """Memory and chronicle"""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """Messages are searched"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Nodes are merged"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

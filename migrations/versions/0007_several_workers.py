@@ -1,7 +1,5 @@
 """Several workers"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 from alembic.operations.base import BatchOperations

@@ -1,7 +1,5 @@
 """Hidings: what is hidden until it is erased, and for which request"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

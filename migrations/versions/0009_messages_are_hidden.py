@@ -1,7 +1,5 @@
 """Messages that a pending request takes along are rows of hidings"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """How exact stated dates are; empty JSON is NULL; comments are about the answer they reply to"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Memories are dated by when they were said, not by when they were stored"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Model calls say how many tokens of their prompt the provider had read before"""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """The pages, in the order of the navigation."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bot.console.page import Page

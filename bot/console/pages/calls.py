@@ -1,7 +1,5 @@
 """The model calls, newest first, each with its exact prompt and reply."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from nicegui import ui

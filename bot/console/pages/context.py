@@ -1,7 +1,5 @@
 """The snapshot of an owner that stands in every prompt: its versions, and restoring one."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What the models cost, by day and by agent, beside the daily limit."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Facts with their sources, their earlier versions, and their correction by the owner."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """The state of the bot: health checks, what waits, what failed, and the backups; an owner sees only his own part."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final

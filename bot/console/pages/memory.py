@@ -1,7 +1,5 @@
 """How much is left of each memory, when it will have faded, and how that develops."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Notifications, what was decided about them, and why."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

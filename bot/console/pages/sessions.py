@@ -1,7 +1,5 @@
 """Conversations to read: the messages, the analyst's judgement of each answer, and the lessons."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from nicegui import ui

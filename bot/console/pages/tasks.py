@@ -1,7 +1,5 @@
 """Tasks, reminders and promises by time; added, confirmed, put off and closed."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Chats: their members, and the bot's chat actions."""
 
-from __future__ import annotations
-
 from bot.simulator.methods.registry import Call, ChatId, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request

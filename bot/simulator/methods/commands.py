@@ -1,7 +1,5 @@
 """The bot's own settings: command menus, name and descriptions, each by language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents: sending, finding and fetching files."""
 
-from __future__ import annotations
-
 from bot.simulator.entities import CAPTION_LIMIT
 from bot.simulator.methods.messages import formatted
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters, Upload, method

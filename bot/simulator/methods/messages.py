@@ -1,7 +1,5 @@
 """Messages of the bot: sending, drafts, edits, deletion, buttons."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

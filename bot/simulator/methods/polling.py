@@ -1,7 +1,5 @@
 """How the bot gets its updates, and its own account."""
 
-from __future__ import annotations
-
 from bot.simulator.methods.registry import Call, Parameters, Strings, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request, conflict

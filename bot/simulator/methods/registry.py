@@ -1,7 +1,5 @@
 """How a Bot API method is declared: its name, the parameters it reads, and the coroutine that answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`reply_markup` and `reply_parameters`: checked, and turned into the fields of a message."""
 
-from __future__ import annotations
-
 from bot.simulator.entities import utf16_length
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request

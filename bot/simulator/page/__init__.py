@@ -1,7 +1,5 @@
 """The chat page: a Telegram that a person can use in the browser, built of NiceGUI's components."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from fastapi import FastAPI

@@ -1,7 +1,5 @@
 """A message as a bubble: origin, quote, content, buttons, time and ticks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The page: people at the left, the chosen conversation at the right, kept fresh by the feed."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Where a person writes: text, commands, replies, edits, and everything that can be attached."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

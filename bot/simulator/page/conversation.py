@@ -1,7 +1,5 @@
 """The list of messages: history, days, live previews, always at the end unless somebody scrolled up."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 from nicegui import ui

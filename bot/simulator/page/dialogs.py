@@ -1,7 +1,5 @@
 """Dialogs: a new person, a contact card, a forwarded message."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

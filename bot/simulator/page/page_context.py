@@ -1,7 +1,5 @@
 """The person, chat and language of one open page."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

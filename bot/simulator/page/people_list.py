@@ -1,7 +1,5 @@
 """The list of people at the left: who can write, what was said last, what is unread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The page's texts in Russian, Ukrainian and English."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path

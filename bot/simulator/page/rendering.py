@@ -1,7 +1,5 @@
 """Text with entities as safe HTML: every character of a message is escaped, every tag is ours."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Days in scripted texts: `{date +3}` becomes the date three days later, in the user's own language."""
 
-from __future__ import annotations
-
 import re
 from datetime import date, timedelta
 

@@ -1,7 +1,5 @@
 """Compares memory and answers with a scenario's truth: right, wrong, missed, or not part of the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

@@ -1,7 +1,5 @@
 """What the bot has stored about a virtual user, read from its store as texts with their times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

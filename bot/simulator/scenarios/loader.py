@@ -1,7 +1,5 @@
 """Loads scenarios: shipped ones by name, others by path."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The acts of every user in time: a scenario and a seed always give the same acts at the same moments."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

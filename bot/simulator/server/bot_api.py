@@ -4,8 +4,6 @@ Bodies may be JSON, form or multipart; parameters may also stand in the query. E
 the ledger, with its outcome and the fault that it met.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

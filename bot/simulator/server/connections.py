@@ -1,7 +1,5 @@
 """The TCP connections of the server, so that a fault can cut one as a broken network does."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct

@@ -50,8 +50,6 @@ Faults (faults.py has the kinds and fields) and flood limits (flood.py)
     PUT    /sim/flood    FloodLimits
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Any, Literal

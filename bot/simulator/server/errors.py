@@ -1,7 +1,5 @@
 """Error answers of the Bot API: one exception, and the refusals in Telegram's own words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

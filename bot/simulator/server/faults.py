@@ -1,7 +1,5 @@
 """Faults on demand: the next N calls of a method fail in a chosen way, as Telegram and networks really do."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Telegram's flood limits, off by default: so many calls a chat and altogether, then 429 with a pause."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """The server of the local Telegram: Bot API, control API and chat page on one loopback address."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

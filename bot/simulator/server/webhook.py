@@ -1,7 +1,5 @@
 """Webhook delivery: each update is posted to the bot's address until it answers 2xx, in order."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

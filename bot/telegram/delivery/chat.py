@@ -1,7 +1,5 @@
 """The chat of a handler: what it may send there."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol

@@ -4,8 +4,6 @@ All of this is cosmetic and dropped first under load. Only the placeholder messa
 outbox row like any other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

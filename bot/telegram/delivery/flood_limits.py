@@ -1,7 +1,5 @@
 """Telegram's flood limits: a budget for each chat and one for all, shared by sends, edits, drafts and typing."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """The chat of a handler: its messages become outbox rows keyed by the update that caused them."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

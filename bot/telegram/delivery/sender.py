@@ -1,7 +1,5 @@
 """Sends the outbox: one message of a chat at a time, within the flood limits, and records each outcome."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import logging

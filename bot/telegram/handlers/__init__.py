@@ -1,7 +1,5 @@
 """Commands, buttons and answers. `build_router` puts them together."""
 
-from __future__ import annotations
-
 from aiogram import Router
 
 from bot.telegram.handlers import errors

@@ -1,7 +1,5 @@
 """Questions that the user's next message answers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Handles presses of stale buttons and of other people's, and turns refusals into sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is said where a list is empty: that nothing is known, or that what was said is still to be read."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from bot.telegram.i18n import phrase

@@ -1,7 +1,5 @@
 """Lists in pages: the page numbers and the row of buttons that turns them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from aiogram.filters.callback_data import CallbackData

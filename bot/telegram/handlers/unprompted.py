@@ -1,7 +1,5 @@
 """Messages the bot sends on its own initiative: a question with buttons, or a plain sentence."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Connection

@@ -4,8 +4,6 @@ With one process, it handles what it stores itself. With several, each looks in 
 districts, whoever stored them, and hands over unfinished ones with a district that it gives up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

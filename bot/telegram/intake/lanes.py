@@ -1,7 +1,5 @@
 """One ordered lane for each chat and thread: its turns are answered one after another, several chats at once."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection

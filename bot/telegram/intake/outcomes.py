@@ -1,7 +1,5 @@
 """Writes down what became of an update: settled together with its effect, or set aside."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Callable

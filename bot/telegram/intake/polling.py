@@ -3,8 +3,6 @@
 aiogram's polling confirms updates whose handlers still run, and one update it cannot parse blocks it for ever.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

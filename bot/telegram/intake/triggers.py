@@ -1,7 +1,5 @@
 """What triggered an update's events: which command, button or answer. Holds no words of the user."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Handles the inbox: each stored update becomes a message of the log, a command or a button press, or is set aside."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

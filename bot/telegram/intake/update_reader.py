@@ -1,7 +1,5 @@
 """Reads stored updates leniently: a field that is missing or of an unknown form costs that field, not the message."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime

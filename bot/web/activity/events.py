@@ -1,7 +1,5 @@
 """`/events`: the events of one owner, as a list, and live as server-sent events."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """`/model-calls`: every call of a model with its exact prompt, reply, tokens and price; kept for some days."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`/notifications`: what the bot wanted to tell a user, what became of it, and why."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from fastapi import APIRouter

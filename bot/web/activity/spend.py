@@ -1,7 +1,5 @@
 """`/spend`: what the models cost, by day and by agent."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from typing import Annotated
 

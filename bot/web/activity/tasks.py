@@ -1,7 +1,5 @@
 """`/tasks`: an owner's tasks, reminders and promises."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal
 

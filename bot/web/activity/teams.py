@@ -1,7 +1,5 @@
 """`/teams`: the teams in which an owner shares his promises, and the invitations he has."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """The call behind `laplaced archive`."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The call behind `laplaced doctor`: an examination of the installation."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter

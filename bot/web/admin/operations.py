@@ -1,7 +1,5 @@
 """The calls behind an operator's commands: backup, quarantine, dead runs, queues."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path

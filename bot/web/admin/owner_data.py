@@ -1,7 +1,5 @@
 """The calls behind `laplaced export`, `forget` and the import of an export: one owner's data as a whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Protocol
 

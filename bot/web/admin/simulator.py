@@ -3,8 +3,6 @@
 Without a simulation the state is `off`, and no order is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol

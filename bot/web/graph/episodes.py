@@ -1,7 +1,5 @@
 """`/graph/episodes`: texts sent from outside; stored before they are acknowledged, read by the agents later."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

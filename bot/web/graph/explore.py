@@ -1,7 +1,5 @@
 """`/graph/beginnings`, `/graph/around/{id}` and the facts about a node: exploring everything an owner has."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

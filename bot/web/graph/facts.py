@@ -1,7 +1,5 @@
 """`/graph/facts` and `/graph/nodes`: facts with their versions and corrections; nodes with their citations."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from fastapi import APIRouter

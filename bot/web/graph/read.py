@@ -1,7 +1,5 @@
 """Facts and episodes, read from the store in the form in which they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection

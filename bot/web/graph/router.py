@@ -1,7 +1,5 @@
 """`/graph`: what the knowledge graph offers to the outside, put together from its parts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fastapi import APIRouter

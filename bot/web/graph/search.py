@@ -1,7 +1,5 @@
 """`POST /graph/search`: facts, entities, episodes and messages by meaning, words and names, now or in the past."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """A limit for the size of request bodies."""
 
-from __future__ import annotations
-
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse

@@ -1,7 +1,5 @@
 """`/docs`: Swagger UI for the calls, from files that come with the installation."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Final

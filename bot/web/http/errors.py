@@ -1,7 +1,5 @@
 """The errors that calls answer with: their form, their status codes, and their part of the API's description."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Fields that several calls share, checked and described once."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, date, datetime, time

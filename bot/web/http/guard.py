@@ -1,7 +1,5 @@
 """Access to the server: a loopback or allowed Host, and a key or a session, before a request is read."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Collection
 from contextlib import AbstractContextManager

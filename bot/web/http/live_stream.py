@@ -3,8 +3,6 @@
 They end when the server stops, and when the session ends or the key is revoked that they were opened with.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence

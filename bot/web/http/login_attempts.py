@@ -1,7 +1,5 @@
 """A limit for attempts to log in."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The owner that a call is about: users by id, groups by the user's id as a string, things by their own ids."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """What a call changes is caused by the call: it is the trigger of the events that are appended while it is answered."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from starlette.types import ASGIApp, Receive, Scope, Send

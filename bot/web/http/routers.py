@@ -1,7 +1,5 @@
 """Joins the calls of several routers."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, FastAPI
 
 

@@ -1,7 +1,5 @@
 """What the bodies of all calls have in common."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict

@@ -1,7 +1,5 @@
 """Who makes a call, with a session or a named key, and what it may reach."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`/memory`: nodes and edges of the memory graph, stored and corrected by their owner."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final

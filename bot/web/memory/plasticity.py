@@ -1,7 +1,5 @@
 """`/memory/plasticity` and `/memory/maintenance`: the specified operations on links, and the nightly maintenance."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 

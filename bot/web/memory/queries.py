@@ -1,7 +1,5 @@
 """`/memory/queries`: the five example queries of the memory-graph specification."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Query

@@ -1,7 +1,5 @@
 """`/memory/recall`: memories that answer a question, with their associations. A recall counts as an access."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

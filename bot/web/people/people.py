@@ -1,7 +1,5 @@
 """`/people`: the profiles of one owner, as the people-graph specification writes a Person, without its vector."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query

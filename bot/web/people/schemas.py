@@ -1,7 +1,5 @@
 """People's requests and answers, as the people-graph specification writes a Person, without its vector."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from pydantic import BaseModel

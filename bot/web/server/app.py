@@ -1,7 +1,5 @@
 """The HTTP application: health, metrics, REST and the webhook, behind one guard."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """`/healthz`, `/readyz` and `/metrics`: whether the process lives, whether it can work, and its figures."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`/`: where to go from the server's address."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse
 

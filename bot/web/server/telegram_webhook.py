@@ -1,7 +1,5 @@
 """Telegram's calls in webhook mode: accepted raw, stored before they are answered."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """uvicorn inside the bot's own event loop, which keeps the signals to itself."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """The analyst: judges how the assistant did in one closed session, and what can be learnt from it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from typing import Final

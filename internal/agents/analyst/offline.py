@@ -1,7 +1,5 @@
 """The analyst without a model: it judges an answer by what the owner said next."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

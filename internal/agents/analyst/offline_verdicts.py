@@ -1,7 +1,5 @@
 """Judges a session by rules, weakly: every answer that no model judged, and all where there is no model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The analyst's reply format, and its parsing into judgements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

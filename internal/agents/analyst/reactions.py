@@ -3,8 +3,6 @@
 They do not know what is true. Silence, and going on to something else, count as content.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

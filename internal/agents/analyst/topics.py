@@ -1,7 +1,5 @@
 """The topic of a session, and the subject of an answer. For the language process: they need dictionaries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The judgement of one response, or of a session as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The archivist: reads a slice of a conversation or text, proposes people, things, facts and memories to keep."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final

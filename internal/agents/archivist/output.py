@@ -1,7 +1,5 @@
 """The archivist's reply format, and its parsing into typed proposals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

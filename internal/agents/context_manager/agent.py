@@ -1,7 +1,5 @@
 """The context manager: keeps a snapshot of the owner's life, and weighs notifications before they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """The context manager without a model: it quotes the owner, and sends what is due as it comes."""
 
-from __future__ import annotations
-
 import json
 
 from internal.agents.context_manager.offline_decisions import weigh

@@ -4,8 +4,6 @@ The rules do not know what goes on: not whether a thing is done, nor whether the
 are keys with phrases in the reader's language; a model's are sentences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final

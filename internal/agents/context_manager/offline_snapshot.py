@@ -3,8 +3,6 @@
 It cannot use words of its own, see that something is over that nobody said to be over, or join two lines into one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The wording of notifications without a model, in the owner's language. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """The context manager's reply format, and its parsing into a snapshot or decisions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

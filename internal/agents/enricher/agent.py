@@ -1,7 +1,5 @@
 """The enricher: makes a question stand alone ("а он что сказал?") so that memory can be searched for it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Final
 

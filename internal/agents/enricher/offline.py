@@ -1,7 +1,5 @@
 """The enricher without a model: a question about "him" gets the name of the one who was mentioned last."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The enricher's reply format."""
 
-from __future__ import annotations
-
 from internal.agents.json_reply import read_object
 from internal.agents.prompts import unescaped
 from internal.errors import ModelReplyInvalid

@@ -1,7 +1,5 @@
 """The reranker: picks, among the people whom the vectors found, those who matter for the question."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The reranker without a model: people named in the question, else the circle it asks for, else the first few."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from internal.agents.model import PersonPick, RerankerRequest

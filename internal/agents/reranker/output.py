@@ -1,7 +1,5 @@
 """The reranker's reply format."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The responder: answers the owner, knowing the people of his life."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The `<facts>` block of a prompt: a line for each fact, with the number by which it is cited and its known dates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

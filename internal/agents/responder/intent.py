@@ -1,7 +1,5 @@
 """The intent of a message, by a few words: small talk, a question about a circle, a question, or news."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The `<memories>` and `<lessons>` blocks of a prompt: one escaped line each, left out where there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from internal.agents.model import RecalledMemory

@@ -1,7 +1,5 @@
 """The responder without a model: answers by quoting what is recalled, and says so when nothing is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Sequence
 from functools import cache

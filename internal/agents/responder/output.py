@@ -3,8 +3,6 @@
 What leaks into one reply leaks, through the history, into every later one. Code is left alone: people ask about it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The `<past_messages>` block of a prompt: earlier lines, passage by passage, each with its speaker and time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final

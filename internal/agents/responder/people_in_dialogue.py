@@ -3,8 +3,6 @@
 Until it is archived memory knows nothing of them, while the owner was just promised that it will.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The facts that answer a question, judged by the relation it asks for, whom it names and its other words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The memories and earlier messages that answer a question: of the kind it asks for, or sharing its words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

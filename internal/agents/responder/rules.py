@@ -1,7 +1,5 @@
 """The rules an answer is judged by: the responder's own instructions, one by one."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

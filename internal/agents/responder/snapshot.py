@@ -1,7 +1,5 @@
 """The blocks `<context_snapshot>` and `<tasks>` of the responder's prompt: what is so whatever the owner asks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo

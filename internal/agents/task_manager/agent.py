@@ -1,7 +1,5 @@
 """The task manager: what the owner asked to be reminded of, promised or has to do, and what of that is done."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from internal.agents.ask_model import Limits, ReplyForm, ask_model

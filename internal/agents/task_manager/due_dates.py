@@ -1,7 +1,5 @@
 """The schedule of a proposed task: what the reply says, resolved against the time of the line that proves it."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final

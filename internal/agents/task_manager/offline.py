@@ -3,8 +3,6 @@
 It cannot read between the lines: what is said in other words than its rules know is no task to it.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The task manager's reply format, and its parsing into proposals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar

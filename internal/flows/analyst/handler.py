@@ -1,7 +1,5 @@
 """The analyst's part of a run over a closed session: an Analysis of each response, a summary and a topic (C8-C10)."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

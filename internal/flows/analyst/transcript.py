@@ -1,7 +1,5 @@
 """The numbered lines of a closed session for the analyst, within a budget, and which of its answers to judge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Archives at once: publishes what waits, revives dead runs, skips every pause."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime

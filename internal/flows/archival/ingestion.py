@@ -1,7 +1,5 @@
 """Stores text that did not come through Telegram as an episode, with its segments and runs, in one transaction."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

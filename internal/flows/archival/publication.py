@@ -1,7 +1,5 @@
 """Publishes an idle or full dialogue as a fragment: an episode, its runs and the cursor, in one transaction (C7)."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Awaitable, Mapping, Sequence

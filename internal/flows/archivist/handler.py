@@ -1,7 +1,5 @@
 """The archivist's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10)."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence

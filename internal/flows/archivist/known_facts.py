@@ -1,7 +1,5 @@
 """The known things and facts that an archivist is shown, so that it uses the same names and repeats nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The memories that an archivist is shown under handles, and what a handle of a stored reply means."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Finds names in a slice with the language process: who is meant where, and who may be the same person."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

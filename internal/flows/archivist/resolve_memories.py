@@ -1,7 +1,5 @@
 """Resolves the memories of a stored reply: when they were, and what is known already in other words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

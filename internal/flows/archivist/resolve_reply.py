@@ -1,7 +1,5 @@
 """Resolves a stored reply before its transaction: what its names may mean, when its facts held, its memories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from internal.agents.archivist.output import ArchivistReply

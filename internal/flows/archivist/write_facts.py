@@ -1,7 +1,5 @@
 """Writes the entities and facts of one reply, with the lines that support them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

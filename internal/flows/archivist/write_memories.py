@@ -1,7 +1,5 @@
 """Writes the memories of one reply, with their sources and their session."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

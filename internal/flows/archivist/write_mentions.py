@@ -4,8 +4,6 @@ A line mentions what cites it, and everybody and everything known that its words
 the language process (`MentionFinder`); what they mean is looked up in the transaction, since a reply makes things too.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A fragment brings the snapshot of its owner up to date: the old one and new messages in, a version out (C8-C10)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

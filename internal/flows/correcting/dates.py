@@ -1,7 +1,5 @@
 """Reads dates that users type, in the language process."""
 
-from __future__ import annotations
-
 import logging
 from datetime import datetime
 from zoneinfo import ZoneInfo

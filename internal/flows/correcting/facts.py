@@ -3,8 +3,6 @@
 "Петров работает в Beta" must not stay a fact about ACME, or the next word about Beta would seem to contradict it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A sentence knows its lines and a fact knows its own, so sentences on the same li
 the fact is decided by what it names; where that cannot be decided, the sentence stays and the owner is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Undo windows are the business of `requests`. A message that others cite too take
 owner said elsewhere stays, and so do the bot's answers to it, which are messages of their own.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager

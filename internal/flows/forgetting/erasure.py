@@ -1,7 +1,5 @@
 """One erasure as it runs: what is noted before, what goes with it, and the traces that are wiped at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

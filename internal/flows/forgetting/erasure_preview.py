@@ -3,8 +3,6 @@
 It is found by erasing all of them in their order and rolling back, so exactly what will be erased is hidden.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime

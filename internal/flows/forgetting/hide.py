@@ -1,7 +1,5 @@
 """Hides at once what is to be forgotten, and shows it again after an undo."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Memories that are forgotten with people, things and facts, so that older lines do not bring them back."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Which messages go with a request to forget."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """The messages about a person: they stay when the person is forgotten, unless they are forgotten too."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Erases notifications and snapshot items about something that is being erased."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 

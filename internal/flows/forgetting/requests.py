@@ -1,7 +1,5 @@
 """Requests to forget: hidden at once, and erased for good when the undo window has passed, or at once."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Keyed hashes of forgotten facts and things, so that lines said before do not bring them back."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Collection, Iterable, Mapping, Sequence

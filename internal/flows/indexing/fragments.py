@@ -1,7 +1,5 @@
 """The search item of a published fragment: the beginning of what its messages say now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Indexes messages that were stored before messages were indexed, or in bulk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -5,8 +5,6 @@ changed since is read as it is now and written by id, so that doing it twice cha
 mirror was lost, belongs to another store, or the store was restored from a backup: then it is rebuilt.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Reads what belongs in an owner's mirror from the rows as they are now: for some changes or for everything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 The nodes know nothing of profiles and facts; callers that merge or split nodes for the owner use this module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime

@@ -3,8 +3,6 @@
 Profiles know nothing of facts; callers that merge, split or rename a person for the owner use this module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -4,8 +4,6 @@ Level-triggered: what waits is a query, and what is decided is written with its 
 at any point neither loses a notification nor sends it twice. Nothing is decided for a user who cannot be reached.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 All of it belongs to one transaction, so that it is sent once or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Asks the owner questions: at a fitting moment, one at a time, as seldom as he wants."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Fires what is due: for each moment of a task one notification, and the next moment, at once (C13)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta

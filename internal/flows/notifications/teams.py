@@ -1,7 +1,5 @@
 """Notifies members of teams: an invitation asks its invitee, an answer is sent to the inviter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Notices that the clock was set back, and makes due again what waits for times it showed too early."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Deletes events that are old or too many, a batch at a time; never one that a subscriber of the bus has not read."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Checks of the stored state: each is fine, worth a note, or a finding with its fix."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Jobs that are due by the clock: fragments, runs, forgetting, and rows that are not needed any more."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -4,8 +4,6 @@ A file is written beside its place and gets its name when its content equals the
 as half a store until then. So nothing is ever opened that was moved in part.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

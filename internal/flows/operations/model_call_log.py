@@ -1,7 +1,5 @@
 """Stores the price of every model call with its user, and a receipt: the exact prompt and reply."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

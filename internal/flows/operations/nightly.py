@@ -1,7 +1,5 @@
 """The nightly maintenance of memory: once each night of an owner's own zone its links and memories are aged."""
 
-from __future__ import annotations
-
 import logging
 from datetime import datetime
 from typing import Protocol

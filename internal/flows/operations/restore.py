@@ -1,7 +1,5 @@
 """Restores a backup: verified, migrated, with later forgettings done again, only then put in place."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence

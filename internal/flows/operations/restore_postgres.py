@@ -1,7 +1,5 @@
 """Restores a backup into a server's database, with later forgettings done again, in one transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from datetime import datetime

@@ -1,7 +1,5 @@
 """One attempt at a run: claimed, asked, its reply stored and applied once; or tried later, or parked as dead."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """An agent's part of a run: prepare, ask, resolve, apply."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

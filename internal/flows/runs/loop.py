@@ -3,8 +3,6 @@
 Level-triggered: what is due is a query, so a crash at any point loses no work. A handler has one agent's part.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence

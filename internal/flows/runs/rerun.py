@@ -4,8 +4,6 @@ The new reply replaces the old one in the same transaction: what it does not sta
 keeps its ids, and nothing is counted twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime

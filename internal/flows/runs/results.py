@@ -1,7 +1,5 @@
 """What a run leaves in the transaction of its effects: its refusals, its result on the bus, its agent's cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

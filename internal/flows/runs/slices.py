@@ -1,7 +1,5 @@
 """The numbered lines of one slice of an episode, and where each of them comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

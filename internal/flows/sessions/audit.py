@@ -1,7 +1,5 @@
 """Audits a chronicle as a whole, its line, judgements and entities, and repairs what can be mended."""
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

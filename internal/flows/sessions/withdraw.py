@@ -1,7 +1,5 @@
 """Withdraws notifications whose subject is gone or settled."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """What an owner does with a task; notifications about it that were not sent yet are withdrawn with it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """Writes a reply of the task manager: tasks opened, changed, confirmed and closed, and questions to the owner."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Finds what the messages of a turn ask to be reminded of. Runs in the language process, so it imports no storage."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The task manager's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads the tasks and times that a user types after a command, in the language process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

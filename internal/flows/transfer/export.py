@@ -1,7 +1,5 @@
 """Everything of one owner as a document he can keep and read."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any, Final

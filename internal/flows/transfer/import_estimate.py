@@ -1,7 +1,5 @@
 """Estimates an import: how much, from whom, from when, and what the archivist would cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime, tzinfo

@@ -1,7 +1,5 @@
 """Stores what is new of imported conversations, each episode whole or not at all, nothing twice."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads an export back into a store that has nothing of its owner: the same rows under the same ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

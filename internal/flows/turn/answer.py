@@ -1,7 +1,5 @@
 """Answers a turn: freezes what was asked (C3), recalls, lets the responder write, stores the answer (C4)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """Answers questions about another time: what held at a moment. Question and answer stay out of the dialogue."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -8,8 +8,6 @@ The policy for "unknown" (no answer came, so it may have been delivered): wait, 
 second time it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Puts the parts of an answer into the outbox."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The sources of an answer: the facts, memories and messages that it cites, others that were given, and the people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Stores a message: row, number, dialogue state, turn, event and the settled update commit as one (C2)."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 The fragment that holds the message is read later too; the task knows its message, so it is not opened twice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

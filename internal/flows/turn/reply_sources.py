@@ -1,7 +1,5 @@
 """The sources of a reply: what it cites under its numbers, and what it was only given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from internal.agents.citation_forms import Mark

@@ -1,7 +1,5 @@
 """The responder's requests of open turns, each built as soon as its message is there and used when its turn begins."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

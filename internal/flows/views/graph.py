@@ -4,8 +4,6 @@ The chronicle's nodes and edges are derived from its rows (`internal.chronicle.v
 people from their circles; the others are stored. A reader sees no difference. What is being forgotten is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime

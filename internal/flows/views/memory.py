@@ -1,7 +1,5 @@
 """One memory with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

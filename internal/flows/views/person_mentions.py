@@ -1,7 +1,5 @@
 """The mentions of a person, down to the messages; what is being forgotten is left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The state of one owner's memory in numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal

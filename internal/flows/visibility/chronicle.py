@@ -1,7 +1,5 @@
 """Which messages of the chronicle are hidden by pending forgettings."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from internal.chronicle.view import HiddenMessages

@@ -1,7 +1,5 @@
 """The owner's own messages that state a fact: they stay when it is forgotten, unless they are forgotten too."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue

@@ -1,7 +1,5 @@
 """The words of stored lines, whichever concept they belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """Messages, events and model calls without what is about to be forgotten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

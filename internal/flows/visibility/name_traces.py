@@ -1,7 +1,5 @@
 """Names of one thing in the texts about others: in facts, descriptions and bios."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Notifications without those about something that is about to be forgotten."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from sqlalchemy import Connection

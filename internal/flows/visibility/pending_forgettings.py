@@ -1,7 +1,5 @@
 """Which messages are waiting to be forgotten, so that no screen and no prompt shows them."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from internal.storage.erasure import forgettings, hidings

@@ -4,8 +4,6 @@ The messages stay in the chat. They are recognised by keyed hashes of the person
 while the forgetting can be undone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What messages answer, without what is about to be forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from sqlalchemy import Connection

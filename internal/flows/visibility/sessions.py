@@ -1,7 +1,5 @@
 """The visible chronicle: sessions, one session as graph, and its transcript, without what is being forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

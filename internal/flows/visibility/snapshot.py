@@ -1,7 +1,5 @@
 """The snapshot without what is about to be forgotten, however it got there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime

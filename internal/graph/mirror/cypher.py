@@ -1,7 +1,5 @@
 """Checks Cypher statements from outside and converts results to JSON."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

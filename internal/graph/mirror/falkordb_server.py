@@ -3,8 +3,6 @@
 The mirror can be rebuilt at any time, and a file would keep what was forgotten.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Converts stored nodes and edges to those of a Cypher database, without I/O."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Queries of mirrors: changes after a cursor, current nodes and edges, and the cursors."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Inputs and results of the service of facts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

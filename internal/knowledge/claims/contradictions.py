@@ -1,7 +1,5 @@
 """Contradictions of facts: nodes that hold the ids of the facts, and questions to the owner."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """The projection of claims to facts: compares what the time rules derive with what is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Records claims: checks each alone, stores them, then projects the facts they touch."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 

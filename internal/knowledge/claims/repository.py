@@ -1,7 +1,5 @@
 """Claims in the database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime

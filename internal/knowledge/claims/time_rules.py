@@ -32,8 +32,6 @@ any other. In this order:
 Conflicts that share a span are one question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Evidence of the names of entities: a name that loses its last line is removed from the entity."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping

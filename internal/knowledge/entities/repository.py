@@ -1,7 +1,5 @@
 """Queries for resolving the names of a reply: names of nodes, people, vectors of entities."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from heapq import nlargest
 

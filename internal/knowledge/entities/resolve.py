@@ -5,8 +5,6 @@ something else: another case form, another alphabet, another name of a known pla
 refused; one that fits none gets a new node.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The results of looking up a reply's names and dates before its transaction: plain values, no database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

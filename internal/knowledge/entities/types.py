@@ -3,8 +3,6 @@
 Source of the nine: graph-metadata specification, "Entity Types"; of their nodes: architecture, "Meanings, Entity".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

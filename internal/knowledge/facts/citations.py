@@ -1,7 +1,5 @@
 """Citations of facts and entities: episodes, and lines with their words, speakers and links."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any

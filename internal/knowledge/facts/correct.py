@@ -4,8 +4,6 @@ A correction copies the claims of a fact with the owner's words and the same evi
 removed with them when they are forgotten, and what was known before stays as it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

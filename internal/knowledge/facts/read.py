@@ -1,7 +1,5 @@
 """Reads facts by their ends and ids, as they held or were known at a moment."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

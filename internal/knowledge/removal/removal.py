@@ -3,8 +3,6 @@
 A fact that a removed claim had closed reopens, since facts follow from the remaining claims.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reruns of a slice: what only the earlier reading supports is removed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Finds the future day that a text names: "у п'ятницю", "the day after tomorrow", "by the end of the month"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

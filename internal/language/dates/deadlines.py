@@ -4,8 +4,6 @@
 The rules of `parse` look back, since people mostly tell of the past; a goal is in the future.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Finds the hour that a text names: "at 9", "о пів на", "в 7 вечера", "tonight"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import time

@@ -1,7 +1,5 @@
 """Finds the dates that a sentence names, with the prepositions before them. For the language process."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rewrites the words of dates in three languages in one notation: "в прошлый вторник" is `last weekday1`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

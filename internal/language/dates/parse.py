@@ -4,8 +4,6 @@ Relative dates ("позавчера", "last May", "з понеділка") are r
 вересня") by dateparser, which misreads or does not know the former. An unknown date is None, never a guess.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How exact a stated date is: "2018" is a year, and is shown as one wherever it goes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal

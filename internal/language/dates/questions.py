@@ -3,8 +3,6 @@
 "летом 2023 где я жил?", "where did I live two years ago?": the date is first or last, and needs no mark.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Finds a recurrence in a text ("every other Friday", "по будням", "щоранку") as an RRULE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import date, time, timedelta

@@ -1,7 +1,5 @@
 """Building blocks of patterns for future times: folded text, counts and units."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta

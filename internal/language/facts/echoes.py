@@ -1,7 +1,5 @@
 """Recognises answers that only repeat what the owner said, by rules over the endings of three languages."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

@@ -1,7 +1,5 @@
 """Whether a text reveals what other lines say: by a word that only those lines hold."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Finds the new name after a correction of a sentence: "работает в ACME" — "нет, работает в Бете"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

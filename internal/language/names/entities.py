@@ -4,8 +4,6 @@ A similar name of a person is only a hint, but a company or a city has one name:
 same. Forms that different things could share (prefixes, short forms) are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

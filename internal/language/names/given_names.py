@@ -4,8 +4,6 @@ The table `first_names.json` is our own: rows of [sex, Russian, Ukrainian, Latin
 English short forms come from the `nicknames` package.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Hints for the archivist: known people that a name in a conversation, or another known person, may also be."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ by language and circle, behind the gender that they imply: m, f, or x for none; 
 with its other forms.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal

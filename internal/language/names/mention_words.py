@@ -1,7 +1,5 @@
 """Words around a name that say what it is: a person, a street, a work of art, a company, somebody else's relative."""
 
-from __future__ import annotations
-
 import re
 
 from internal.language.text.morphology import Gender

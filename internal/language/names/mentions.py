@@ -1,7 +1,5 @@
 """Finds people's names in a message: where they are, in the nominative, and the relation the words around state."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The words of a name, and why two words may be the same word."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Puts a name from a sentence back into the nominative: с Анной Петровой becomes Анна Петрова."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

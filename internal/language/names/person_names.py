@@ -4,8 +4,6 @@ All functions are pure. All but `name_key` load dictionaries (60 MB) and use the
 them in the language process: `await worker.run(mentions, text, names)`.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

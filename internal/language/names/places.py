@@ -3,8 +3,6 @@
 Countries and a city of each time zone come from CLDR by babel; missing cities stand in `places.json`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

@@ -3,8 +3,6 @@
 Roles form a chain that ends with the owner, with a name, or with a pronoun: жена (коллеги (Петра)), Peter's wife.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Why two names may be one person: a suggestion, never a decision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal

@@ -1,7 +1,5 @@
 """Whether a question stands alone, or depends on what was said before it. By rules."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

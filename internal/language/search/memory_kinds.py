@@ -3,8 +3,6 @@
 "Какие у меня цели?" shares no word with a goal. In Russian, Ukrainian and English.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

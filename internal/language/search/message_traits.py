@@ -1,7 +1,5 @@
 """Traits of a message: whether it asks, names a time or a number, and how many names it holds."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

@@ -3,8 +3,6 @@
 Pure, in Russian, Ukrainian and English, some 50 microseconds a question.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime

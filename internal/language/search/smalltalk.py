@@ -1,7 +1,5 @@
 """Recognises messages without content, by rules in three languages: bare questions, and "I do not know"."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

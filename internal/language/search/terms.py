@@ -6,8 +6,6 @@ with this name in one of the languages (`=kyiv`). Called in the language process
 one 5 microseconds.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@
 would reverse the meaning (a negation, "without", "from", a question's word, a number) must be the same in both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

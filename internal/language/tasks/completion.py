@@ -3,8 +3,6 @@
 "я вже подзвонив Марії" is about "Подзвонити Марії": the same verb, in any form and aspect, and a thing in common.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

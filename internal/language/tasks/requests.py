@@ -4,8 +4,6 @@ Questions, negations, conditions and the tasks of others are left out. A task th
 to confirm: `asked` marks explicit requests.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

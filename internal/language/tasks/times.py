@@ -4,8 +4,6 @@
 and read a separate phrase; here the phrase is found in a sentence and is in the future.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

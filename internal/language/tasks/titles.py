@@ -1,7 +1,5 @@
 """Titles of tasks: the words of a sentence without its time, its trigger and what leads up to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

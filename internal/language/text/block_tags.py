@@ -1,7 +1,5 @@
 """Texts from outside on their way into a prompt: whatever they hold, they open and close none of its blocks."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

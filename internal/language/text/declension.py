@@ -1,7 +1,5 @@
 """Forms of names by rules alone, where no dictionary may be asked: rather too many than too few."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

@@ -1,7 +1,5 @@
 """English words that are names too, and words that have a capital without being names, from `english.json`."""
 
-from __future__ import annotations
-
 from internal.language.text.spelling import words
 from internal.language.text.tables import table
 

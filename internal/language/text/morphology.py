@@ -3,8 +3,6 @@
 The Ukrainian dictionary is an extra (`laplaced[ukrainian]`). Without it the Russian one reads Ukrainian words too.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Splits long texts into passages: what evidence points to, what is embedded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Coarse sound spellings of names: spellings of one name in two alphabets have a skeleton in common."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Comparison keys of words and names, and the tokens and sentences of a text."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

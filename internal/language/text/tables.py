@@ -1,7 +1,5 @@
 """Tables of words: JSON files beside the modules that read them."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from typing import Any

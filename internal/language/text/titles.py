@@ -1,7 +1,5 @@
 """The title of a text: a phrase of it."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

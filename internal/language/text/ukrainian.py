@@ -1,7 +1,5 @@
 """Ukrainian words by rules, for an installation without the Ukrainian dictionary: stems, and nominatives of names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final, Literal

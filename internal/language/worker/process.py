@@ -6,8 +6,6 @@ Ends when its input ends, that is, with its parent. Started as `python -m intern
 pickles only from the parent that started it.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

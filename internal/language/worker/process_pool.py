@@ -10,8 +10,6 @@ The child works on one bulk call and on queries of several owners at once, each 
 characters made other owners wait for 9 to 39 s while calls went one by one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """The offline embedder: multilingual-e5-small in the language process, no network, no key."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ The source's id redirects to the target, its links move and keep their origins, 
 target, which keeps its name. The caller projects facts again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

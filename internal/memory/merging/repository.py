@@ -1,7 +1,5 @@
 """Merges of nodes in the database: what was moved and copied, so that it can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Observations of nodes and edges of the memory graph."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from internal.graph.model import Node

@@ -4,8 +4,6 @@ Later observations override earlier ones whenever they arrived. For two of the s
 that the order of arrival makes no difference.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

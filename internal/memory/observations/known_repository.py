@@ -1,7 +1,5 @@
 """Known nodes for an archivist: those shown under handles, and those that a proposed node may mean."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The owner's own changes and decisions, marked as such, so that no reply overrides them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """A node and its links as the owner wrote them, before they are resolved or checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether the words of a preference express a dislike, in Russian, Ukrainian and English."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

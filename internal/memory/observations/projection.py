@@ -1,7 +1,5 @@
 """The projection of observations to nodes and edges: compares what follows with what is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

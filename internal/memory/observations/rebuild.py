@@ -1,7 +1,5 @@
 """Projects nodes and edges again after a merge, a split or a removal in the knowledge graph."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any

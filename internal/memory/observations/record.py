@@ -1,7 +1,5 @@
 """Writes a reply's memories as observations of nodes and edges, then projects those."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal

@@ -3,8 +3,6 @@
 Their changes are undone, since nodes follow from the remaining observations.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime

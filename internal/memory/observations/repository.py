@@ -1,7 +1,5 @@
 """Observations and their evidence in the database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final

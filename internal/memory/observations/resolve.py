@@ -3,8 +3,6 @@
 The same words come before another form of them, and that before a match by vector.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final

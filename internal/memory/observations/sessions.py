@@ -1,7 +1,5 @@
 """The Context of a chronicle's session: one node for each, active while it is open and completed when it is closed."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid5

@@ -1,7 +1,5 @@
 """Queries for nodes, edges and suggestions of the memory graph."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime

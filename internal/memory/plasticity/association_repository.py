@@ -1,7 +1,5 @@
 """Memories linked to several others in any direction, and contradictions of them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """How fast memories and their links fade: rates by preset, decay by elapsed time, retention of an unused memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

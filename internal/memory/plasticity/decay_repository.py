@@ -1,7 +1,5 @@
 """Which memories were not used for long, and which of them are the only record of something."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ It runs in short transactions, so that an owner with hundreds of thousands of li
 is idempotent: decay follows from the time since the strength was set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta

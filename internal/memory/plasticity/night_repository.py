@@ -1,7 +1,5 @@
 """When the nightly maintenance of an owner's memory was done last."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final
 

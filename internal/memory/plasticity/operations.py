@@ -4,8 +4,6 @@ They act on the stored strengths when they are called; a strength counts as of t
 the nightly maintenance's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Strengths of RELATES_TO in the database, changed in sets and recorded in the change log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

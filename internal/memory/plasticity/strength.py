@@ -1,7 +1,5 @@
 """The retention of every memory of an owner, now and in the future if it is not used."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The five example queries of the memory-graph specification, as service calls."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """Pages of memories of one kind."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

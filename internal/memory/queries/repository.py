@@ -1,7 +1,5 @@
 """The example queries of the memory-graph specification as SQL; each names the statement it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Questions to the owner about memories: rows of `suggestions` with ids and no words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The next question to the owner: about contradictions, suggestions, open questions or fading memories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """Embeds profiles, facts, memories and messages that are due: in the background, in small batches, with progress."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """The order of facts that were found: successors before what they replaced, facts near a centre node first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Results of a search of knowledge: what was found, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Statements over the search items of facts, entities, memories and episodes, and over terms that are due."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Statements for searches of people: their vectors, and the changes since a cache was last read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Vectors as bytes: a quarter of the memory, and products at a third of the time."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The score of every row in one search of items, and the best rows. Large indexes are computed on a thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

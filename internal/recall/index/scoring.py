@@ -1,7 +1,5 @@
 """Arithmetic shared by all searches: cosines, the best rows, and the fusion of channels into one score."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Final
 

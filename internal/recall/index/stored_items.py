@@ -1,7 +1,5 @@
 """Reads ranked candidates from the store; what was removed or hidden meanwhile is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

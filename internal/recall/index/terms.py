@@ -1,7 +1,5 @@
 """Keeps the stored terms of texts up to date, and calls the language process for terms."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

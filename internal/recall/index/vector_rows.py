@@ -1,7 +1,5 @@
 """Vectors by key as rows of one matrix, with numeric columns beside them, and a cache with one memory budget."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable

@@ -1,7 +1,5 @@
 """Statements over the versions of facts and the facts that hold now."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Final
 

@@ -4,8 +4,6 @@ The loss of a question is the cross entropy between the softmax of its candidate
 that answer it (ListNet: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final

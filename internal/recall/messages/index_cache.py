@@ -1,7 +1,5 @@
 """The message indexes of the owners who searched last, current with every committed write."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """A question as messages are searched for: its words without names of senders, and its kind, dates and senders."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 

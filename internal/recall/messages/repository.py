@@ -1,7 +1,5 @@
 """Statements for searches of messages: rows of the index with terms and vectors, and the messages found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 

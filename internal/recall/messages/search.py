@@ -1,7 +1,5 @@
 """Search of messages by words, meaning, neighbours, session, sender and date, in a learned order."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Selects, of everything that was found for a question, what stands in the prompt: one ranking, one token budget."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The token budget of one part of a prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The facts of a prompt: those relevant to the question, then some about the people picked, within a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

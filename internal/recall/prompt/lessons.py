@@ -5,8 +5,6 @@ sync, and erased lessons are gone at once. For an owner with 200 sessions and 2,
 reading thread and some 5 ms more, besides the language process.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """The typed memories of a prompt: those relevant to the question, and what is strongly associated with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Searches everything with one question, each result with its score: for callers without a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

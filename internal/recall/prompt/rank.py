@@ -1,7 +1,5 @@
 """One ranking for the prompt: messages, imports, facts, memories and people compete for one token budget."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import Counter

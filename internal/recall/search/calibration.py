@@ -4,8 +4,6 @@ Messages bring their own chance. The constants are fitted by benchmarks/fit_cali
 the labelled sets; for facts and people the log loss is half of that of the base rate of right hits.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Search of facts, entities, memories and episodes by meaning, words, and the names in a question."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What recall reports to metrics."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Protocol

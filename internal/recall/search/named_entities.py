@@ -1,7 +1,5 @@
 """Finds the entities that a question names: those that share a word with it are compared by all of their names."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Name matching in the language process."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Finds outdated messages: everything they stated has ended, was corrected, or lost a contradiction."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

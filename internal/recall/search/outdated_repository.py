@@ -1,7 +1,5 @@
 """Statements that read what messages state: claims with their facts, and typed memories with what superseded them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Statements for passages: the lines around a message, and the messages that facts and memories were drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final

@@ -4,8 +4,6 @@ Source: "Поиск людей" of the people-graph specification; the meaning o
 architecture.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

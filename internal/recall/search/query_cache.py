@@ -1,7 +1,5 @@
 """Results that several searches of one question share."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """Loads the search indexes of recent owners after a start, so that their first question does not wait for it."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The file is never copied byte by byte: without its write-ahead log it would be an earlier or broken database.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

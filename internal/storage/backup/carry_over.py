@@ -1,7 +1,5 @@
 """What a restored database takes over from the one it replaces: what was forgotten, and what was answered already."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass

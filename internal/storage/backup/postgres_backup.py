@@ -1,7 +1,5 @@
 """Backs a PostgreSQL store up into a SQLite file: one consistent snapshot, verified."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

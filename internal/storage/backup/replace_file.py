@@ -1,7 +1,5 @@
 """Puts a restored database in the place of the current one. A kill at any moment leaves the old or the new one."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Replaces the content of a server's database by that of a database file, in one transaction."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from pathlib import Path

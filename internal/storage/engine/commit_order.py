@@ -6,8 +6,6 @@ first number to its end. Across owners no transaction waits; their reader keeps 
 skipped numbers and looks for them again. SQLite runs one transaction at a time, so nothing has to be remembered.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field

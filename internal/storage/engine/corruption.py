@@ -1,7 +1,5 @@
 """Tells a damaged database from everything else that can go wrong with one."""
 
-from __future__ import annotations
-
 import sqlite3
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

@@ -1,7 +1,5 @@
 """One process owns a data folder: a lock that dies with its holder, and a note that identifies the holder."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """What an engine of the store offers to `Database`: connections on their own threads, and how a transaction runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

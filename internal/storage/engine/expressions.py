@@ -1,7 +1,5 @@
 """Expressions that SQLite and PostgreSQL write differently."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Text

@@ -3,8 +3,6 @@
 The policies are a second line of defence behind the `WHERE` of every repository. SQLite has none.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar

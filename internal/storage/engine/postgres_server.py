@@ -1,7 +1,5 @@
 """What a PostgreSQL server says about itself: version, our role, connections, the database's size, the time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime

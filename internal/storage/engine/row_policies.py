@@ -4,8 +4,6 @@ They stand behind the `WHERE` of every repository: a unit of work reaches only t
 even if a statement forgets the condition. `owner_scope.py` sets the owner; `PostgresEngine` passes it to the server.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Parts of a transaction that are taken back while the rest of it goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ SQLAlchemy compiles a statement once for each engine, and a link has an engine o
 every reader compile everything anew, which took a third of a short-lived store's processor time.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """`INSERT ... ON CONFLICT`, which SQLite and PostgreSQL write alike."""
 
-from __future__ import annotations
-
 # SQLAlchemy has one such class for each dialect. This one's clauses are compiled by both: every suite that runs
 # on both engines holds that.
 from sqlalchemy.dialects.postgresql import insert as upsert

@@ -4,8 +4,6 @@ So a condition on everything a worker does under a lease, and what must follow f
 stated once, where that work is begun. Both run in the transaction of the unit.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Forgetting: the stored requests, erasing everything of an owner, and making it final on the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ A row belongs to a pending forgetting and ends with it. What several requests hi
 is undone.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal

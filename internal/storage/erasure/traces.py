@@ -4,8 +4,6 @@ The registry of columns is `tables.py` itself: every column marked TEXT is exami
 overlooked.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable

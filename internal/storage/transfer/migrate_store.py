@@ -4,8 +4,6 @@ Each batch is committed together with the position in its table, in a table that
 So a killed copy doubles nothing, and a process that opens the target meanwhile sees that it is incomplete.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Everything stored about one owner, table by table, as plain JSON values, and back again."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

@@ -5,8 +5,6 @@ held in memory. JSON texts are copied unchanged: a number in one stays the same 
 different from no value.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

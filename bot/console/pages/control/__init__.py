@@ -1,7 +1,5 @@
 """The control room: users on the left, events in the middle, the chosen event on the right."""
 
-from __future__ import annotations
-
 from bot.console.page import Page
 from bot.console.pages.control.control_room import build
 

@@ -1,7 +1,5 @@
 """The parts of the control room together: the live stream, the lanes, the chosen event."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from typing import Final

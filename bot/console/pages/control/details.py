@@ -1,7 +1,5 @@
 """The chosen event: what led to it, what it led to, and the model calls made for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial

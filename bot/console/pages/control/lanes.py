@@ -1,7 +1,5 @@
 """The lanes of the timeline: people, each agent, and the system. Hidden ones are not even fetched."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Collects live events for a moment, then shows them together."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The users, most recently active first, with the numbers of messages sent and received."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The panel of a running simulation: start, pause, resume, speed."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The timeline: one row an event, in the lane of its source."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final

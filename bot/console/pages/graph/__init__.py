@@ -1,7 +1,5 @@
 """The graph of an owner's memory, expanded node by node."""
 
-from __future__ import annotations
-
 from bot.console.page import Page
 from bot.console.pages.graph.explorer import build
 

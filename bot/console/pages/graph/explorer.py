@@ -1,7 +1,5 @@
 """The graph explorer: answers what the browser asks for."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from nicegui import ui

@@ -1,7 +1,5 @@
 """The people of an owner's life: as circles around him, and each with a profile and its sources."""
 
-from __future__ import annotations
-
 from nicegui import ui
 
 from bot.console.elements import style

@@ -1,7 +1,5 @@
 """People as circles around the owner."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from nicegui import ui

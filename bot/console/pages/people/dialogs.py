@@ -1,7 +1,5 @@
 """Dialogs with fields and buttons."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

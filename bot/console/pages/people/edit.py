@@ -1,7 +1,5 @@
 """The owner's own changes to a profile."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from nicegui import ui

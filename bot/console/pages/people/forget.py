@@ -1,7 +1,5 @@
 """Forgetting a person, with or without the messages about the person, after a confirmation."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from nicegui import ui

@@ -1,7 +1,5 @@
 """Facts over time: each a bar from its beginning to its end, with its sources."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """Where a person is mentioned: how often in each month, and the conversations with the exact lines, newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """Merging two profiles and splitting one, each after a confirmation."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final

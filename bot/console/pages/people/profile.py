@@ -1,7 +1,5 @@
 """One person: the profile, the facts over time, the mentions, and the actions."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final

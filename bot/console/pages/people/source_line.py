@@ -1,7 +1,5 @@
 """A source: a line of a conversation or document, with its speaker, time and link."""
 
-from __future__ import annotations
-
 from nicegui import ui
 
 from bot.console.elements import words

@@ -1,7 +1,5 @@
 """/access: the owner admits and removes users."""
 
-from __future__ import annotations
-
 from aiogram import F, Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject

@@ -1,7 +1,5 @@
 """/console: a one-time link to the pages that show everything stored about this user."""
 
-from __future__ import annotations
-
 from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import Message

@@ -1,7 +1,5 @@
 """/archive, /status, /export and /privacy: what happens to what the user wrote."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 

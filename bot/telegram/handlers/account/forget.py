@@ -1,7 +1,5 @@
 """/forget: forgets a person, a fact, a message or everything, after a confirmation and with ten minutes to undo it."""
 
-from __future__ import annotations
-
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message

@@ -1,7 +1,5 @@
 """/quiet: the hours in which a user does not want to be disturbed."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """/db, /sa and /ss without text, which open, continue and close a conversation; /sessions, which lists them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from aiogram import F, Router

@@ -1,7 +1,5 @@
 """/timezone and /language: the user's time zone, and the language of the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

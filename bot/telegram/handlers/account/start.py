@@ -1,7 +1,5 @@
 """/start, /help and /cancel: the first meeting, and the way out of a question."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

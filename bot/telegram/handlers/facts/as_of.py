@@ -1,7 +1,5 @@
 """/asof: a question about another time, answered from what was true then."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Contradictions: facts that cannot both be true, between which only the owner can decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """/correct: the owner says how something really is. Nothing changes unasked, and the earlier version is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from aiogram import Router

@@ -1,7 +1,5 @@
 """Facts as text: a line in a list, a card with sources, versions. Markdown in the owner's language."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """/facts: what is known of the owner, a person or a thing, in pages; and a single fact."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

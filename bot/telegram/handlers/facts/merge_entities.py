@@ -1,7 +1,5 @@
 """Merge with ...: merges two things that are the same, from the facts about one of them; and undoes it."""
 
-from __future__ import annotations
-
 from aiogram import F, Router
 from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection

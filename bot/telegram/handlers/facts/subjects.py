@@ -1,7 +1,5 @@
 """What a typed name means: people and things of that name in any form and alphabet, or the owner."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """/why: what an answer is based on, with buttons to open, correct and forget it."""
 
-from __future__ import annotations
-
 from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, Message

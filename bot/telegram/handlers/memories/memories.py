@@ -1,7 +1,5 @@
 """/goals, /decisions, /questions, /preferences, /memories: lists in pages, and a memory's card and actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Memories as text: a line in a list, a card with sources. Markdown in the owner's language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The bot's own questions about memories, and the owner's answers: one button each; pressed again, the same answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """A contact card adds or updates a person; other attachments without text get an explanation."""
 
-from __future__ import annotations
-
 from aiogram import F, Router
 from aiogram.types import Contact, Message
 from sqlalchemy import Connection

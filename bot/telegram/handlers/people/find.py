@@ -1,7 +1,5 @@
 """Finds people by a typed name: exact names first, else other forms of the name."""
 
-from __future__ import annotations
-
 import logging
 import re
 

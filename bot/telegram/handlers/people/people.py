@@ -1,7 +1,5 @@
 """/people: everybody the bot knows, by circle, in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from aiogram import Router

@@ -1,7 +1,5 @@
 """/person NAME: one profile, and what its owner can change in it."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from zoneinfo import ZoneInfo

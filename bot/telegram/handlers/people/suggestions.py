@@ -1,7 +1,5 @@
 """Suggestions: a model wants to change what the owner set, and only the owner may accept it."""
 
-from __future__ import annotations
-
 from aiogram import Router
 from aiogram.types import CallbackQuery
 from sqlalchemy import Connection

@@ -1,7 +1,5 @@
 """Tasks as text: a line in a list, a card, a question; with their buttons."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final

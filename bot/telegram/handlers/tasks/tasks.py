@@ -1,7 +1,5 @@
 """/tasks: what is to do, by time; a task's card and actions; /tasks add."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """/team: users who want to hear what others promise to do for them. Each agrees for himself and may leave."""
 
-from __future__ import annotations
-
 from aiogram import F, Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject

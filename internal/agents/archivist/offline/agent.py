@@ -5,8 +5,6 @@ name, quotes instead of summing up, merges two people only when the owner says t
 kinds of facts, goals, decisions and other memories that it can be sure of.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

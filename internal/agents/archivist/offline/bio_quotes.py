@@ -1,7 +1,5 @@
 """A bio made of what the owner said: whole sentences, each once, two or three of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

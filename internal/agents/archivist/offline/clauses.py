@@ -1,7 +1,5 @@
 """Reads single clauses of the owner's: their subject, what they wish for, what they are about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Finds the words of a sentence that are a date: a future one, as goals have, or a past one, as events have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Patterns of sentences that state facts, in three languages: the verbs, and what must stand behind them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A hedge, denial, question, quotation or wish states nothing, and neither does a 
 right before its verb: a fact that is not found costs little, a wrong one is believed for years.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

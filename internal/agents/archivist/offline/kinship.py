@@ -1,7 +1,5 @@
 """Resolves kinship words and pronouns that are the subject of a sentence: "Батько переїхав до ..."."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ As with facts: what is not found costs little, what is made up is believed for y
 the owner's own words, cut where the clause ends.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Patterns in three languages of what people aim at, decide, leave open and have lived through."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Reading a transcript by rules: for each person meant, what the owner said of him and in which lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

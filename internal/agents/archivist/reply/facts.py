@@ -1,7 +1,5 @@
 """Parses the entities and facts of a reply: their names, their statements and the lines that support them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

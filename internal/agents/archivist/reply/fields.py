@@ -1,7 +1,5 @@
 """Parses single values of a reply: text on one line, names, aliases, and the cited lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Parses the memories of a reply: nodes of the 13 labels, their links, and the lines that support them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final

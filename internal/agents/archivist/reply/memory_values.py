@@ -1,7 +1,5 @@
 """Parses single properties of a memory: what models write for a share, a rank, a state or a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Resolves the names and dates of a reply before its transaction: what each name may mean, when each fact held."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Resolves the memories of a reply before its transaction: their times, and which are known in other words."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
