@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from internal.memory.model import NAMING, RefKey
 from internal.storage.chunks import CHUNK
@@ -51,7 +51,8 @@ def known_nodes(
     query = select(*(graph_nodes.c[name] for name in columns)).where(
         graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(sorted(labels)), _VISIBLE
     )
-    newest = query.order_by(graph_nodes.c.created_at.desc(), graph_nodes.c.id.desc()).limit(limit)
+    said = func.coalesce(graph_nodes.c.said_at, graph_nodes.c.created_at)
+    newest = query.order_by(said.desc(), graph_nodes.c.id.desc()).limit(limit)
     return [
         KnownNode(
             node_id=row.id,

@@ -14,6 +14,7 @@ from internal.graph.labels import NODES
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.model import MEMORY_LABELS, Likeness, ProposedMemory, RefKey
+from internal.memory.observations import known_repository
 from internal.memory.observations.changes import SessionPlace
 from internal.memory.queries import listing_repository
 from internal.recall.index.hits import MemoryHit
@@ -368,18 +369,20 @@ def test_what_was_said_later_holds_whenever_it_arrives(memories: Memories) -> No
 def test_a_memory_is_dated_by_what_was_said_first(memories: Memories) -> None:
     """An import of what was said years ago is of those years, in lists and prompts; forgetting moves the date on."""
     spring, summer = NOON - timedelta(days=3_000), NOON - timedelta(days=2_900)
-    memories.tell(told(ref("Memory", "Moved to Lviv")), at=summer, episode="summer")
     memories.tell(told(ref("Memory", "Bought a bike")))
+    memories.tell(told(ref("Memory", "Moved to Lviv")), at=summer, episode="summer")
     memories.tell(told(ref("Memory", "Moved to Lviv")), at=spring, episode="spring")
     listed = listing_repository.listing(memories.connection, OWNER, "Memory", limit=5)
     assert [(node.name, node.dated) for node in listed] == [
-        ("Bought a bike", NOON + timedelta(hours=2)),
+        ("Bought a bike", NOON + timedelta(hours=1)),
         ("Moved to Lviv", spring),
     ]
     shown = numbered([MemoryHit(node, 1.0) for node in listed])
     assert [one.at for one in shown] == [node.dated for node in listed]
+    known = known_repository.known_nodes(memories.connection, OWNER, ["Memory"], limit=1)
+    assert [one.words for one in known] == ["Bought a bike"]
     memories.forget("spring")
-    assert {node.dated for node in memories.nodes("Memory")} == {NOON + timedelta(hours=2), summer}
+    assert {node.dated for node in memories.nodes("Memory")} == {NOON + timedelta(hours=1), summer}
     put = service.put_node(memories.connection, OWNER, "Goal", {"description": "swim"}, now=NOON)
     assert put.dated == NOON
 
