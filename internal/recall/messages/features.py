@@ -99,34 +99,38 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
         quick[~allowed] = -np.inf
     strongest = top(quick, CANDIDATES)
     wish = _wish(rows, quick)
-    strongest = np.union1d(strongest[np.isfinite(quick[strongest])], wish)
-    best = _best_passages(rows.seq, strongest, quick)
+    best = _best_passages(rows, np.concatenate((strongest[np.isfinite(quick[strongest])], wish)), quick)
     columns = _lexical_features(rows, matches, idf_sum, context, sessions, best)
     columns |= _message_features(rows, question, best)
-    columns["wish"] = np.isin(best, wish).astype(np.float32)
+    columns["wish"] = np.zeros(len(best), dtype=np.float32)
+    columns["wish"][np.searchsorted(best, wish)] = 1
     columns |= _meaning_features(rows, meaning, best)
+    slots = rows.slot[best]
     if meaning is not None:
-        _predict_meaning(columns, rows.scales[best] > 0, _holding_all(matches, best), meaning)
+        _predict_meaning(columns, rows.scales[slots] > 0, _holding_all(matches, best), meaning)
     columns["sender*ctx"] = columns["sender"] * columns["ctx"]
     matrix = np.stack([np.asarray(columns[name], dtype=np.float32) for name in NAMES], axis=1)
     cosine = np.full(len(best), np.nan, dtype=np.float32)
     if meaning is not None:
-        cosine = np.where(rows.scales[best] > 0, meaning.cosines[best], cosine)
+        cosine = np.where(rows.scales[slots] > 0, meaning.cosines[slots], cosine)
     return Candidates(best, matrix, cosine)
 
 
-def _best_passages(seq: NDArray[np.int64], rows: NDArray[np.intp], quick: Floats) -> Numbers:
-    """Of each message the row with the best quick score, in order."""
-    order = rows[np.lexsort((-quick[rows], seq[rows]))]
+def _best_passages(rows: MessageRows, strongest: NDArray[np.intp], quick: Floats) -> Numbers:
+    """Of each of these messages the row with the best quick score, in order."""
+    order = strongest[np.lexsort((-quick[strongest], rows.slot[strongest]))]
+    slots = rows.slot[order]
     first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = seq[order[1:]] != seq[order[:-1]]
+    first[1:] = slots[1:] != slots[:-1]
     return np.sort(order[first]).astype(np.int32)
 
 
 def _wish(rows: MessageRows, quick: Floats) -> NDArray[np.intp]:
     """The row of the owner's standing wish with the best quick score, if there is any."""
-    wishes = np.flatnonzero((rows.traits & message_traits.WISH > 0) & (rows.sender == OWNER) & np.isfinite(quick))
-    return wishes[np.argsort(-quick[wishes], kind="stable")[:1]]
+    wishes = np.flatnonzero(rows.traits & message_traits.WISH)
+    wishes = wishes[(rows.sender[wishes] == OWNER) & np.isfinite(quick[wishes])]
+    best: NDArray[np.intp] = wishes[np.argsort(-quick[wishes], kind="stable")[:1]]
+    return best
 
 
 def _matches(rows: MessageRows, question: Question) -> list[_Match]:
@@ -277,9 +281,9 @@ def _date_features(moment: NDArray[np.int64], question: Question) -> dict[str, F
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """Cosines with the question (rows,), and their distance from the mean in standard deviations (rows + 1,).
+    """Cosines with the question by slot, and their distance from the mean in standard deviations (rows + 1,).
 
-    A row without a vector has the mean of the others.
+    A message without a vector has the mean of the others.
     """
 
     cosines: Floats
@@ -294,13 +298,13 @@ class _Meaning:
         count = int(np.count_nonzero(embedded))
         if question.vector is None or not count:
             return None
-        row_cosines = cosines(rows.vectors, rows.scales, question.vector)
-        known = row_cosines if count == len(row_cosines) else row_cosines[embedded]
+        found = cosines(rows.vectors, rows.scales, question.vector)
+        known = found if count == len(found) else found[embedded]
         mean, spread = np.float32(known.mean()), np.float32(max(float(known.std()), _LEAST_SPREAD))
-        if count < len(row_cosines):
-            row_cosines[~embedded] = mean
-        above = padded((row_cosines - mean) / spread)
-        return cls(row_cosines, above, float(known.max()), float(mean), float(spread))
+        if count < len(found):
+            found[~embedded] = mean
+        above = padded(((found - mean) / spread)[rows.slot])
+        return cls(found, above, float(known.max()), float(mean), float(spread))
 
 
 def _meaning_features(rows: MessageRows, meaning: _Meaning | None, best: Numbers) -> dict[str, Floats]:
@@ -312,7 +316,7 @@ def _meaning_features(rows: MessageRows, meaning: _Meaning | None, best: Numbers
     of_sessions[rows.begun] = np.maximum.reduceat(above[rows.order], rows.starts)
     return {
         "dense": above[best],
-        "dense/max": meaning.cosines[best] - np.float32(meaning.best),
+        "dense/max": meaning.cosines[rows.slot[best]] - np.float32(meaning.best),
         "dense_ses": of_sessions[rows.session[best]],
         "dense_prev": above[rows.previous[best]],
         "dense_next": above[rows.following[best]],

@@ -38,7 +38,7 @@ _COLUMNS: Final[dict[str, Any]] = {
     "following": np.int32,
     "session": np.int32,
     "mean_idf": np.float32,
-    "scales": np.float32,
+    "slot": np.int32,
 }
 
 
@@ -80,6 +80,8 @@ class MessageIndex:
         self._words = LexicalIndex()
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in _COLUMNS.items()}
         self._vectors: NDArray[np.int8] = np.zeros((FIRST_ROWS, dimensions), dtype=np.int8)
+        self._scales: NDArray[np.float32] = np.zeros(FIRST_ROWS, dtype=np.float32)
+        self._slots = 0
         self._rows_of: dict[str, range] = {}
         self._terms: dict[str, int] = {}
         self._lanes: dict[tuple[int | None, int | None], int] = {}
@@ -162,6 +164,7 @@ class MessageIndex:
         terms = message.terms or ""
         if rows is None:
             rows = self._new_rows(message.ref_id, terms)
+            self._columns["slot"][rows[0] : rows[-1] + 1] = self._new_slots(1)
             self._fill(rows, message)
             self._link(rows)
             return
@@ -182,29 +185,29 @@ class MessageIndex:
             return
         self._rows, self._linked = None, False
         self._drop_rows(rows)
+        self._vectors[self._columns["slot"][rows[0]]] = 0
+        self._scales[self._columns["slot"][rows[0]]] = 0
         del self._terms[ref_id]
         self.unanalysed.pop(ref_id, None)
 
     def _drop_rows(self, rows: range) -> None:
         for row in rows:
             self._words.drop(row)
-            self._vectors[row] = 0
 
     def _replace(self, ref_id: str, terms: str) -> range:
         """Gives a message new words in new rows that take the place of the old ones, and returns those rows."""
         self._rows = None
         old = self._rows_of[ref_id]
-        vector, columns = self._vectors[old[0]].copy(), self._columns
+        columns = self._columns
         before, after = int(columns["previous"][old[0]]), int(columns["following"][old[-1]])
         lane = int(columns["lane"][old[0]])
         is_last = self._last.get(lane) == old[-1]
         self._drop_rows(old)
         rows = self._new_rows(ref_id, terms)
-        columns = self._columns
+        columns = self._columns  # they may have grown
         for name, column in columns.items():
             if name != "mean_idf":
                 column[rows[0] : rows[-1] + 1] = column[old[0]]
-        self._vectors[rows[0] : rows[-1] + 1] = vector
         self._chain(rows, before, after)
         if is_last:
             self._last[lane] = rows[-1]
@@ -237,10 +240,11 @@ class MessageIndex:
         part = slice(rows.start, rows.stop)
         for name, value in self._values(message, len(rows)).items():
             self._columns[name][part] = value
-        if message.vector is None:
-            self._vectors[part], self._columns["scales"][part] = 0, 0
-        else:
-            self._vectors[part], self._columns["scales"][part] = quantise(message.vector[np.newaxis])
+        slot = self._columns["slot"][rows[0]]
+        self._vectors[slot], self._scales[slot] = 0, 0
+        if message.vector is not None:
+            codes, scales = quantise(message.vector[np.newaxis])
+            self._vectors[slot], self._scales[slot] = codes[0], scales[0]
 
     def _append(self, batch: Sequence[MessageRow], passages: Sequence[Sequence[str]], first: int) -> None:
         """Adds many messages at once from row `first` on, without words and unlinked."""
@@ -255,14 +259,12 @@ class MessageIndex:
         for name in values[0]:
             column = np.array([values_of_one[name] for values_of_one in values])
             self._columns[name][first : first + sum(counts)] = np.repeat(column, counts)
-        embedded = np.array([message.vector is not None for message in batch])
-        if embedded.any():
+        slots = np.arange(self._new_slots(len(batch)), self._slots)
+        self._columns["slot"][first : first + sum(counts)] = np.repeat(slots, counts)
+        embedded = slots[[message.vector is not None for message in batch]]
+        if len(embedded):
             codes, scales = quantise(np.stack([vector for message in batch if (vector := message.vector) is not None]))
-            rows, of_message = first + np.flatnonzero(np.repeat(embedded, counts)), np.array(counts)[embedded]
-            self._vectors[rows], self._columns["scales"][rows] = (
-                np.repeat(codes, of_message, axis=0),
-                np.repeat(scales, of_message),
-            )
+            self._vectors[embedded], self._scales[embedded] = codes, scales
 
     def _values(self, message: MessageRow, passages: int) -> dict[str, int]:
         return {
@@ -288,14 +290,15 @@ class MessageIndex:
         return number
 
     def _reserve(self, rows: int) -> None:
-        capacity = len(self._vectors)
-        if rows <= capacity:
-            return
-        spare = max(rows, int(capacity * _GROWTH)) - capacity
-        for name, column in self._columns.items():
-            self._columns[name] = np.concatenate((column, np.zeros(spare, dtype=column.dtype)))
-        width = self._vectors.shape[1]
-        self._vectors = np.concatenate((self._vectors, np.zeros((spare, width), dtype=np.int8)))
+        if rows > len(self._columns["seq"]):
+            self._columns = {name: _grown(column, rows) for name, column in self._columns.items()}
+
+    def _new_slots(self, count: int) -> int:
+        """Makes room for the vectors of so many messages; the first of their places."""
+        first, self._slots = self._slots, self._slots + count
+        if self._slots > len(self._scales):
+            self._vectors, self._scales = _grown(self._vectors, self._slots), _grown(self._scales, self._slots)
+        return first
 
     def _link(self, rows: range) -> None:
         """Links a new message to the last one of its lane; one that is older has all messages linked again."""
@@ -348,7 +351,8 @@ class MessageIndex:
         return MessageRows(
             words=self._words,
             sessions=sessions,
-            vectors=self._vectors[:size],
+            vectors=self._vectors[: self._slots],
+            scales=self._scales[: self._slots],
             lengths=lengths_of(self._words, previous, following, session, sessions),
             order=order,
             starts=starts,
@@ -366,19 +370,30 @@ class MessageIndex:
             column[: len(old_rows)] = column[old_rows]
             if name in ("previous", "following"):
                 column[: len(old_rows)] = renumbered[column[: len(old_rows)]]
-        self._vectors[: len(old_rows)] = self._vectors[old_rows]
-        self._vectors[len(old_rows) : size] = 0
+        slots, self._columns["slot"][: len(old_rows)] = np.unique(
+            self._columns["slot"][: len(old_rows)], return_inverse=True
+        )
+        self._slots = len(slots)
+        for stored in (self._vectors, self._scales):
+            stored[: len(slots)] = stored[slots]
+            stored[len(slots) :] = 0
         self._columns["mean_idf"][: len(old_rows)] = self._words.mean_idfs()
         starts = {ref_id: int(renumbered[rows[0]]) for ref_id, rows in self._rows_of.items()}
         self._rows_of = {ref_id: range(start, start + len(self._rows_of[ref_id])) for ref_id, start in starts.items()}
         self._linked = False
 
 
+def _grown(values: NDArray[Any], rows: int) -> NDArray[Any]:
+    """The values with room for so many and more."""
+    spare = max(rows, int(len(values) * _GROWTH)) - len(values)
+    return np.concatenate((values, np.zeros((spare, *values.shape[1:]), dtype=values.dtype)))
+
+
 def _passages(terms: str) -> list[str]:
     """The terms of a message in parts of equal length, as near to _PASSAGE as can be."""
-    words = terms.split()
-    if len(words) <= _PASSAGE * 3 // 2:
+    if terms.count(" ") < _PASSAGE * 3 // 2:
         return [terms]
+    words = terms.split()
     count = -(-len(words) // _PASSAGE)
     bounds = [len(words) * n // count for n in range(count + 1)]
     return [" ".join(words[start:end]) for start, end in itertools.pairwise(bounds)]

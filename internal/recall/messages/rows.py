@@ -32,8 +32,8 @@ class MessageRows:
 
     `moment` is in microseconds, `sender` a sender number, `traits` the bits of
     `internal.language.search.message_traits`, `previous` and `following` the neighbouring rows in the session or
-    NOBODY, `session` counts from 0, `mean_idf` is that of the message's words. `vectors` (n, dimensions) times `scales`
-    are normalised; a scale of 0 means no vector.
+    NOBODY, `session` counts from 0, `mean_idf` is that of the message's words. `slot` is the place of
+    the message among `vectors` (messages, dimensions); times `scales` they are normalised, a scale of 0 is no vector.
     """
 
     words: LexicalIndex
@@ -47,6 +47,7 @@ class MessageRows:
     session: Numbers
     sessions: int
     mean_idf: Floats
+    slot: Numbers
     vectors: NDArray[np.int8]
     scales: Floats
     lengths: Lengths

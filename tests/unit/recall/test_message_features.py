@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -281,6 +282,25 @@ def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
     assert second["dense_ses"] == pytest.approx(above[0], abs=0.05)
     assert last["dense"] == 0
     assert np.isnan(candidates(index.rows(), question).cosine[3])
+
+
+def test_vectors_stay_with_their_messages() -> None:
+    """Long ones have one for all of their passages, edited ones keep it until a new one comes, whoever else goes."""
+    angles = [n / 40 for n in range(60)]
+    vectors = [np.array([math.cos(angle), math.sin(angle)], dtype=np.float32) for angle in angles]
+    texts = ["w " * (100 if n % 4 else 1) for n in range(60)]
+    known = [None if n == 8 else vector for n, vector in enumerate(vectors)]
+    lines = [line(chr(200 + n), texts[n], vector=known[n], seq=n) for n in range(60)]
+    index = MessageIndex.load(2, 0, lines[:30])
+    for one in lines[30:]:
+        index.apply_changes([one.ref_id], [one])
+    index.apply_changes([lines[2].ref_id], [replace(lines[2], terms="other")])
+    index.apply_changes([one.ref_id for n, one in enumerate(lines) if n % 2], [])
+    found = candidates(index.rows(), Question([], vectors[0]))
+    cosine = dict(zip(found.rows.tolist(), found.cosine.tolist(), strict=True))
+    for n in range(0, 60, 2):
+        [value] = [cosine[row] for row in index.rows_of(lines[n].ref_id) if row in cosine]
+        assert (math.isnan(value) and n == 8) or value == pytest.approx(math.cos(angles[n]), abs=0.02), n
 
 
 def test_the_meaning_of_a_line_without_a_vector_is_guessed() -> None:
