@@ -9,9 +9,9 @@ from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
 from internal.agents.archivist.reply.resolve_facts import NameResolver
-from internal.agents.model import TaskManager
 from internal.config import Config
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
+from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.resolve_reply import ReplyResolver
@@ -58,6 +58,7 @@ def background_agents(
             tombstone_key=hmac_key,
             ask_owner=ask_owner,
             wake=wake,
+            guard=None if models.offline else ReplyGuard(worker),
         )
         handlers.append(archivist)
     if models.analyst is not None:
@@ -68,9 +69,12 @@ def background_agents(
         )
         handlers.append(analyst)
     if models.context_manager is not None:
-        handlers.append(ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake))
+        guard = None if models.offline else worker
+        handlers.append(
+            ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake, guard=guard)
+        )
     if models.task_manager is not None:
-        handlers.append(_task_manager(config, database, metrics, models.task_manager, worker, reader, ticker))
+        handlers.append(_task_manager(config, database, metrics, models, worker, reader, ticker))
     return handlers
 
 
@@ -78,14 +82,15 @@ def _task_manager(
     config: Config,
     database: Database,
     metrics: Metrics,
-    manager: TaskManager,
+    models: Models,
     worker: LanguageWorker,
     reader: WorkerNameReader,
     ticker: Ticker,
 ) -> TaskHandler:
+    assert models.task_manager is not None
     return TaskHandler(
         database,
-        manager,
+        models.task_manager,
         worker,
         reader,
         metrics,
@@ -93,6 +98,7 @@ def _task_manager(
         whole_day_at=config.notifications.whole_day_at,
         question=task_question,
         wake=ticker.wake,
+        guarded=not models.offline,
     )
 
 

@@ -272,6 +272,27 @@ ARCHIVALS = [
             *added("Nora")["people_operations"], {"type": "Deleted"}, "?"]},),
         "the good ones applied, the bad ones refused", BOTH, refused=("bad_shape", "unknown_type"),
     ),
+    Archiving(
+        "the owner as a person", lambda mira, other: ({"people_operations": [
+            *added("Olena")["people_operations"], *added("Nora")["people_operations"]]},),
+        "refused, the rest applied", BOTH, refused=("owner_as_person",),
+    ),
+    Archiving(
+        "what nobody said", lambda mira, other: (
+            {"people_operations": [{"type": "Added", "person": {"display_name": "Dr. Ruth", "bio": "Works at ACME."},
+                                    "evidence": [1]}],
+             "entities": [{"name": "ACME", "labels": ["Organization"], "summary": "A company", "evidence": [1]}],
+             "facts": [{"source": "user", "relation": "WORKS_FOR", "target": "ACME",
+                        "fact": "The owner works at ACME", "evidence": [1]}],
+             "memories": [{"label": "Memory", "properties": {"content": "Works at ACME as a designer"},
+                           "evidence": [1]}]},),
+        "refused one by one", refused=("not_in_evidence",) * 4,
+    ),
+    Archiving(
+        "a username that nobody wrote", lambda mira, other: ({"people_operations": [
+            {"type": "Added", "person": {"display_name": "Nora", "username": "nora_k"}, "evidence": [1]}]},),
+        "dropped, the person stays", BOTH, refused=("username_not_in_evidence",),
+    ),
     Archiving("an empty list", lambda mira, other: ({"people_operations": []},), "nothing, and that is an answer"),
     Archiving(
         "empty: reasoning ate the budget", lambda mira, other: (Fault("empty"), added("Nora")), "asked again", BOTH,

@@ -1,6 +1,7 @@
 """The archivist's reply format, and its parsing into typed proposals."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -131,7 +132,7 @@ class _Reader:
         return Added(
             display_name=name,
             aliases=aliases_of(person.get("aliases"), name),
-            username=_username(person.get("username")),
+            username=self._username(person.get("username"), evidence),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
             circle=_circle(person.get("circle"), Circle.OTHER),
             bio=prose(person.get("bio"), MAX_BIO),
@@ -146,7 +147,7 @@ class _Reader:
             person_id=self._person_id(person.get("id", raw.get("id"))),
             display_name=name or None,
             aliases=aliases_of(person.get("aliases"), name),
-            username=_username(person.get("username")),
+            username=self._username(person.get("username"), evidence),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
             circle=_circle(person.get("circle"), None),
             bio=prose(person.get("bio"), MAX_BIO) or None,
@@ -175,7 +176,22 @@ class _Reader:
         """The id if the cited lines' own metadata vouch for it: a model's word is not enough."""
         telegram_id = read_id(raw)
         vouched = {known for number in evidence or self.lines for known in self.lines[number].telegram_ids}
+        if telegram_id is not None and telegram_id not in vouched:
+            self._drop(telegram_id)
         return telegram_id if telegram_id in vouched else None
+
+    def _username(self, raw: object, evidence: tuple[int, ...]) -> str | None:
+        """A Telegram username without @, if it stands in the cited lines; None if it could not be one."""
+        username = (clean_username(raw) or None) if isinstance(raw, str) else None
+        cited = [self.lines[number] for number in evidence or self.lines]
+        said = "\n".join(f"{line.text}\n{line.quoted}\n{line.forwarded_from}\n{line.speaker}" for line in cited)
+        if username is None or re.search(rf"(?<!\w){username}(?!\w)", said, re.IGNORECASE):
+            return username
+        self._drop(username)
+        return None
+
+    def _drop(self, made_up: object) -> None:
+        self.refused.append(RefusedOperation("username_not_in_evidence", f"nobody wrote {made_up!r}"))
 
 
 def _operations(reply: dict[str, Any]) -> list[Any]:
@@ -227,11 +243,6 @@ def _person(raw: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(person, dict):
         raise Refused("bad_shape", "`person` is no object")
     return person
-
-
-def _username(raw: object) -> str | None:
-    """A Telegram username without @; None if it could not be one."""
-    return (clean_username(raw) or None) if isinstance(raw, str) else None
 
 
 def _circle(raw: object, unknown: Circle | None) -> Circle | None:

@@ -84,11 +84,15 @@ class ProposedTask:
 
 @dataclass(frozen=True, slots=True)
 class SettledTask:
-    """An open task of which the owner says, in line `line`, that it is done or cancelled."""
+    """An open task of which the owner says, in line `line`, that it is done or cancelled.
+
+    Without `cited`, the line is his last, and the line that says so is still to be found.
+    """
 
     task_id: str
     outcome: TaskState
     line: int
+    cited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[Known
     reader = _Reader(transcript, known)
     tasks = reader.keep(reply["tasks"], reader.task)
     settled = reader.keep(reply["settled"], reader.settled)
-    done = reader.keep([{"task": one} for one in reply["done"]], reader.done)
+    done = reader.keep([one if isinstance(one, dict) else {"task": one} for one in reply["done"]], reader.done)
     return TaskReply(tasks, settled + done, tuple(reader.refused))
 
 
@@ -167,16 +171,18 @@ class _Reader:
         return SettledTask(task_id, TaskState(outcome), line)
 
     def done(self, raw: Mapping[str, Any]) -> SettledTask:
-        """A settled task; without evidence the owner's last line proves it."""
+        """A task that is done."""
+        if raw.get("evidence"):
+            return self.settled({**raw, "outcome": TaskState.DONE.value})
         task_id = self._open_task(raw)
         own = [number for number, line in self._lines.items() if line.owners_word]
         if not own:
             raise Refused("not_the_owner", "the owner said nothing here")
         self._settled_ids.add(task_id)
-        return SettledTask(task_id, TaskState.DONE, own[-1])
+        return SettledTask(task_id, TaskState.DONE, own[-1], cited=False)
 
     def _open_task(self, raw: Mapping[str, Any]) -> str:
-        handle = str(raw.get("task") or "").strip(" []").casefold()
+        handle = str(raw.get("task") or raw.get("id") or "").strip(" []").casefold()
         task_id = self._known.get(handle)
         if task_id is None:
             raise Refused("unknown_task", f"there is no open task {handle[:40]!r}")

@@ -14,6 +14,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
+from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.known_facts import KnownThings, known_things
 from internal.flows.archivist.known_memories import from_snapshot, known_memories, snapshot_of
 from internal.flows.archivist.resolve_reply import ReplyResolver
@@ -116,10 +117,13 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         tombstone_key: bytes,
         ask_owner: AskOwner,
         wake: Callable[[], None],
+        guard: ReplyGuard | None = None,
     ) -> None:
+        """`guard` judges what a model says; rules make nothing up."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
         self._clock, self._archivist, self._observer = clock, archivist, observer
         self._names, self._resolver, self._mentions = names, resolver, mentions
+        self._guard = guard
         self._types, self._tombstone_key, self._ask_owner = types, tombstone_key, ask_owner
 
     async def prepare(self, run: Run) -> Prepared[ArchivistInput]:
@@ -166,6 +170,8 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         redirected = await self._database.read(lambda c: people.redirected_ids(c, run.user_id))
         known_ids = {*snapshot["people"], *redirected}
         proposal = parse(reply, request.transcript, known_ids, self._types, from_snapshot(snapshot))
+        if self._guard is not None:
+            proposal = await self._guard.kept(proposal, request)
         reply_lines = (run.user_id, proposal, request.transcript, request.owner.language)
         return ResolvedReply(
             proposal,

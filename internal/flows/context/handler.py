@@ -13,11 +13,14 @@ from internal.access import repository as users
 from internal.agents.context_manager.output import SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleInput
-from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
+from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
 from internal.flows.visibility.snapshot import shown_snapshot
+from internal.language.search.grounding import Proposed, ungrounded
+from internal.language.worker.process_pool import LanguageWorker
+from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.snapshots import repository as snapshots
-from internal.snapshots.model import EMPTY, PARTS, Snapshot, bounded
+from internal.snapshots.model import EMPTY, PARTS, Item, Snapshot, bounded
 from internal.storage.database import Database
 
 AGENT: Final = snapshots.AGENT
@@ -51,9 +54,11 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
         *,
         persona_name: str,
         wake: Callable[[], None],
+        guard: LanguageWorker | None = None,
     ) -> None:
+        """`guard` judges what a model says; rules make nothing up."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
-        self._manager = manager
+        self._manager, self._guard = manager, guard
 
     async def prepare(self, run: Run) -> Prepared[ContextInput]:
         return await self._database.read(lambda c: self._prepare(c, run))
@@ -77,6 +82,8 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
             return SnapshotReply(_joined(asked.request.snapshot, asked.later))
         ids = {line.shown.number: line.message_id for line in asked.lines if line.message_id is not None}
         parsed = parse_snapshot(reply, asked.request, ids)
+        if self._guard is not None:
+            parsed = await self._guard.run_bulk(grounded, parsed, asked.request, ids)
         return SnapshotReply(_joined(parsed.snapshot, asked.later), parsed.refused)
 
     def refuse_if_changed(self, connection: Connection, run: Run, snapshot: Mapping[str, Any]) -> None:
@@ -98,6 +105,21 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
         counts: dict[str, Any] = {part: len(snapshot.part(part)) for part in PARTS}
         by = "rules" if snapshot.by_rules else "model"
         return Applied(counts | {"version": version, "by": by, "refused": len(resolved.refused)}, resolved.refused)
+
+
+def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, str]) -> SnapshotReply:
+    """The reply without items of which nothing stands in their lines or the old snapshot. For the language process."""
+    before = tuple(item.text for item in request.snapshot.items)
+
+    def proposed(item: Item) -> Proposed:
+        cited = [number for number, message_id in ids.items() if message_id in item.sources]
+        return Proposed((), item.text, (*before, *(evidence_texts(request.transcript, cited) if cited else ())))
+
+    items = reply.snapshot.items
+    gone = [items[place] for place in ungrounded(list(map(proposed, items)), request.owner.language)]
+    who, now, threads = (tuple(item for item in reply.snapshot.part(part) if item not in gone) for part in PARTS)
+    refused = [RefusedOperation("not_in_evidence", "nothing of it stands in the lines it rests on")] * len(gone)
+    return SnapshotReply(Snapshot(who, now, threads, reply.snapshot.by_rules), (*reply.refused, *refused))
 
 
 def _split(snapshot: Snapshot, lines: Sequence[SliceLine]) -> tuple[Snapshot, Snapshot]:

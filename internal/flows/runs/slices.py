@@ -1,6 +1,6 @@
 """The numbered lines of one slice of an episode, and where each of them comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -64,6 +64,13 @@ def revs(lines: Sequence[SliceLine]) -> dict[str, int]:
 def owner_speaks(lines: Sequence[SliceLine]) -> bool:
     """Whether the owner himself says anything in these lines."""
     return any(line.shown.owners_word for line in lines)
+
+
+def evidence_texts(lines: Sequence[TranscriptLine], numbers: Collection[int]) -> tuple[str, ...]:
+    """What may support an item: the lines that it cites (none = all), what they answer, and the line before each."""
+    cited = [line for line in lines if not numbers or line.number in numbers or line.number + 1 in numbers]
+    said = [text for line in cited for text in (line.text, line.quoted, line.forwarded_from or "")]
+    return tuple(text for text in [*said, *(line.speaker for line in cited if not line.own)] if text)
 
 
 def current_revs(connection: Connection, user_id: int, message_ids: Sequence[str]) -> dict[str, int]:

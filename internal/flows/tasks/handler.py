@@ -14,6 +14,7 @@ from internal.agents.task_manager.output import TaskReply, parse
 from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
 from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same_titles
+from internal.flows.tasks.guard import grounded
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Person
@@ -82,9 +83,11 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         whole_day_at: str,
         question: Question,
         wake: Callable[[], None],
+        guarded: bool = False,
     ) -> None:
+        """`guarded`: a model answers, and what it makes up is refused."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
-        self._manager, self._worker, self._names = manager, worker, names
+        self._manager, self._worker, self._names, self._guarded = manager, worker, names, guarded
         self._observer, self._question, self._whole_day_at = observer, question, time_of_day(whole_day_at)
 
     async def prepare(self, run: Run) -> Prepared[TaskInput]:
@@ -114,6 +117,9 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         known, everybody = await self._database.read(
             lambda c: (comparable_tasks(c, run.user_id, asked.lines), people.listing(c, run.user_id))
         )
+        if self._guarded:
+            titles_known = {task.id: task.title for task in known}
+            parsed = await self._worker.run_bulk(grounded, parsed, asked.request, titles_known)
         texts = [f"{task.title} {task.person}" for task in parsed.tasks]
         named = await self._names.mentions(everybody, texts) if texts and everybody else [set() for _ in texts]
         titles = [task.title for task in parsed.tasks]

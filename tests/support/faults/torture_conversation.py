@@ -79,7 +79,7 @@ class ScriptedAgents:
         transcript = request.text.rsplit("<transcript>", 1)[1]
         name = made_up_name(len(self._ledger.people) + 1)
         self._ledger.people[name] = Asked(name, numbers_in(transcript))
-        told = [{"display_name": name, "circle": "Other", "bio": "Met once."}]
+        told = [{"display_name": name, "circle": "Other", "bio": _words(transcript)}]
         told += [
             {"display_name": friend, "circle": "Friends", "bio": "A friend."}
             for friend in FRIEND.values()
@@ -98,7 +98,7 @@ def _fact(name: str, transcript: str) -> dict[str, object]:
     first = _WRITTEN.search(transcript)
     line = int(first[1]) if first else 1
     place, types = f"{name}burg", {f"{name}burg": "Location"}
-    fact = f"{name} was born in {place}"
+    fact = f"{_words(transcript)} {name} {place}"
     return {"source": name, "relation": "BORN_IN", "target": place, "fact": fact, "evidence": [line],
             "entity_types": types}  # fmt: skip
 
@@ -112,3 +112,9 @@ def made_up_name(number: int) -> str:
         number, place = divmod(number, len(pairs))
         letters = pairs[place] + letters
     return f"Xo{letters}".capitalize()
+
+
+def _words(transcript: str) -> str:
+    """Words that were said: of what nobody said the product stores nothing."""
+    first = _WRITTEN.search(transcript)
+    return (first[0] if first else transcript).rpartition(": ")[2][:200]

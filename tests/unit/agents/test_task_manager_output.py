@@ -25,7 +25,7 @@ def test_the_short_form_means_the_same() -> None:
         reply = parse(json.dumps({"tasks": [told], "done": [handle]}), SAID, KNOWN)
         assert reply.refused == ()
         assert reply.tasks == (ProposedTask(TaskKind.TASK, "Send the report", 1, due="2026-11-27", person="Anna"),)
-        assert reply.settled == (SettledTask("01a2-task", TaskState.DONE, 3),)
+        assert reply.settled == (SettledTask("01a2-task", TaskState.DONE, 3, cited=False),)
 
 
 def test_what_is_done_is_known_and_done_once() -> None:

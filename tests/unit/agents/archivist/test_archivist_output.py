@@ -22,7 +22,7 @@ NOON = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 TRANSCRIPT = (
     TranscriptLine(1, "user", "Анна", NOON, "Мы с Петровым обсуждали проект X"),
     TranscriptLine(2, "assistant", "Laplaced", NOON, "Петров — это коллега, верно?"),
-    TranscriptLine(3, "user", "Анна", NOON, "Да, вот его контакт", telegram_ids=(555,)),
+    TranscriptLine(3, "user", "Анна", NOON, "Да, вот его контакт: @petrov, t.me/petrov_x", telegram_ids=(555,)),
     TranscriptLine(4, "assistant", "Laplaced", NOON, "Я помню, что Петров любит шахматы"),
 )
 KNOWN = {18, 42}
@@ -258,7 +258,7 @@ def test_a_telegram_id_counts_only_if_the_cited_lines_hold_it(
     """A model's word is never enough for an identity."""
     reply = read_one(**added(telegram_id=telegram_id), evidence=evidence)
     assert reply.operations[0].telegram_id == kept  # type: ignore[union-attr] # it is an Added
-    assert reply.refused == ()
+    assert set(reasons(reply)) <= {"username_not_in_evidence"}
 
 
 def test_aliases_are_cleaned() -> None:
@@ -418,3 +418,10 @@ def test_operations_are_read_in_the_words_of_weaker_models() -> None:
 def test_evidence_is_read_in_every_form_and_one_bad_number_costs_itself_alone(evidence: Any, lines: Any) -> None:
     """Ranges, lists of lists and words around the numbers; what is no line is passed over."""
     assert read_one(**added(), evidence=evidence).operations[0].evidence == lines
+
+
+def test_a_username_that_nobody_wrote_is_dropped_and_its_operation_stays() -> None:
+    """Models make them up of names; counted with telegram ids that no line vouches for."""
+    reply = read_one(**added(username="ivan_petrov", telegram_id=777), evidence=[3])
+    assert reply.operations == (Added("Петров", evidence=(3,)),)
+    assert reasons(reply) == ["username_not_in_evidence"] * 2

@@ -1,0 +1,106 @@
+"""Keeps out of memory what a model made up: the owner as a person, and what does not stand in the lines it cites."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from internal.agents.archivist.output import ArchivistReply
+from internal.agents.archivist.reply.memories import mentioned_entities
+from internal.agents.model import ArchivistRequest, Language
+from internal.flows.runs.slices import evidence_texts
+from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
+from internal.language.search.grounding import Proposed, is_owner, owner_as_person, ungrounded
+from internal.language.worker.process_pool import LanguageWorker
+from internal.memory.model import NAMING, ProposedMemory
+from internal.people.model import names_of
+from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
+
+Item = TypeVar("Item")
+
+TEXTS = ("content", "summary", "description")
+"""Properties of a memory that are told in words, besides its naming one."""
+
+
+class ReplyGuard:
+    """Judges a reply in the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def kept(self, reply: ArchivistReply, request: ArchivistRequest) -> ArchivistReply:
+        """The reply without what is refused as owner_as_person or not_in_evidence, each of it counted."""
+        judge, language = _Judge(request), request.owner.language
+        people, owners = await self._worker.run_bulk(without_owner, reply.operations, request)
+        operations = await self._grounded(people, judge.person, language)
+        entities = await self._grounded(reply.entities, judge.entity, language)
+        facts = await self._grounded(reply.facts, judge.fact, language)
+        memories = await self._grounded(reply.memories, judge.memory, language)
+        before = (people, reply.entities, reply.facts, reply.memories)
+        lost = sum(map(len, before)) - sum(map(len, (operations, entities, facts, memories)))
+        refused = [RefusedOperation("owner_as_person", "the owner is not one of the people")] * owners
+        refused += [RefusedOperation("not_in_evidence", "nothing of it stands in the lines it cites")] * lost
+        return ArchivistReply(
+            operations, entities, facts, memories, mentioned_entities(memories), (*reply.refused, *refused)
+        )
+
+    async def _grounded(
+        self, items: Sequence[Item], proposed: Callable[[Item], Proposed], language: Language
+    ) -> tuple[Item, ...]:
+        gone = set(await self._worker.run_bulk(ungrounded, [proposed(item) for item in items], language))
+        return tuple(item for place, item in enumerate(items) if place not in gone)
+
+
+class _Judge:
+    """What each kind of item names and says, with the lines it cites."""
+
+    def __init__(self, request: ArchivistRequest) -> None:
+        self._lines = request.transcript
+        self._known = {f"Person:{person.id}": names_of(person) for person in request.people}
+
+    def person(self, operation: Operation) -> Proposed:
+        if isinstance(operation, Merged):
+            return Proposed((), "", ())
+        names = [operation.display_name or "", *operation.aliases]
+        known = self._known.get(f"Person:{operation.person_id}", ()) if isinstance(operation, Updated) else ()
+        return self._proposed([*names, *known], operation.bio or "", operation.evidence)
+
+    def entity(self, entity: ProposedEntity) -> Proposed:
+        return self._proposed([entity.name, *entity.aliases], entity.summary, entity.evidence)
+
+    def fact(self, fact: ProposedFact) -> Proposed:
+        return self._proposed([fact.source, fact.target], fact.fact, fact.evidence)
+
+    def memory(self, memory: ProposedMemory) -> Proposed:
+        """A known memory is named by its handle, which says nothing."""
+        nodes = [memory.node, *(link.other for link in memory.links)]
+        names = [str(node.properties["name"]) for node in nodes if node.label == "Entity"]
+        told = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
+        text = " ".join(str(memory.node.properties.get(name, "")) for name in dict.fromkeys(told))
+        return self._proposed(names if told else [], text.strip(), memory.evidence)
+
+    def _proposed(self, names: Sequence[str], text: str, evidence: Sequence[int]) -> Proposed:
+        meant = [name for one in names for name in self._known.get(one, (one,)) if one and one != OWNER_NODE]
+        return Proposed(tuple(meant), text, evidence_texts(self._lines, evidence))
+
+
+def without_owner(operations: Sequence[Operation], request: ArchivistRequest) -> tuple[list[Operation], int]:
+    """The operations without the owner as a new person and without his names as aliases; how many were refused.
+
+    For the language process.
+    """
+    owner = tuple(name for name in (request.owner.name, request.owner.username) if name)
+    kept: list[Operation] = []
+    refused = 0
+    for operation in operations:
+        if isinstance(operation, Merged):
+            kept.append(operation)
+            continue
+        names = [operation.display_name or "", *operation.aliases, operation.username or ""]
+        said = [line.text for line in request.transcript if not operation.evidence or line.number in operation.evidence]
+        if isinstance(operation, Added) and owner_as_person(names, owner, said, request.owner.language):
+            refused += 1
+            continue
+        aliases = tuple(alias for alias in operation.aliases if not is_owner(alias, owner))
+        refused += aliases != operation.aliases
+        kept.append(replace(operation, aliases=aliases))
+    return kept, refused
