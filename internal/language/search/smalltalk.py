@@ -95,6 +95,7 @@ _OF_TALK: Final = re.compile(
 _OF_BOT: Final = re.compile(
     r"\bdid you (?!know|hear|see)\w+|\byou(?:['’]ve| have| had|['’]d)? (?:\w+ly )?(?:said|told|recommended|suggested"
     r"|advised|explained|proposed|mentioned|wrote|written|listed|gave|given|offered|promised|showed|helped)\b"
+    r"|\b(?:summari[sz]\w+|summary|recap|overview|подыто\w+|подведи итог\w*|перескажи|підсумуй\w*|підсумок|перекажи)\b"
     r"|\byour (?:\w+ )?(?:advice|answer|suggestion|recommendation|proposal|explanation|reply|replies)s?\b"
     r"|\b(?:ты|вы)\b(?! не\b)[^.?!,]{0,30}?\b(?:говорил|сказал|(?:по)?советовал|(?:по)?рекомендовал|предлагал|предложил"
     r"|объяснял|объяснил|(?:на)?писал|отвечал|ответил|давал|дал|помог|помогал|перечислил|упоминал|упомянул|обещал)[аи]?\b"
@@ -140,7 +141,7 @@ def asks_about_talk(text: str) -> bool:
 
 
 def asks_of_bot(text: str) -> bool:
-    """Whether a question is about what the assistant said: "what did you recommend?", "твой совет", "ти казав"."""
+    """Whether a question is about what the assistant said, too: "what did you recommend?", "твой совет", a summary."""
     return bool(_OF_BOT.search(text))
 
 

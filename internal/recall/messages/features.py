@@ -36,7 +36,8 @@ CANDIDATES: Final = 400
 _QUICK_SESSION: Final = 0.3
 _QUICK_SENDER: Final = 0.1
 _QUICK_MEANING: Final = 0.1
-"""Weights of session, sender and one standard deviation of the cosines in the quick score; words have 1."""
+_QUICK_BOT: Final = -0.3
+"""Weights of session, sender, one standard deviation of the cosines and the bot in the quick score; words have 1."""
 
 _COMMON: Final = 0.1
 """The share of messages that hold a word from which all messages are computed in order: it is faster."""
@@ -44,7 +45,7 @@ _COMMON: Final = 0.1
 _ENOUGH: Final = 20
 """Words without function words from which a message says enough: more are no merit, a text of 1,000 is no better."""
 
-_MOST_NAMES: Final = 3
+_MOST_NAMES: Final = 2
 """Names in a message that count: a longer one has more of them."""
 
 _UNKNOWN_SENDER: Final = 0.5
@@ -93,6 +94,8 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
         quick += np.float32(_QUICK_SENDER) * _sender_feature(rows.sender, question)
     if meaning is not None:
         quick += np.float32(_QUICK_MEANING) * meaning.above[:-1]
+    if BOT not in question.senders:
+        quick += np.float32(_QUICK_BOT) * rows.assistant
     if len(rows.words) < rows.words.size:
         quick[~rows.words.alive] = -np.inf
     if allowed is not None:
@@ -102,13 +105,13 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     best = _best_passages(rows, np.concatenate((strongest[np.isfinite(quick[strongest])], wish)), quick)
     columns = _lexical_features(rows, matches, idf_sum, context, sessions, best)
     columns |= _message_features(rows, question, best)
-    columns["wish"] = np.zeros(len(best), dtype=np.float32)
-    columns["wish"][np.searchsorted(best, wish)] = 1
     columns |= _meaning_features(rows, meaning, best)
     slots = rows.slot[best]
     if meaning is not None:
         _predict_meaning(columns, rows.scales[slots] > 0, _holding_all(matches, best), meaning)
     columns["sender*ctx"] = columns["sender"] * columns["ctx"]
+    columns["wish"] = np.zeros(len(best), dtype=np.float32)
+    columns["wish"][np.searchsorted(best, wish)] = 1
     matrix = np.stack([np.asarray(columns[name], dtype=np.float32) for name in NAMES], axis=1)
     cosine = np.full(len(best), np.nan, dtype=np.float32)
     if meaning is not None:
