@@ -23,6 +23,7 @@ class AgentConfig(Section):
 
 class ResponderConfig(AgentConfig):
     history_tokens: int = Field(6000, ge=100)
+    tools: bool = True
     first_token_timeout: PositiveDuration = timedelta(seconds=15)
 
 

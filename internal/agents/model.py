@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from internal.access.model import User
 from internal.language.dates.precision import DatePrecision
 from internal.language.text.spelling import unquoted
-from internal.llm.model import ChatDelta, ChatMessage, Usage
+from internal.llm.model import ChatDelta, ChatMessage, Tool, ToolCall, Usage
 from internal.memory.model import KnownMemory
 from internal.notifications.model import Notification
 from internal.people.model import Person
@@ -255,7 +255,7 @@ class ResponderRequest:
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
     earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks, `tasks` are
-    the open ones that are due soon.
+    the open ones that are due soon. `toolbox` None: no tools.
     """
 
     owner: OwnerProfile
@@ -273,6 +273,20 @@ class ResponderRequest:
     passages: Sequence[RecalledPassage] = ()
     snapshot: Snapshot = EMPTY
     tasks: Sequence[KnownTask] = ()
+    toolbox: Toolbox | None = None
+
+
+class Toolbox(Protocol):
+    """What the responder may use while it answers one question."""
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+    def extended(self, request: ResponderRequest) -> ResponderRequest:
+        """The request with everything that was found since, to cite from."""
+
+    async def use(self, request: ResponderRequest, call: ToolCall) -> str:
+        """The answer for the model, which may be what is wrong with its call."""
 
 
 class Responder(Protocol):

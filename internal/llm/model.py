@@ -9,14 +9,36 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """What a model may call while it answers; `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model wants; `arguments` are JSON as it wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
+    """`calls` are those an assistant's message makes; a message of the role `tool` answers the one with `call_id`."""
+
     role: Role
     content: str
+    calls: Sequence[ToolCall] = ()
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,7 @@ class ChatRequest:
     reply_schema: ReplySchema | None = None
     user_id: int | None = None
     reasoning_effort: str | None = None
+    tools: Sequence[Tool] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +96,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
+    """`calls` are tools that the model wants to use before it answers."""
+
     text: str
     model: str
     usage: Usage = field(default_factory=Usage)
+    calls: Sequence[ToolCall] = ()
 
 
 @dataclass(frozen=True, slots=True)

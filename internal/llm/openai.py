@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -16,6 +16,9 @@ from internal.llm.transport import Endpoint
 from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 
 CHAT_PATH = "chat/completions"
+
+TOOLS_REFUSED_S = 3600.0
+"""How long a model is asked without tools after it refused them."""
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class OpenAIChat:
         self._observers = tuple(observers)
         self._ask_cost = tells_cost(self._endpoint.host)
         self._dialects: dict[str, Dialect] = {}
+        self._tools_again: dict[str, float] = {}
 
     async def aclose(self) -> None:
         await self._endpoint.aclose()
@@ -64,7 +68,7 @@ class OpenAIChat:
                 except RequestRejected as rejection:
                     dialect = _plainer(dialect, rejection, request, streaming=False)
                 else:
-                    self._dialects[request.model] = dialect
+                    self._accepted(request, dialect)
                     return reply
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatDelta, None]:
@@ -76,6 +80,8 @@ class OpenAIChat:
                 try:
                     async with aclosing(self._deltas(request, dialect, deadline, call)) as deltas:
                         async for delta in deltas:
+                            if not begun:  # the reader may leave after the last piece, so not at the end
+                                self._accepted(request, dialect)
                             begun = True
                             yield delta
                 except RequestRejected as rejection:
@@ -83,7 +89,6 @@ class OpenAIChat:
                         raise
                     dialect = _plainer(dialect, rejection, request, streaming=True)
                 else:
-                    self._dialects[request.model] = dialect
                     return
 
     async def _ask(self, request: ChatRequest, dialect: Dialect, deadline: float, call: Call) -> ChatReply:
@@ -143,7 +148,16 @@ class OpenAIChat:
         yield draft.end(complete=done)
 
     def _dialect(self, request: ChatRequest) -> Dialect:
-        return self._dialects.get(request.model, Dialect())
+        dialect = self._dialects.get(request.model, Dialect())
+        if not dialect.tools and request.tools and time.monotonic() >= self._tools_again.get(request.model, 0.0):
+            dialect = replace(dialect, tools=True)
+        return dialect
+
+    def _accepted(self, request: ChatRequest, dialect: Dialect) -> None:
+        """Remembers what the model takes; that it takes no tools only for an hour, since servers are updated."""
+        if not dialect.tools and self._dialect(request).tools:
+            self._tools_again[request.model] = time.monotonic() + TOOLS_REFUSED_S
+        self._dialects[request.model] = dialect
 
 
 def _plainer(dialect: Dialect, rejection: RequestRejected, request: ChatRequest, *, streaming: bool) -> Dialect:

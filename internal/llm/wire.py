@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.llm.failures import from_error_object
-from internal.llm.model import ChatReply, ChatRequest, Usage
+from internal.llm.model import ChatMessage, ChatReply, ChatRequest, ToolCall, Usage
 from internal.llm.thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")
 """From the strictest to the plainest; with the plainest only the prompt asks for JSON."""
 
+_NEWER_KEY = "max_completion_tokens"
+_TOOL_WORDS = re.compile(r"\btools?\b|tool_|function", re.IGNORECASE)
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
 
@@ -29,20 +33,23 @@ class Dialect:
     temperature: bool = True
     reasoning: bool = True
     stream_usage: bool = True
+    tools: bool = True
 
     def plainer(self, rejection: str, request: ChatRequest, *, streaming: bool) -> Dialect | None:
         """The dialect to try after a rejection with this message; None when nothing is left to leave out."""
-        if "max_completion_tokens" in rejection and self.length_key == "max_tokens":
-            return replace(self, length_key="max_completion_tokens")
-        if "temperature" in rejection and self.temperature:
-            return replace(self, temperature=False)
-        if "reasoning" in rejection and self.reasoning:
-            return replace(self, reasoning=False)
-        if request.reply_schema is not None and self.reply_format != FORMATS[-1]:
-            return replace(self, reply_format=FORMATS[FORMATS.index(self.reply_format) + 1])
-        if streaming and self.stream_usage:
-            return replace(self, stream_usage=False)
-        return None
+        tools = self.tools and bool(request.tools)
+        schema = request.reply_schema is not None and self.reply_format != FORMATS[-1]
+        changes: Sequence[tuple[bool, dict[str, Any]]] = (
+            (tools and bool(_TOOL_WORDS.search(rejection)), {"tools": False}),
+            ("max_completion_tokens" in rejection and self.length_key == "max_tokens", {"length_key": _NEWER_KEY}),
+            ("temperature" in rejection and self.temperature, {"temperature": False}),
+            ("reasoning" in rejection and self.reasoning, {"reasoning": False}),
+            (schema, {"reply_format": (*FORMATS, FORMATS[-1])[FORMATS.index(self.reply_format) + 1]}),
+            (streaming and self.stream_usage, {"stream_usage": False}),
+            (tools, {"tools": False}),
+        )
+        change = next((change for fits, change in changes if fits), None)
+        return None if change is None else replace(self, **change)
 
 
 def tells_cost(host: str) -> bool:
@@ -54,7 +61,7 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     """The JSON body of one chat call."""
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "messages": [_message(message) for message in request.messages],
         dialect.length_key: request.max_tokens,
     }
     if dialect.temperature:
@@ -66,6 +73,8 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
         if dialect.reply_format == "json_schema":
             schema = {"name": request.reply_schema.name, "schema": request.reply_schema.schema, "strict": False}
             body["response_format"]["json_schema"] = schema
+    if dialect.tools and request.tools:
+        body["tools"] = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
     if stream:
         body["stream"] = True
         if dialect.stream_usage:
@@ -73,6 +82,16 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     if ask_cost:
         body["usage"] = {"include": True}
     return body
+
+
+def _message(message: ChatMessage) -> dict[str, Any]:
+    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        body["tool_calls"] = [
+            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
+            for one in message.calls
+        ]
+    return body | ({"tool_call_id": message.call_id} if message.call_id is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +134,7 @@ class Draft:
         self._ended = False
         self._thoughts = ThoughtFilter()
         self._half_pair = ""
+        self._calls: dict[int, dict[str, str]] = {}
 
     @property
     def begun(self) -> bool:
@@ -145,7 +165,13 @@ class Draft:
 
     def outcome(self) -> Outcome:
         words = without_thoughts(_storable_text("".join(self._words)))
-        return Outcome(ChatReply(words, self._model, self._usage), self._fault or self._fault_of(words))
+        calls = [
+            ToolCall(one["id"] or f"call_{place}", one["name"], one["arguments"])
+            for place, one in sorted(self._calls.items())
+            if one["name"]
+        ]
+        reply = ChatReply(words, self._model, self._usage, tuple(calls))
+        return Outcome(reply, self._fault or self._fault_of(words or "".join(one.name for one in calls)))
 
     def broken_off(self, request: ChatRequest) -> ChatReply:
         """The reply of a call that was cancelled. It was paid for: missing usage is estimated."""
@@ -165,9 +191,25 @@ class Draft:
             return ""
         if isinstance(message.get("refusal"), str):
             self._refusal += message["refusal"]
+        self._take_calls(message.get("tool_calls"))
         text = _content(message.get("content"))
         self._words.append(text)
         return self._thoughts.feed(self._without_half_pair(text))
+
+    def _take_calls(self, calls: object) -> None:
+        """Adds calls, or pieces of them: the same `index` goes on, without one each entry is a call of its own."""
+        for entry in calls if isinstance(calls, list) else []:
+            if not isinstance(entry, dict):
+                continue
+            index = entry.get("index")
+            place = index if isinstance(index, int) else len(self._calls)
+            one = self._calls.setdefault(place, {"id": "", "name": "", "arguments": ""})
+            function = entry.get("function")
+            said = function if isinstance(function, dict) else {}
+            arguments = said.get("arguments")
+            one["id"] = one["id"] or str(entry.get("id") or "")
+            one["name"] = one["name"] or str(said.get("name") or "")
+            one["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else str(arguments or "")
 
     def _without_half_pair(self, text: str) -> str:
         """The text up to half a surrogate pair, whose other half comes with the next piece."""

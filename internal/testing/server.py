@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -23,7 +23,8 @@ class ScriptedModel:
 
     `async with ScriptedModel() as model:` then `model.url`. Chat for a model without a fitting step is refused with
     400, so that a forgotten script shows. Embeddings need no script; steps for their model name are faults. The model
-    name `*` is every model. `refused_formats` are response_format types answered with 400, as small servers do.
+    name `*` is every model. `refused_formats` are response_format types answered with 400, as small
+    servers do; `tools` among them refuses tools.
     """
 
     port: int = 0
@@ -102,13 +103,17 @@ class ScriptedModel:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         asked = await self._record(request)
         wanted = asked.body.get("response_format", {}).get("type")
-        if wanted in self.refused_formats:
-            return _error(400, f"response_format {wanted} is not supported")
+        refused = {wanted, "tools" if asked.body.get("tools") else None} & self.refused_formats
+        if refused:
+            return _error(400, f"not supported: {refused}")
         reply = self._answer(asked)
         if reply is None:
             return _error(400, f"no step of the script fits a request to {asked.model!r}")
         if isinstance(reply, Fault):
             return await self._fail_chat(request, asked, reply)
+        if isinstance(reply, dict) and set(reply) == {"tool_calls"}:
+            message = {"content": "", "tool_calls": _calls(reply["tool_calls"])}
+            return await self._say(request, asked, message, "tool_calls")
         return await self._say(request, asked, {"content": _text(reply)}, "stop")
 
     async def _say(
@@ -290,11 +295,34 @@ def _text(reply: str | dict[str, Any] | list[Any]) -> str:
     return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
+def _calls(calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Scripted calls, `{"name": ..., "arguments": {...}}`, as servers write them."""
+    return [
+        {
+            "id": f"call_{place}",
+            "type": "function",
+            "function": {"name": one["name"], "arguments": _text(one.get("arguments", {}))},
+        }
+        for place, one in enumerate(calls)
+    ]
+
+
 def _pieces(message: dict[str, Any], size: int) -> list[dict[str, Any]]:
     """The deltas of a streamed message: each of its texts cut into pieces of `size` characters."""
-    return [
-        {key: text[start : start + size]} for key, text in message.items() for start in range(0, len(text or ""), size)
+    deltas = [
+        {key: text[start : start + size]}
+        for key, text in message.items()
+        if key != "tool_calls"
+        for start in range(0, len(text or ""), size)
     ]
+    for place, call in enumerate(message.get("tool_calls", ())):
+        arguments = call["function"]["arguments"]
+        deltas.append({"tool_calls": [{**call, "index": place, "function": {"name": call["function"]["name"]}}]})
+        deltas += [
+            {"tool_calls": [{"index": place, "function": {"arguments": arguments[start : start + size]}}]}
+            for start in range(0, len(arguments), size)
+        ]
+    return deltas
 
 
 async def _open_stream(request: web.Request) -> web.StreamResponse:

@@ -1,6 +1,6 @@
 """The responder: answers the owner, knowing the people of his life."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
-from internal.agents.model import DialogueLine, ResponderRequest
+from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
@@ -18,8 +18,11 @@ from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
-from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, ToolCall
 from internal.people.model import people_block
+
+ROUNDS: Final = 5
+"""How often the model may use tools before it has to answer."""
 
 OMITTED = "…"
 """Replaces what the owner said before the first of the assistant's messages that fits into the prompt."""
@@ -40,21 +43,49 @@ class ModelResponder:
 
         Raises ModelReplyInvalid for a reply that says nothing besides, or is raw JSON.
         """
-        given = (request.facts, [line.text for line in request.dialogue], request.memories, request.passages)
+        messages, toolbox = self.messages(request), request.toolbox if self._config.tools else None
+        for turn in range(ROUNDS + 1):
+            known = request if toolbox is None else toolbox.extended(request)
+            tools = () if toolbox is None or turn == ROUNDS else toolbox.tools
+            given = (known.facts, [line.text for line in request.dialogue], known.memories, known.passages)
+            calls: Sequence[ToolCall] = ()
+            async with aclosing(self._spoken(replace(self._request(request, messages), tools=tools), *given)) as deltas:
+                async for delta in deltas:
+                    calls = delta.final.calls if delta.final else ()
+                    if not calls:
+                        yield delta
+            if toolbox is None or not calls:
+                return
+            messages = [*messages, ChatMessage("assistant", "", calls)]
+            for call in calls:
+                messages.append(ChatMessage("tool", await toolbox.use(request, call), call_id=call.id))
+
+    async def _spoken(
+        self,
+        asked: ChatRequest,
+        facts: Sequence[RecalledFact],
+        ordinary: Sequence[str],
+        memories: Sequence[RecalledMemory],
+        passages: Sequence[RecalledPassage],
+    ) -> AsyncGenerator[ChatDelta, None]:
+        """The model's words as they may be shown; a reply with calls of tools stays as it is."""
+        given = (facts, ordinary, memories, passages)
         speech, citations = Speech(), CitationFilter(*given)
-        async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
+        async with aclosing(self._chat.stream(asked)) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
                 if delta.final is None:
                     if words := citations.feed(speech.feed(delta.text)):
                         yield ChatDelta(words)
-                    continue
-                said = cited_only(spoken(delta.final.text), *given)
-                if rest := citations.feed(speech.finish()) + citations.finish():
-                    yield ChatDelta(rest)
-                yield ChatDelta("", replace(delta.final, text=said))
+                elif delta.final.calls and asked.tools:
+                    yield delta
+                else:
+                    said = cited_only(spoken(delta.final.text), *given)
+                    if rest := citations.feed(speech.finish()) + citations.finish():
+                        yield ChatDelta(rest)
+                    yield ChatDelta("", replace(delta.final, text=said, calls=()))
 
-    def _request(self, request: ResponderRequest) -> ChatRequest:
-        chat = chat_request("responder", self._config, LIMITS, self.messages(request), request.owner.user_id)
+    def _request(self, request: ResponderRequest, messages: list[ChatMessage]) -> ChatRequest:
+        chat = chat_request("responder", self._config, LIMITS, messages, request.owner.user_id)
         return replace(chat, first_token=self._config.first_token_timeout.total_seconds())
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:

@@ -27,7 +27,7 @@ from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens
 from internal.recall.index.item_repository import TERMS_CHANGE
-from internal.recall.prompt.context import TurnRecall
+from internal.recall.prompt.context import RecallResult, TurnRecall
 from internal.scheduling.clock import Clock
 from internal.snapshots.model import EMPTY, Snapshot
 from internal.storage.owner_counters import memory_version
@@ -138,6 +138,13 @@ class Prompts:
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],
         )
+
+    async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
+        """What is recalled for other words in the same turn; `people` chooses those who matter too."""
+        user = question.user
+        first = min((message.seq for message in question.asked), default=None)
+        found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
+        return replace(found, passages=await self._unspoken.passages(user.user_id, found.passages))
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """As many of the latest messages as the token budget holds, each counted as it is sent.

@@ -9,6 +9,7 @@ from dataclasses import replace
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
+from internal.flows.turn.toolbox import Toolbox
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.telemetry.call_cause import caused_by
@@ -54,7 +55,7 @@ class Requests:
         if built is not None and question.same_as(built[0]):
             request = replace(built[1], now=self._clock.now())
         else:
-            request = await self._prompts.request(question)
+            request = await self._build(question)
         self._built[lane] = (question, request)
         return request
 
@@ -66,7 +67,10 @@ class Requests:
     def last(self, turn: Turn) -> ResponderRequest | None:
         """The request that the turn's latest attempt sent; None if it sent none."""
         built = self._built.get(_lane(turn))
-        return None if built is None or built[0].turn.id != turn.id else built[1]
+        if built is None or built[0].turn.id != turn.id:
+            return None
+        request = built[1]
+        return request if request.toolbox is None else request.toolbox.extended(request)
 
     def drop(self, turn: Turn) -> None:
         """Forgets what was built for a turn that ended."""
@@ -77,12 +81,16 @@ class Requests:
         if (task := self._preparing.pop(lane, None)) is not None:
             task.cancel()
 
+    async def _build(self, question: Question) -> ResponderRequest:
+        toolbox = Toolbox(self._database, self._prompts, self._clock, question)
+        return replace(await self._prompts.request(question), toolbox=toolbox)
+
     async def _prepare(self, turn: Turn) -> None:
         try:
             question = await self._database.read(lambda c: read_question(c, turn, self._clock.now()))
             if question.text.strip():
                 with caused_by(turn=turn.id):
-                    self._built[_lane(turn)] = (question, await self._prompts.request(question))
+                    self._built[_lane(turn)] = (question, await self._build(question))
         except Exception:  # border of the preparation: the request is built anew when the turn begins
             log.exception("request_not_prepared", extra={"turn": turn.id})
 

@@ -124,6 +124,10 @@ async def _plain_words(text: str) -> Sequence[Word]:
     return plain_query_terms(text)
 
 
+async def _nobody() -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
+    return [], [], None
+
+
 class TurnRecall:
     """Recalls people, facts, memories, passages and lessons. Never raises a model's error: what fails is left out.
 
@@ -160,10 +164,12 @@ class TurnRecall:
         recent: Sequence[TranscriptLine] = (),
         *,
         before_seq: int | None = None,
+        people: bool = True,
     ) -> RecallResult:
         """Recalls what is relevant to this question. `recent` are the lines before it, oldest first.
 
-        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
+        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue. Without `people` nobody is
+        chosen.
         """
         inner, query = await asyncio.gather(
             self._search.inner_circle(owner.user_id),
@@ -172,7 +178,7 @@ class TurnRecall:
         started = time.perf_counter()
         user_id = owner.user_id
         (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
-            self._people(owner, query),
+            self._people(owner, query) if people else _nobody(),
             self._facts_of(user_id, query),
             self._memories_of(user_id, query),
             self._passages_of(owner, query, before_seq),

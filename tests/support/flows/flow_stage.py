@@ -15,7 +15,7 @@ from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.model import ResponderRequest
+from internal.agents.model import Responder, ResponderRequest
 from internal.config import AccessConfig, DialogueConfig, PersonaConfig
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
@@ -145,6 +145,7 @@ class Talk:
         self.database, self.clock, self.buffers = database, FrozenClock(), DialogueBuffers()
         self.limits = {"messages_per_minute": 0, "daily_cost_usd": 0.0} | limits
         self.responder, self.drafts, self.ended = ScriptedResponder(), WatchedDrafts(), Ended()
+        self.writer: Responder | None = None
         self.tg_id = 100
         self.embedder = WatchedEmbedder()
         self.history_tokens = 6000
@@ -180,7 +181,7 @@ class Talk:
             self.clock,
             self.buffers,
             Prompts(recall, self.clock, config, PersonaConfig(), PromptFilter(self.database, b"k" * 32)),
-            self.responder,
+            self.writer or self.responder,
             render=render,
             phrases=phrase,
             drafts=self.drafts,

@@ -36,6 +36,7 @@ simulation-speed-3600 = 1 h/s
 simulation-speed-86400 = 1 day/s
 simulation-speed-0 = As fast as possible
 
+event-tool-used = Tool used
 event-message-received = Message received
 event-message-sent = Message sent
 event-message-edited = Message edited

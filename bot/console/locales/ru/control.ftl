@@ -36,6 +36,7 @@ simulation-speed-3600 = 1 ч/с
 simulation-speed-86400 = 1 день/с
 simulation-speed-0 = Как можно быстрее
 
+event-tool-used = Использован инструмент
 event-message-received = Получено сообщение
 event-message-sent = Отправлено сообщение
 event-message-edited = Сообщение изменено

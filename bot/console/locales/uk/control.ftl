@@ -36,6 +36,7 @@ simulation-speed-3600 = 1 год/с
 simulation-speed-86400 = 1 день/с
 simulation-speed-0 = Якнайшвидше
 
+event-tool-used = Використано інструмент
 event-message-received = Отримано повідомлення
 event-message-sent = Надіслано повідомлення
 event-message-edited = Повідомлення змінено

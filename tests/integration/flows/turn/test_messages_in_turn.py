@@ -9,6 +9,8 @@ import pytest
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.agents.model import RecalledPassage
+from internal.agents.responder.agent import ModelResponder
+from internal.config_agents import ResponderConfig
 from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ForwardOrigin, ReplySource
 from internal.flows.archival.ingestion import add_episode
@@ -21,12 +23,14 @@ from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Segment
 from internal.language.search import terms
 from internal.language.search.terms import Word
+from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.prompt.passages import FOUND_CHARACTERS, MAX_PASSAGES, PassageRecall
 from internal.recall.search.knowledge import KnowledgeSearch
+from internal.testing import ScriptedModel
 from internal.testing.vectors import TrigramEmbedder
 
 HOUR = 3600
@@ -43,6 +47,25 @@ class DirectTerms:
 
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
+
+
+async def test_what_the_model_searches_for_can_be_cited(talk: Talk) -> None:
+    """Under the number that it was given; the answer keeps its source."""
+    past = Past(talk)
+    await past.told("The tickets to Lviv are in the blue folder", LONG)
+    async with ScriptedModel() as model:
+        chat = OpenAIChat(model.url)
+        talk.writer = ModelResponder(chat, ResponderConfig(model="talk"))
+        search = {"name": "search_history", "arguments": {"query": "Where are the tickets to Lviv?"}}
+        model.script("talk", {"tool_calls": [search]}, "In the blue folder [S1].")
+        await talk.flow().answer(await talk.ask("Hm?"))
+        await chat.aclose()
+    assert "[S1]" in model.requests[-1].messages[-1]["content"]
+    answer = (await talk.messages())[-1]
+    assert answer.content == "In the blue folder."
+    sources = await talk.read(lambda c: reply_source_repository.of_reply(c, OWNER, answer.id))
+    found = await past.message_id("The tickets to Lviv are in the blue folder")
+    assert [(one.kind, one.ref_id) for one in sources if one.cited] == [("message", found)]
 
 
 class Past:

@@ -1,0 +1,130 @@
+"""While it answers, the model looks things up by itself; a server that takes no tools is asked without."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import time
+from functools import partial
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import update
+from support.flows.flow_stage import OTHER, OWNER, Talk
+
+from internal.agents.responder.agent import ROUNDS, ModelResponder
+from internal.config_agents import ResponderConfig
+from internal.llm.openai import OpenAIChat
+from internal.people.service import Sender, from_metadata
+from internal.storage.tables import people
+from internal.tasks import service
+from internal.tasks.model import Schedule
+from internal.testing import ScriptedModel
+
+CONFIG = ResponderConfig(model="talk")
+
+
+@pytest_asyncio.fixture
+async def model() -> AsyncIterator[ScriptedModel]:
+    async with ScriptedModel() as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def talking(talk: Talk, model: ScriptedModel) -> AsyncIterator[Talk]:
+    """The talk is answered by a model over HTTP."""
+    chat = OpenAIChat(model.url)
+    talk.writer = ModelResponder(chat, CONFIG)
+    yield talk
+    await chat.aclose()
+
+
+def calling(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"name": name, "arguments": arguments}]}
+
+
+async def answered(talk: Talk, question: str) -> str:
+    turn = await talk.ask(question)
+    await talk.flow().answer(turn)
+    return (await talk.messages())[-1].content
+
+
+async def used(talk: Talk) -> list[dict[str, Any]]:
+    return [event.payload for event in await talk.events("tool_used")]
+
+
+async def test_the_model_lists_the_tasks(talking: Talk, model: ScriptedModel) -> None:
+    """All of the owner's, those without a time too, and nobody else's; the call is an event."""
+    now = talking.clock.now()
+    for user_id, title in ((OWNER, "Learn to swim"), (OTHER, "Not hers")):
+        new = service.NewTask(title, Schedule(None, False, None, "UTC"))
+        author = service.by_owner(user_id, now, time(9))
+        await talking.write(partial(service.open_task, user_id=user_id, new=new, author=author))
+    model.script("talk", calling("list_tasks"), "You want to learn to swim.")
+    assert await answered(talking, "What do I have to do?") == "You want to learn to swim."
+    first, second = model.requests
+    assert {tool["function"]["name"] for tool in first.body["tools"]} == {
+        "search_history", "search_people", "list_tasks",
+    }  # fmt: skip
+    call, result = second.messages[-2:]
+    assert call["tool_calls"][0]["function"]["name"] == "list_tasks"
+    assert (result["role"], result["tool_call_id"]) == ("tool", call["tool_calls"][0]["id"])
+    assert "Learn to swim" in result["content"]
+    assert "Not hers" not in result["content"]
+    assert await used(talking) == [{"tool": "list_tasks", "arguments": "{}"}]
+
+
+async def test_the_model_searches_people(talking: Talk, model: ScriptedModel) -> None:
+    """Others than the question named."""
+    now = talking.clock.now()
+    sender = Sender(77, "Petro Shevchuk", None)
+    await talking.write(lambda c: from_metadata(c, OWNER, sender, seen_at=now, now=now))
+    await talking.write(lambda c: c.execute(update(people).values(circle="Friends")))
+    model.script("talk", calling("search_people", query="Who are my friends?"), "That is Petro.")
+    assert await answered(talking, "Who wrote to me?") == "That is Petro."
+    assert "Petro Shevchuk" in model.requests[-1].messages[-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ({"tool_calls": [{"name": "launch_rocket", "arguments": {}}]}, "there is no tool"),
+        ({"tool_calls": [{"name": "search_history", "arguments": "{broken"}]}, "must be a JSON object"),
+        ({"tool_calls": [{"name": "search_history", "arguments": {"query": 7}}]}, "`query` must be a text"),
+        ({"tool_calls": [{"name": "search_history", "arguments": {"query": "x", "from": "May"}}]}, "YYYY-MM-DD"),
+    ],
+)
+async def test_a_wrong_call_is_explained_to_the_model(
+    talking: Talk, model: ScriptedModel, call: dict[str, Any], said: str
+) -> None:
+    """It may try again; the owner is answered."""
+    model.script("talk", call, "Sorry, I don't know.")
+    assert await answered(talking, "Hm?") == "Sorry, I don't know."
+    assert said in model.requests[-1].messages[-1]["content"]
+    [event] = await used(talking)
+    assert said in event["error"]
+
+
+async def test_a_model_that_only_calls_has_to_answer_in_the_end(talking: Talk, model: ScriptedModel) -> None:
+    """After some rounds it is offered no tools any more."""
+    model.script("talk", *[calling("list_tasks")] * ROUNDS, "Nothing at all.")
+    assert await answered(talking, "Hm?") == "Nothing at all."
+    assert ["tools" in asked.body for asked in model.requests] == [True] * ROUNDS + [False]
+
+
+async def test_a_server_without_tools_is_asked_without(talking: Talk, model: ScriptedModel) -> None:
+    """And not asked again with them each time."""
+    model.refused_formats = {"tools"}
+    model.always("talk", "Fine.")
+    assert [await answered(talking, "Hm?"), await answered(talking, "And?")] == ["Fine.", "Fine."]
+    assert ["tools" in asked.body for asked in model.requests] == [True, False, False]
+
+
+async def test_tools_can_be_switched_off(talking: Talk, model: ScriptedModel) -> None:
+    """agents.responder.tools."""
+    chat = OpenAIChat(model.url)
+    talking.writer = ModelResponder(chat, ResponderConfig(model="talk", tools=False))
+    model.always("talk", "Fine.")
+    assert await answered(talking, "Hm?") == "Fine."
+    assert "tools" not in model.requests[0].body
+    await chat.aclose()
