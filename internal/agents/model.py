@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
-from zoneinfo import ZoneInfo
 
 from internal.access.model import User
+from internal.agents.known_task import KnownTask
 from internal.language.dates.precision import DatePrecision
 from internal.language.text.spelling import unquoted
 from internal.llm.model import ChatDelta, ChatMessage, Tool, ToolCall, Usage
@@ -16,7 +16,6 @@ from internal.memory.model import KnownMemory
 from internal.notifications.model import Notification
 from internal.people.model import Person
 from internal.snapshots.model import EMPTY, Snapshot
-from internal.tasks.model import Task
 
 Language = Literal["ru", "uk", "en"]
 
@@ -365,29 +364,6 @@ class ContextManager(Protocol):
 
         Raises the errors of `ChatModel.complete`.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTask:
-    """An open or proposed task as agents are shown it, under the `handle` "T1".
-
-    `due` is aware, in the owner's zone, a day's midnight where `whole_day`; `recurrence` is an RRULE.
-    """
-
-    handle: str
-    task_id: str
-    title: str
-    state: str
-    due: datetime | None = None
-    whole_day: bool = False
-    recurrence: str | None = None
-
-    @classmethod
-    def of(cls, number: int, task: Task, tz: str) -> KnownTask:
-        """The task as the `number`th shown to an agent, its time in the owner's zone."""
-        due = task.when.astimezone(ZoneInfo(tz)) if task.when else None
-        whole_day = task.whole_day and task.next_at is None
-        return cls(f"T{number}", task.id, task.title, task.state.value, due, whole_day, task.recurrence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from support.agents.agent_implementations import FORMS, NOON, OWNER, Side, line,
 from internal.agents.analyst.output import parse as parse_analysis
 from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.context_manager.output import parse_decisions, parse_snapshot
+from internal.agents.known_task import KnownTask
 from internal.agents.model import (
     AnalystRequest,
     ArchivistRequest,
     ContextRequest,
     DialogueLine,
     EnricherRequest,
-    KnownTask,
     RerankerRequest,
     ResponderRequest,
     TaskManagerRequest,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.model import KnownTask
+from internal.agents.known_task import KnownTask
 from internal.agents.prompts import block
 from internal.language.text.block_tags import escape
 from internal.snapshots.model import PARTS, Item, Part, Snapshot

@@ -3,7 +3,8 @@
 from typing import Final
 
 from internal.agents.ask_model import Limits, ReplyForm, ask_model
-from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
+from internal.agents.known_task import KnownTask
+from internal.agents.model import AgentReply, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.agents.task_manager.output import KEYS, REPLY_SCHEMA, read_reply
 from internal.config_agents import AgentConfig

@@ -6,7 +6,8 @@ from typing import Any, Final, TypeVar
 
 from internal.agents.archivist.reply.fields import cited_lines, prose
 from internal.agents.json_reply import read_object
-from internal.agents.model import KnownTask, TranscriptLine
+from internal.agents.known_task import KnownTask
+from internal.agents.model import TranscriptLine
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation

@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.model import AgentReply, KnownTask, OwnerProfile, TaskManager, TaskManagerRequest
+from internal.agents.known_task import KnownTask
+from internal.agents.model import AgentReply, OwnerProfile, TaskManager, TaskManagerRequest
 from internal.agents.task_manager.output import TaskReply, parse
 from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs

@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.model import DialogueLine, KnownTask, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.agents.known_task import KnownTask
+from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
 from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig

@@ -7,7 +7,8 @@ from datetime import date, datetime
 from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo
 
-from internal.agents.model import KnownTask, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
+from internal.agents.known_task import KnownTask
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import joined
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import memories_block

@@ -18,13 +18,13 @@ from support.agents.conversations import NOON, OWNER, line, person
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.output import parse
 from internal.agents.enricher.agent import ModelEnricher
+from internal.agents.known_task import KnownTask
 from internal.agents.model import (
     Archivist,
     ArchivistRequest,
     DialogueLine,
     Enricher,
     EnricherRequest,
-    KnownTask,
     OwnerProfile,
     PassageLine,
     PersonPick,

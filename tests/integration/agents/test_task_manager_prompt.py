@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from support.agents.conversations import OWNER, line
 
-from internal.agents.model import KnownTask, TaskManagerRequest
+from internal.agents.known_task import KnownTask
+from internal.agents.model import TaskManagerRequest
 from internal.agents.task_manager.agent import ModelTaskManager
 from internal.agents.task_manager.due_dates import schedule_of
 from internal.agents.task_manager.offline import propose

@@ -20,13 +20,13 @@ from internal.agents.analyst.offline import analyse
 from internal.agents.archivist.offline.agent import propose
 from internal.agents.context_manager.offline import update
 from internal.agents.enricher.offline import enrich
+from internal.agents.known_task import KnownTask
 from internal.agents.model import (
     AnalystRequest,
     ArchivistRequest,
     ContextRequest,
     DialogueLine,
     EnricherRequest,
-    KnownTask,
     OwnerProfile,
     ResponderRequest,
     TaskManagerRequest,

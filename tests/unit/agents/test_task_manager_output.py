@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from internal.agents.model import KnownTask, TranscriptLine
+from internal.agents.known_task import KnownTask
+from internal.agents.model import TranscriptLine
 from internal.agents.task_manager.output import ProposedTask, SettledTask, parse
 from internal.tasks.model import TaskKind, TaskState
 
