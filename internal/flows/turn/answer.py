@@ -39,7 +39,7 @@ from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.enqueue import OutgoingPart, enqueue
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
-from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
+from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests, with_tasks
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.flows.turn.requests import Requests
 from internal.llm.model import ChatReply, Usage
@@ -128,7 +128,7 @@ class TurnFlow:
         self._responder, self._render, self._phrases = responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
-        self._requests = Requests(database, prompts, clock)
+        self._requests = Requests(database, prompts, clock, opens_tasks=grants is not None)
 
     def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
         """Begins the recall for a turn that still collects messages, so that its answer waits for less."""
@@ -203,6 +203,8 @@ class TurnFlow:
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
             return await self._failed(question, error, stop, last=last)
+        if not stop.is_set():
+            requested = with_tasks(requested, self._requests.tasks_of(question))
         return await self._keep(question, reply, parts, requested, stopped=stop.is_set(), last=last)
 
     async def _requests_in(self, question: Question) -> ReminderRequest | None:

@@ -49,6 +49,14 @@ class ReminderRequest:
         )
 
 
+def with_tasks(requested: ReminderRequest | None, more: Sequence[Reminder]) -> ReminderRequest | None:
+    """The request with the tasks that a model asked for, but for those at the moment of one that was found by rules."""
+    found = list(requested.reminders) if requested is not None else []
+    moments = {one.time.moment for one in found if one.time is not None}
+    found += [one for one in more if one.time is None or one.time.moment not in moments]
+    return ReminderRequest(found, only=False) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class GrantedReminder:
     """The task that was opened, None if it was refused, with the message about it and its buttons in Bot API form.

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
+from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
 from internal.flows.turn.toolbox import Toolbox
 from internal.scheduling.clock import Clock
@@ -27,8 +28,8 @@ class Requests:
     changed since: the messages, the dialogue before them, the user, and the owner's memory.
     """
 
-    def __init__(self, database: Database, prompts: Prompts, clock: Clock) -> None:
-        self._database, self._prompts, self._clock = database, prompts, clock
+    def __init__(self, database: Database, prompts: Prompts, clock: Clock, *, opens_tasks: bool = False) -> None:
+        self._database, self._prompts, self._clock, self._opens_tasks = database, prompts, clock, opens_tasks
         self._built: dict[Lane, tuple[Question, ResponderRequest]] = {}
         self._preparing: dict[Lane, asyncio.Task[None]] = {}
 
@@ -64,6 +65,11 @@ class Requests:
         built, request = self._built[_lane(question.turn)]
         self._built[_lane(question.turn)] = (built, shortened(request))
 
+    def tasks_of(self, question: Question) -> Sequence[Reminder]:
+        """The tasks that the model asked for while it answered."""
+        request = self._built[_lane(question.turn)][1]
+        return request.toolbox.reminders if isinstance(request.toolbox, Toolbox) else ()
+
     def last(self, turn: Turn) -> ResponderRequest | None:
         """The request that the turn's latest attempt sent; None if it sent none."""
         built = self._built.get(_lane(turn))
@@ -82,7 +88,7 @@ class Requests:
             task.cancel()
 
     async def _build(self, question: Question) -> ResponderRequest:
-        toolbox = Toolbox(self._database, self._prompts, self._clock, question)
+        toolbox = Toolbox(self._database, self._prompts, self._clock, question, opens_tasks=self._opens_tasks)
         return replace(await self._prompts.request(question), toolbox=toolbox)
 
     async def _prepare(self, turn: Turn) -> None:

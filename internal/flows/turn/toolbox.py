@@ -14,17 +14,22 @@ from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import tasks_block
+from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.prompt import Prompts, Question
+from internal.language.tasks.times import TimeFound
 from internal.llm.model import Tool, ToolCall
 from internal.people.model import people_block
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
+from internal.tasks.model import MAX_TITLE, recurrence_of
 
 Numbered = TypeVar("Numbered", RecalledFact, RecalledMemory, RecalledPassage)
 
 MOST_TASKS: Final = 50
+MOST_CREATED: Final = 5
 LONGEST_QUERY: Final = 500
 """Characters of a query; more is no question, and blurs the search."""
 
@@ -43,6 +48,19 @@ TOOLS: Final = (
     ),
     Tool("list_tasks", "Lists all open tasks of the owner.", {"type": "object", "properties": {}}),
 )
+CREATE_TASK: Final = Tool(
+    "create_task",
+    "Opens a task or reminder that the owner asks for in his newest message. He is shown it with buttons to undo it.",
+    {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "What to do, in the owner's language, in a few words"},
+            "due": {"type": "string", "description": "When, in the owner's time: YYYY-MM-DD or YYYY-MM-DDTHH:MM"},
+            "recurrence": {"type": "string", "description": "An RRULE such as FREQ=WEEKLY;BYDAY=MO, for what repeats"},
+        },
+        "required": ["text"],
+    },
+)
 
 
 class _BadArguments(Exception):
@@ -52,9 +70,14 @@ class _BadArguments(Exception):
 class Toolbox:
     """The tools of one question. What they find can be cited under the numbers behind those of its request."""
 
-    tools: Sequence[Tool] = TOOLS
-
-    def __init__(self, database: Database, prompts: Prompts, clock: Clock, question: Question) -> None:
+    def __init__(
+        self, database: Database, prompts: Prompts, clock: Clock, question: Question, *, opens_tasks: bool
+    ) -> None:
+        """Without `opens_tasks` no task can be created; nor where every newest message is a forwarded one."""
+        self._own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
+        self.tools: Sequence[Tool] = (*TOOLS, CREATE_TASK) if opens_tasks and self._own else TOOLS
+        self.reminders: list[Reminder] = []
+        """The tasks to open together with the answer."""
         self._database, self._prompts, self._clock, self._question = database, prompts, clock, question
         self._facts: list[RecalledFact] = []
         self._memories: list[RecalledMemory] = []
@@ -63,6 +86,7 @@ class Toolbox:
             "search_history": self._search_history,
             "search_people": self._search_people,
             "list_tasks": self._list_tasks,
+            "create_task": self._create_task,
         }
 
     def extended(self, request: ResponderRequest) -> ResponderRequest:
@@ -93,7 +117,7 @@ class Toolbox:
 
     async def _use(self, request: ResponderRequest, call: ToolCall) -> str:
         use = self._uses.get(call.name)
-        if use is None:
+        if use is None or call.name not in {tool.name for tool in self.tools}:
             raise _BadArguments(f"there is no tool {call.name!r}")
         return await use(request, _arguments(call))
 
@@ -120,8 +144,34 @@ class Toolbox:
     async def _list_tasks(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         user = self._question.user
         pending = await self._database.read(lambda c: tasks.pending(c, user.user_id))
-        shown = [KnownTask.of(number, one, user.tz) for number, one in enumerate(pending[:MOST_TASKS], 1)]
-        return tasks_block(shown)
+        known = {one.task_id: one for one in request.tasks}
+        others = [one for one in pending if one.id not in known][:MOST_TASKS]
+        more = [KnownTask.of(number, one, user.tz) for number, one in enumerate(others, len(known) + 1)]
+        return tasks_block([*known.values(), *more])
+
+    async def _create_task(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        text, recurrence = arguments.get("text"), arguments.get("recurrence") or None
+        if not isinstance(text, str) or not text.strip():
+            raise _BadArguments("`text` must say what to do")
+        if len(self.reminders) >= MOST_CREATED:
+            raise _BadArguments(f"no more than {MOST_CREATED} tasks at once")
+        due = _moment(arguments.get("due"), ZoneInfo(request.owner.timezone))
+        if recurrence is not None:
+            due = self._recurring(due, str(recurrence), request.owner.timezone)
+        if due is not None and not due.whole_day and due.moment <= self._clock.now():
+            raise _BadArguments("`due` is over already")
+        reminder = Reminder(" ".join(text.split())[:MAX_TITLE], due, self._own[-1].id)
+        if reminder not in self.reminders:
+            self.reminders.append(reminder)
+        return "The task is opened with your answer; the owner is shown it below. Do not repeat that it was set."
+
+    def _recurring(self, due: TimeFound | None, rule: str, tz: str) -> TimeFound:
+        if due is None:
+            raise _BadArguments("what repeats needs a first `due`")
+        try:
+            return replace(due, recurrence=recurrence_of(rule, due.moment, tz))
+        except Refused:
+            raise _BadArguments("`recurrence` must be an RRULE of hours, days, weeks, months or years") from None
 
 
 def _numbered(
@@ -165,6 +215,17 @@ def _day(arguments: dict[str, Any], name: str) -> date | None:
         return date.fromisoformat(str(given)[:10])
     except ValueError:
         raise _BadArguments(f"`{name}` must be a day as YYYY-MM-DD") from None
+
+
+def _moment(given: object, zone: ZoneInfo) -> TimeFound | None:
+    if given in (None, ""):
+        return None
+    try:
+        moment = datetime.fromisoformat(str(given))
+    except ValueError:
+        raise _BadArguments("`due` must be YYYY-MM-DD or YYYY-MM-DDTHH:MM") from None
+    moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+    return TimeFound(moment, len(str(given).strip()) == len("YYYY-MM-DD"), None, ())
 
 
 def _within(at: datetime, zone: ZoneInfo, first: date | None, last: date | None) -> bool:
