@@ -45,7 +45,7 @@ _COMMON: Final = 0.1
 _ENOUGH: Final = 20
 """Words without function words from which a message says enough: more are no merit, a text of 1,000 is no better."""
 
-_MOST_NAMES: Final = 2
+_MOST_NAMES: Final = 3
 """Names in a message that count: a longer one has more of them."""
 
 _UNKNOWN_SENDER: Final = 0.5
