@@ -9,30 +9,11 @@ from urllib.parse import quote
 from pydantic import BaseModel, Field
 
 from bot.web.client import CallFailed, Rest
+from bot.web.graph import schemas as graph_schemas
 from bot.web.graph.cypher import QUERY_PATH, CypherAnswer, CypherRequest
-from bot.web.graph.schemas import (
-    CitationChain,
-    EpisodeCreateRequest,
-    EpisodeCreateResponse,
-    EpisodesOut,
-    FactUpdateRequest,
-    FactUpdateResponse,
-    GraphSearchRequest,
-    GraphSearchResponse,
-    GraphStatus,
-)
 from bot.web.http.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
 from bot.web.http.schemas import Request
-from bot.web.memory.schemas import (
-    LinkChange,
-    MaintenanceOrder,
-    MaintenanceOut,
-    NodeLink,
-    NodeOut,
-    RecalledMemories,
-    RecallRequest,
-    StrengthOut,
-)
+from bot.web.memory import schemas as memory_schemas
 from bot.web.people.schemas import FoundPeople
 
 Answer = Mapping[str, Any]
@@ -110,7 +91,7 @@ class ById(Request):
     user_id: Owner | None = None
 
 
-class FactUpdate(FactUpdateRequest, ById):
+class FactUpdate(graph_schemas.FactUpdateRequest, ById):
     pass
 
 
@@ -131,25 +112,25 @@ class MemoryToStore(Request):
     label: NodeId = Field("Memory", description="One of the 13 of the memory graph.")
     properties: Properties = Field(default_factory=dict)
     content: Statement | None = Field(None, description="The same as properties.content.")
-    links: list[NodeLink] = Field([], max_length=50)
+    links: list[memory_schemas.NodeLink] = Field([], max_length=50)
 
 
-class MemoryRecall(RecallRequest):
+class MemoryRecall(memory_schemas.RecallRequest):
     user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # REST needs one
 
 
-class ConnectionChange(LinkChange):
+class ConnectionChange(memory_schemas.LinkChange):
     user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
 
 
-class Maintenance(MaintenanceOrder):
+class Maintenance(memory_schemas.MaintenanceOrder):
     user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
 
 
-class CitedResults(GraphSearchResponse):
+class CitedResults(graph_schemas.GraphSearchResponse):
     """Facts carry their citations themselves; those of nodes are `chains`, by the node's uuid."""
 
-    chains: dict[str, CitationChain] = Field(default_factory=dict)
+    chains: dict[str, graph_schemas.CitationChain] = Field(default_factory=dict)
 
 
 class Done(BaseModel):
@@ -160,24 +141,24 @@ class Done(BaseModel):
 class ServerStatus(Done):
     """`graph` is about one user; null where none was named and there are several."""
 
-    graph: GraphStatus | None = None
+    graph: graph_schemas.GraphStatus | None = None
 
 
-@tool(TOOLS, EpisodeCreateResponse, "adds")
-async def add_memory(rest: Rest, request: EpisodeCreateRequest) -> Answer:
+@tool(TOOLS, graph_schemas.EpisodeCreateResponse, "adds")
+async def add_memory(rest: Rest, request: graph_schemas.EpisodeCreateRequest) -> Answer:
     """Remember a text, a JSON document or a message. It is stored at once; entities and facts are drawn from it in the
     background, in the order of its group. reference_time is when it happened.
     """
     return await object_of(rest.send("POST", "/graph/episodes", body_of(request)))
 
 
-@tool(TOOLS, GraphSearchResponse)
+@tool(TOOLS, graph_schemas.GraphSearchResponse)
 async def search_nodes(rest: Rest, request: NodeSearch) -> Answer:
     """Find entities: people, organizations, places, preferences and other things, by meaning, words and names."""
     return await _search(rest, request, "nodes")
 
 
-@tool(TOOLS, GraphSearchResponse)
+@tool(TOOLS, graph_schemas.GraphSearchResponse)
 async def search_memory_facts(rest: Rest, request: FactSearch) -> Answer:
     """Find facts between entities. Without dates: what holds now; as_of: what held then; known_at: what was known then;
     include_invalid: also what has ended. center_node_uuid puts what is near to that node first.
@@ -186,7 +167,7 @@ async def search_memory_facts(rest: Rest, request: FactSearch) -> Answer:
 
 
 @tool(TOOLS, CitedResults)
-async def search_with_citations(rest: Rest, request: GraphSearchRequest) -> Answer:
+async def search_with_citations(rest: Rest, request: graph_schemas.GraphSearchRequest) -> Answer:
     """Find facts, nodes or episodes together with where they come from: episodes, their sources and the very words."""
     answer = await _search(rest, request, request.search_type)
     if request.search_type != "nodes":
@@ -195,7 +176,7 @@ async def search_with_citations(rest: Rest, request: GraphSearchRequest) -> Answ
     return {**answer, "chains": {one.uuid: await get_citation_chain(rest, one) for one in nodes}}
 
 
-@tool(TOOLS, GraphSearchResponse)
+@tool(TOOLS, graph_schemas.GraphSearchResponse)
 async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
     """Find what was said in conversations, word for word, each message with the chance that it answers and why it was
     found. since and until keep to a time.
@@ -203,19 +184,19 @@ async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
     return await _search(rest, request, "messages")
 
 
-@tool(TOOLS, EpisodesOut)
+@tool(TOOLS, graph_schemas.EpisodesOut)
 async def get_episodes(rest: Rest, request: EpisodeListing) -> Answer:
     """List the episodes, newest first."""
     return await object_of(rest.get("/graph/episodes", body_of(request)))
 
 
-@tool(TOOLS, CitationChain)
+@tool(TOOLS, graph_schemas.CitationChain)
 async def get_citation_chain(rest: Rest, request: ById) -> Answer:
     """The history of one entity: which episodes created, updated or referenced it."""
     return await object_of(rest.get(f"/graph/nodes/{_path(request.uuid)}/citations", {"user_id": request.user_id}))
 
 
-@tool(TOOLS, FactUpdateResponse, "replaces")
+@tool(TOOLS, graph_schemas.FactUpdateResponse, "replaces")
 async def update_fact(rest: Rest, request: FactUpdate) -> Answer:
     """Correct a fact: the old version expires and is kept, a new one takes its place."""
     body = {name: value for name, value in body_of(request).items() if name not in ById.model_fields}
@@ -245,7 +226,7 @@ async def query_graph(rest: Rest, request: CypherRequest) -> Answer:
     return await object_of(rest.send("POST", QUERY_PATH, body_of(request)))
 
 
-@tool(TOOLS, NodeOut, "adds", repeatable=False)
+@tool(TOOLS, memory_schemas.NodeOut, "adds", repeatable=False)
 async def store_memory(rest: Rest, request: MemoryToStore) -> Answer:
     """Store one memory (content, summary, confidence) or another node of the memory graph: a goal, decision, question,
     preference, concept ... with its links, as the user's own word. It is stored unchanged.
@@ -257,7 +238,7 @@ async def store_memory(rest: Rest, request: MemoryToStore) -> Answer:
     return await object_of(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
 
 
-@tool(TOOLS, RecalledMemories, "adds", repeatable=False)
+@tool(TOOLS, memory_schemas.RecalledMemories, "adds", repeatable=False)
 async def recall_memory(rest: Rest, request: MemoryRecall) -> Answer:
     """Recall memories that belong to a question, with their strongest associations. labels also finds goals, decisions,
     questions, preferences and so on. What is recalled together grows together.
@@ -265,19 +246,19 @@ async def recall_memory(rest: Rest, request: MemoryRecall) -> Answer:
     return await _for_owner(rest, request, request.user_id, "/memory/recall")
 
 
-@tool(TOOLS, StrengthOut, "adds", repeatable=False)
+@tool(TOOLS, memory_schemas.StrengthOut, "adds", repeatable=False)
 async def strengthen_connection(rest: Rest, request: ConnectionChange) -> Answer:
     """Strengthen the link from one memory to another by an amount from 0 to 1; at most to 1."""
     return await _for_owner(rest, request, request.user_id, "/memory/plasticity/strengthen")
 
 
-@tool(TOOLS, StrengthOut, "replaces", repeatable=False)
+@tool(TOOLS, memory_schemas.StrengthOut, "replaces", repeatable=False)
 async def weaken_connection(rest: Rest, request: ConnectionChange) -> Answer:
     """Weaken the link from one memory to another by an amount from 0 to 1; at least to 0."""
     return await _for_owner(rest, request, request.user_id, "/memory/plasticity/weaken")
 
 
-@tool(TOOLS, MaintenanceOut, "replaces")
+@tool(TOOLS, memory_schemas.MaintenanceOut, "replaces")
 async def run_maintenance(rest: Rest, request: Maintenance) -> Answer:
     """Do now what is done every night: links between memories decay by the time that passed and the weakest are pruned;
     memories that have faded are listed, none is deleted. dry_run only tells.

@@ -7,22 +7,10 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
 from internal.graph import name_repository
 from internal.language.text.spelling import name_key
-from internal.people import entity_nodes
+from internal.people import entity_nodes, repository
 from internal.people.bio import bio_from_names
 from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
-from internal.people.repository import (
-    CHANGE_KIND,
-    CONTENT,
-    by_ids,
-    drop_search_item,
-    entity_ids,
-    get,
-    item_of,
-    person_of,
-    put_search_item,
-    save,
-)
 from internal.storage import evidence, vectors
 from internal.storage import search_items as searched
 from internal.storage.chunks import chunks
@@ -39,20 +27,20 @@ def hide_nodes(connection: Connection, user_id: int, forgetting_id: str, node_id
 def drop_items(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
     """Takes the people among hidden nodes out of search."""
     for person_id in _at(connection, user_id, node_ids):
-        drop_search_item(connection, user_id, person_id)
+        repository.drop_search_item(connection, user_id, person_id)
 
 
 def show_nodes(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
     """Makes the people among visible nodes searchable again."""
-    for person in by_ids(connection, user_id, _at(connection, user_id, node_ids)).values():
-        put_search_item(connection, person)
-        record_change(connection, user_id, CHANGE_KIND, str(person.id))
+    for person in repository.by_ids(connection, user_id, _at(connection, user_id, node_ids)).values():
+        repository.put_search_item(connection, person)
+        record_change(connection, user_id, repository.CHANGE_KIND, str(person.id))
 
 
 def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) -> list[Person]:
     """The stored profiles of these people, hidden and merged ones included."""
     rows = connection.execute(select(people).where(people.c.user_id == user_id, people.c.id.in_(list(person_ids))))
-    return [person_of(row) for row in rows]
+    return [repository.person_of(row) for row in rows]
 
 
 def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> set[str]:
@@ -60,11 +48,11 @@ def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> 
 
     Returns the nodes their entities were linked to: facts about those must be projected anew.
     """
-    theirs = entity_ids(connection, user_id, person_ids)
+    theirs = repository.entity_ids(connection, user_id, person_ids)
     touched = entity_nodes.erase(connection, user_id, theirs)
     for person_id in sorted(person_ids):
-        drop_search_item(connection, user_id, person_id)
-        vectors.remove(connection, user_id, [item_of(person_id)])
+        repository.drop_search_item(connection, user_id, person_id)
+        vectors.remove(connection, user_id, [repository.item_of(person_id)])
         _erase_rows(connection, user_id, person_id)
     one = people.c.id.in_(list(person_ids))
     name_repository.drop_names(connection, user_id, theirs)
@@ -80,14 +68,14 @@ def rewrite(connection: Connection, before: Person, after: Person, gone: Collect
     user_id, person_id = before.user_id, before.id
     searched.forget_words(connection, user_id, "person", str(person_id))
     from_names = after.bio == bio_from_names(after.names)
-    setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in CONTENT}
-    save(
+    setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in repository.CONTENT}
+    repository.save(
         connection,
         before,
         after,
         by=setters | ({"bio": "names"} if from_names else {}),
         now=now,
-        hidden=get(connection, user_id, person_id) is None,
+        hidden=repository.get(connection, user_id, person_id) is None,
     )
     name_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
     take_out_of_merges(connection, user_id, person_id, gone)

@@ -6,15 +6,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
+from bot.web.graph import schemas
 from bot.web.graph.read import edge, edges
-from bot.web.graph.schemas import (
-    CitationChain,
-    EntityEdge,
-    EntityNode,
-    FactHistory,
-    FactUpdateRequest,
-    FactUpdateResponse,
-)
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
@@ -42,7 +35,7 @@ _FILTERS: Final[dict[Which, knowledge.FactFilter]] = {
 class FactsOut(BaseModel):
     """`names` are the names of both ends of each fact, by id; `count` is the number of all facts of this kind."""
 
-    facts: list[EntityEdge]
+    facts: list[schemas.EntityEdge]
     names: dict[str, str]
     count: int
 
@@ -75,37 +68,37 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/graph/facts/{uuid}", tags=["facts"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def get_fact(uuid: Uuid, user_filter: UserFilter = None) -> EntityEdge:
+    async def get_fact(uuid: Uuid, user_filter: UserFilter = None) -> schemas.EntityEdge:
         """One version of a fact, with its citations and the lines that support it."""
 
-        def read(connection: Connection) -> EntityEdge:
+        def read(connection: Connection) -> schemas.EntityEdge:
             user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
             return edge(connection, user_id, knowledge.fact(connection, user_id, uuid))
 
         return await database.read(read)
 
     @router.get("/history", responses=READING)
-    async def get_fact_history(uuid: Uuid, user_filter: UserFilter = None) -> FactHistory:
+    async def get_fact_history(uuid: Uuid, user_filter: UserFilter = None) -> schemas.FactHistory:
         """All versions of a fact, oldest first, for the id of any of them."""
 
-        def read(connection: Connection) -> FactHistory:
+        def read(connection: Connection) -> schemas.FactHistory:
             user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
             versions = edges(connection, user_id, knowledge.history(connection, user_id, uuid))
-            return FactHistory(history=versions, count=len(versions))
+            return schemas.FactHistory(history=versions, count=len(versions))
 
         return await database.read(read)
 
     @router.patch("", responses={**WRITING, **refusals(409)})
     async def correct_fact(
-        uuid: Uuid, request: FactUpdateRequest, user_filter: UserFilter = None
-    ) -> FactUpdateResponse:
+        uuid: Uuid, request: schemas.FactUpdateRequest, user_filter: UserFilter = None
+    ) -> schemas.FactUpdateResponse:
         """Replaces a fact by a new version; the old one expires and stays in the history. 409 for an expired one."""
         now = clock.now()
 
-        def work(connection: Connection) -> FactUpdateResponse:
+        def work(connection: Connection) -> schemas.FactUpdateResponse:
             user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, user_filter)
             old, new = _updated(connection, user_id, uuid, request)
-            return FactUpdateResponse(
+            return schemas.FactUpdateResponse(
                 status="updated",
                 old_uuid=old.id,
                 new_uuid=new.id,
@@ -113,7 +106,9 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
                 new_edge=edge(connection, user_id, new),
             )
 
-        def _updated(connection: Connection, user_id: int, uuid: str, request: FactUpdateRequest) -> tuple[Fact, Fact]:
+        def _updated(
+            connection: Connection, user_id: int, uuid: str, request: schemas.FactUpdateRequest
+        ) -> tuple[Fact, Fact]:
             try:
                 return knowledge.update_fact(
                     connection,
@@ -139,17 +134,17 @@ def nodes_router(database: Database) -> APIRouter:
     router = APIRouter(prefix="/graph/nodes/{uuid}", tags=["nodes"], dependencies=KEYED)
 
     @router.get("", responses=READING)
-    async def get_entity(uuid: Uuid, user_filter: UserFilter = None) -> EntityNode:
+    async def get_entity(uuid: Uuid, user_filter: UserFilter = None) -> schemas.EntityNode:
         """An entity. The id of a merged one answers with the entity it was merged into."""
-        return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, user_filter)))
+        return await database.read(lambda connection: schemas.EntityNode.of(_node(connection, uuid, user_filter)))
 
     @router.get("/citations", responses=READING)
-    async def list_citations(uuid: Uuid, user_filter: UserFilter = None) -> CitationChain:
+    async def list_citations(uuid: Uuid, user_filter: UserFilter = None) -> schemas.CitationChain:
         """The episodes that created, updated or referenced the node, in the order in which they happened."""
 
-        def read(connection: Connection) -> CitationChain:
+        def read(connection: Connection) -> schemas.CitationChain:
             node = _node(connection, uuid, user_filter)
-            return CitationChain.of(knowledge.citation_chain(connection, node.user_id, node.id))
+            return schemas.CitationChain.of(knowledge.citation_chain(connection, node.user_id, node.id))
 
         return await database.read(read)
 

@@ -7,15 +7,8 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter
 from sqlalchemy import Connection
 
+from bot.web.graph import schemas
 from bot.web.graph.read import edges, wire_episodes
-from bot.web.graph.schemas import (
-    EntityEdge,
-    EntityNode,
-    EpisodeOut,
-    GraphSearchRequest,
-    GraphSearchResponse,
-    MessageOut,
-)
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.fields import in_zone
 from bot.web.http.owners import Owners, zone_of
@@ -27,7 +20,7 @@ from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
-Result = EntityEdge | EntityNode | EpisodeOut | MessageOut
+Result = schemas.EntityEdge | schemas.EntityNode | schemas.EpisodeOut | schemas.MessageOut
 Found = Sequence[tuple[float, Result]]
 """The results of one owner, best first, each with its fit."""
 
@@ -37,12 +30,14 @@ def search_router(database: Database, owners: Owners, search: KnowledgeSearch, m
     searching = _GraphSearcher(database, search, messages)
 
     @router.post("/search", responses=WRITING)
-    async def search_graph(request: GraphSearchRequest) -> GraphSearchResponse:
+    async def search_graph(request: schemas.GraphSearchRequest) -> schemas.GraphSearchResponse:
         """Results, best first. Without dates only what has not ended. Facts come with their citations."""
         groups = await owners.of_groups(request.group_ids)
         found = await searching.search(groups, request)
         message = f"{len(found)} {request.search_type} found"
-        return GraphSearchResponse(message=message, search_type=request.search_type, results=found, count=len(found))
+        return schemas.GraphSearchResponse(
+            message=message, search_type=request.search_type, results=found, count=len(found)
+        )
 
     return router
 
@@ -51,7 +46,7 @@ class _GraphSearcher:
     def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageSearch) -> None:
         self._database, self._search, self._messages = database, search, messages
 
-    async def search(self, groups: Sequence[int], request: GraphSearchRequest) -> list[Result]:
+    async def search(self, groups: Sequence[int], request: schemas.GraphSearchRequest) -> list[Result]:
         """The best results of all groups."""
         center = None
         if request.center_node_uuid is not None:
@@ -71,7 +66,7 @@ class _GraphSearcher:
 
         return await self._database.read(read)
 
-    async def _of(self, user_id: int, request: GraphSearchRequest, center: str | None) -> Found:
+    async def _of(self, user_id: int, request: schemas.GraphSearchRequest, center: str | None) -> Found:
         try:
             with acting_for(user_id):
                 match request.search_type:
@@ -88,7 +83,7 @@ class _GraphSearcher:
                 Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error
             ) from None
 
-    async def _find_facts(self, user_id: int, request: GraphSearchRequest, center: str | None) -> Found:
+    async def _find_facts(self, user_id: int, request: schemas.GraphSearchRequest, center: str | None) -> Found:
         zone = await self._database.read(lambda c: zone_of(c, user_id))
         hits = await self._search.facts(
             user_id,
@@ -103,23 +98,23 @@ class _GraphSearcher:
         facts = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
         return [(_fit(hit.reasons), one) for hit, one in zip(hits, facts, strict=True)]
 
-    async def _find_nodes(self, user_id: int, request: GraphSearchRequest) -> Found:
+    async def _find_nodes(self, user_id: int, request: schemas.GraphSearchRequest) -> Found:
         types = request.entity_types or ()
         hits = await self._search.nodes(user_id, request.query, request.max_results, entity_types=types)
-        return [(_fit(hit.reasons), EntityNode.of(hit.node)) for hit in hits]
+        return [(_fit(hit.reasons), schemas.EntityNode.of(hit.node)) for hit in hits]
 
-    async def _find_episodes(self, user_id: int, request: GraphSearchRequest) -> Found:
+    async def _find_episodes(self, user_id: int, request: schemas.GraphSearchRequest) -> Found:
         hits = await self._search.episodes(user_id, request.query, request.max_results)
         fits = {hit.episode.id: _fit(hit.reasons) for hit in hits}
         episodes = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
         return [(fits[one.uuid], one) for one in episodes]
 
-    async def _find_messages(self, user_id: int, request: GraphSearchRequest) -> Found:
+    async def _find_messages(self, user_id: int, request: schemas.GraphSearchRequest) -> Found:
         zone = await self._database.read(lambda c: zone_of(c, user_id))
         query = await self._search.prepare_query(user_id, request.query)
         since, until = _moment("since", request.since, zone), _moment("until", request.until, zone)
         hits = await self._messages.search(user_id, query, request.max_results, since=since, until=until)
-        return [(hit.chance, MessageOut.of(hit)) for hit in hits]
+        return [(hit.chance, schemas.MessageOut.of(hit)) for hit in hits]
 
 
 def _fit(reasons: Reasons) -> float:

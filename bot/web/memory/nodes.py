@@ -11,23 +11,10 @@ from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of, zone_of
 from bot.web.http.routers import join
+from bot.web.memory import schemas
 from bot.web.memory.plasticity import Maintain, plasticity_router
 from bot.web.memory.queries import queries_router
 from bot.web.memory.recall import recall_memory_router
-from bot.web.memory.schemas import (
-    AssociationOut,
-    AssociationsOut,
-    EdgeCreateRequest,
-    EdgeOut,
-    EdgesOut,
-    NodeChangeRequest,
-    NodeCreateRequest,
-    NodeMergeOrder,
-    NodeOut,
-    NodesOut,
-    NodeSplitOut,
-    edges_out,
-)
 from bot.web.memory.strength import memory_strength_router
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting.requests import ForgettingService
@@ -92,7 +79,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
     router = APIRouter(prefix="/memory/nodes", tags=["memory"], dependencies=KEYED)
 
     @router.post("", status_code=201, responses=WRITING)
-    async def add_node(request: NodeCreateRequest) -> NodeOut:
+    async def add_node(request: schemas.NodeCreateRequest) -> schemas.NodeOut:
         """Adds a node as its owner states it, with links to other nodes.
 
         A link's `to` is an id, or a label with properties: then the node of that name, else a new one.
@@ -105,7 +92,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
             zone = zone_of(connection, request.user_id)
             return linked_node.store_node(connection, request.user_id, request.statement(), now=now, zone=zone)
 
-        return NodeOut.of(await database.write(work))
+        return schemas.NodeOut.of(await database.write(work))
 
     @router.get("", responses=READING)
     async def list_nodes(
@@ -114,24 +101,26 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
         status: Annotated[str | None, Query(max_length=100)] = None,
         limit: Limit = 100,
         offset: Offset = 0,
-    ) -> NodesOut:
+    ) -> schemas.NodesOut:
         """Nodes in the order in which they were stored, of one label or of all 13."""
         await owners.stored(user_id)
         wanted = NodeFilter(labels=(_label(label),) if label is not None else MEMORY_LABELS, status=status)
 
-        def read(connection: Connection) -> NodesOut:
+        def read(connection: Connection) -> schemas.NodesOut:
             found = store.nodes(connection, user_id, wanted, limit=limit, offset=offset)
-            return NodesOut.of(found, store.count_nodes(connection, user_id, wanted))
+            return schemas.NodesOut.of(found, store.count_nodes(connection, user_id, wanted))
 
         return await database.read(read)
 
     @router.get("/{uuid}", responses=READING)
-    async def get_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeOut:
+    async def get_node(uuid: Uuid, user_filter: UserFilter = None) -> schemas.NodeOut:
         """A node. The id of a merged entity answers with the one it was merged into."""
-        return NodeOut.of(await database.read(lambda c: _node(c, uuid, user_filter)))
+        return schemas.NodeOut.of(await database.read(lambda c: _node(c, uuid, user_filter)))
 
     @router.patch("/{uuid}", responses=WRITING)
-    async def change_node(uuid: Uuid, request: NodeChangeRequest, user_filter: UserFilter = None) -> NodeOut:
+    async def change_node(
+        uuid: Uuid, request: schemas.NodeChangeRequest, user_filter: UserFilter = None
+    ) -> schemas.NodeOut:
         """Changes a node by the owner's own statement, which no model overrides."""
 
         def work(connection: Connection) -> Node:
@@ -142,7 +131,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
                 connection, known.user_id, known.id, request.properties, now=clock.now(), zone=zone
             )
 
-        return NodeOut.of(await database.write(work))
+        return schemas.NodeOut.of(await database.write(work))
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def delete_node(uuid: Uuid, user_filter: UserFilter = None) -> None:
@@ -157,7 +146,7 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
 
     @router.post("/merge", responses=WRITING)
-    async def merge_nodes(uuid: Uuid, order: NodeMergeOrder, user_filter: UserFilter = None) -> NodeOut:
+    async def merge_nodes(uuid: Uuid, order: schemas.NodeMergeOrder, user_filter: UserFilter = None) -> schemas.NodeOut:
         """Merges the node into another of its label, which is the answer. Its id and its names lead there from now on.
 
         People are merged as profiles: `POST /people/merge`.
@@ -172,10 +161,10 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
             except Refused as error:
                 raise Refused(error.reason, f"target_id: {error}") from None
 
-        return NodeOut.of(await database.write(work))
+        return schemas.NodeOut.of(await database.write(work))
 
     @router.post("/split", responses={**READING, **refusals(404)})
-    async def split_node(uuid: Uuid, user_filter: UserFilter = None) -> NodeSplitOut:
+    async def split_node(uuid: Uuid, user_filter: UserFilter = None) -> schemas.NodeSplitOut:
         """Undoes the merge that made this node part of another, else the last merge into it."""
 
         def work(connection: Connection) -> tuple[Node | None, Node | None]:
@@ -183,7 +172,9 @@ def _merging_router(database: Database, clock: Clock) -> APIRouter:
             return entities.split(connection, user_id, uuid, now=clock.now())
 
         source, target = await database.write(work)
-        return NodeSplitOut(source=source and NodeOut.of(source), target=target and NodeOut.of(target))
+        return schemas.NodeSplitOut(
+            source=source and schemas.NodeOut.of(source), target=target and schemas.NodeOut.of(target)
+        )
 
     return router
 
@@ -197,28 +188,31 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
         user_filter: UserFilter = None,
         min_strength: Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)] = 0.0,
         limit: Limit = 100,
-    ) -> AssociationsOut:
+    ) -> schemas.AssociationsOut:
         """The memories linked by RELATES_TO, strongest first."""
 
-        def read(connection: Connection) -> AssociationsOut:
+        def read(connection: Connection) -> schemas.AssociationsOut:
             user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
             found = operations.associations(connection, user_id, uuid, min_strength, limit=limit)
             nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in found])
-            listed = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in found]
-            return AssociationsOut(associations=listed, count=len(listed))
+            listed = [
+                schemas.AssociationOut(node=schemas.NodeOut.of(nodes[one.node_id]), strength=one.strength)
+                for one in found
+            ]
+            return schemas.AssociationsOut(associations=listed, count=len(listed))
 
         return await database.read(read)
 
     @router.get("/edges", responses=READING)
     async def list_edges(
         uuid: Uuid, user_filter: UserFilter = None, limit: Limit = 100, offset: Offset = 0
-    ) -> EdgesOut:
+    ) -> schemas.EdgesOut:
         """The node's edges in both directions, in the order in which they were stored."""
 
-        def read(connection: Connection) -> EdgesOut:
+        def read(connection: Connection) -> schemas.EdgesOut:
             node, now = _node(connection, uuid, user_filter), clock.now()
             wanted = EdgeFilter(types=_WRITTEN)
-            return edges_out(
+            return schemas.edges_out(
                 store.edges_of(connection, node.user_id, node.id, wanted, now=now, limit=limit, offset=offset)
             )
 
@@ -231,7 +225,7 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
     router = APIRouter(prefix="/memory/edges", tags=["memory"], dependencies=KEYED)
 
     @router.post("", status_code=201, responses=WRITING)
-    async def add_edge(request: EdgeCreateRequest) -> EdgeOut:
+    async def add_edge(request: schemas.EdgeCreateRequest) -> schemas.EdgeOut:
         """Adds an edge as its owner states it. The same ends and type mean the same edge, with these properties."""
         await owners.about(request.user_id)
 
@@ -243,11 +237,11 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
             zone = zone_of(connection, request.user_id)
             return memory.put_edge(connection, request.user_id, *ends, request.properties, now=clock.now(), zone=zone)
 
-        return EdgeOut.of(await database.write(work))
+        return schemas.EdgeOut.of(await database.write(work))
 
     @router.get("/{uuid}", responses=READING)
-    async def get_edge(uuid: Uuid, user_filter: UserFilter = None) -> EdgeOut:
-        return EdgeOut.of(await database.read(lambda c: _edge(c, uuid, user_filter)))
+    async def get_edge(uuid: Uuid, user_filter: UserFilter = None) -> schemas.EdgeOut:
+        return schemas.EdgeOut.of(await database.read(lambda c: _edge(c, uuid, user_filter)))
 
     @router.delete("/{uuid}", status_code=204, responses=READING)
     async def delete_edge(uuid: Uuid, user_filter: UserFilter = None) -> None:

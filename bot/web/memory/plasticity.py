@@ -8,16 +8,7 @@ from fastapi import APIRouter
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.owners import Owners
 from bot.web.http.sessions import expect_visible
-from bot.web.memory.schemas import (
-    ChangedOut,
-    DecayOrder,
-    LinkChange,
-    MaintenanceOrder,
-    MaintenanceOut,
-    PruneOrder,
-    RemovedOut,
-    StrengthOut,
-)
+from bot.web.memory import schemas
 from internal.memory.plasticity import operations
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.scheduling.clock import Clock
@@ -31,41 +22,45 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
     router = APIRouter(prefix="/memory", tags=["plasticity"], dependencies=KEYED)
 
     @router.post("/plasticity/strengthen", responses=WRITING)
-    async def strengthen_link(order: LinkChange) -> StrengthOut:
+    async def strengthen_link(order: schemas.LinkChange) -> schemas.StrengthOut:
         """Hebbian learning. Returns the new strength, at most 1. 404 for memories without a link in this direction."""
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
-        return StrengthOut(strength=await database.write(lambda c: operations.strengthen(c, *change, now=clock.now())))
+        return schemas.StrengthOut(
+            strength=await database.write(lambda c: operations.strengthen(c, *change, now=clock.now()))
+        )
 
     @router.post("/plasticity/weaken", responses=WRITING)
-    async def weaken_link(order: LinkChange) -> StrengthOut:
+    async def weaken_link(order: schemas.LinkChange) -> schemas.StrengthOut:
         """Synaptic depression. Returns the new strength, at least 0. 404 for memories that are not linked so."""
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
-        return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now())))
+        return schemas.StrengthOut(
+            strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now()))
+        )
 
     @router.post("/plasticity/decay", responses=WRITING)
-    async def decay_links(order: DecayOrder) -> ChangedOut:
+    async def decay_links(order: schemas.DecayOrder) -> schemas.ChangedOut:
         """Weakens links below a threshold; those at 0 stay at 0."""
         if not await owners.about(order.user_id):
-            return ChangedOut(changed=0)
+            return schemas.ChangedOut(changed=0)
         change = (order.user_id, order.threshold, order.decay)
-        return ChangedOut(changed=await database.write(lambda c: operations.decay(c, *change, now=clock.now())))
+        return schemas.ChangedOut(changed=await database.write(lambda c: operations.decay(c, *change, now=clock.now())))
 
     @router.post("/plasticity/prune", responses=WRITING)
-    async def prune_links(order: PruneOrder) -> RemovedOut:
+    async def prune_links(order: schemas.PruneOrder) -> schemas.RemovedOut:
         """Deletes links weaker than a threshold for good."""
         if not await owners.about(order.user_id):
-            return RemovedOut(removed=0)
-        return RemovedOut(
+            return schemas.RemovedOut(removed=0)
+        return schemas.RemovedOut(
             removed=await database.write(lambda c: operations.prune(c, order.user_id, order.min_strength))
         )
 
     @router.post("/maintenance", responses=WRITING)
-    async def run_maintenance(order: MaintenanceOrder) -> MaintenanceOut:
+    async def run_maintenance(order: schemas.MaintenanceOrder) -> schemas.MaintenanceOut:
         """Does the nightly maintenance now: links decay by the time that passed, the weakest are pruned."""
         expect_visible(order.user_id)
         report = await maintain(order.user_id, order.dry_run)
-        return MaintenanceOut(**asdict(report))
+        return schemas.MaintenanceOut(**asdict(report))
 
     return router

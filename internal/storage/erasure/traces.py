@@ -24,21 +24,8 @@ from sqlalchemy import (
     update,
 )
 
+from internal.storage import tables
 from internal.storage.chunks import chunks
-from internal.storage.tables import (
-    TEXT,
-    agent_state,
-    event_links,
-    events,
-    messages,
-    metadata,
-    model_calls,
-    notifications,
-    outbox,
-    runs,
-    suggestions,
-    tasks,
-)
 
 Holds = Callable[[str], bool]
 """Whether a text holds a trace."""
@@ -72,7 +59,7 @@ _CURSOR: Final = "cursor"
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
 _OWED: Final = ("pending", "sending", "unknown", "held")
 _WAITING: Final = ("waiting", "deferred")
-_ARE_THEIR_WORDS: Final = frozenset({suggestions, tasks})
+_ARE_THEIR_WORDS: Final = frozenset({tables.suggestions, tables.tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
 _FEW: Final = 60
 _TELLING: Final = 4
@@ -89,7 +76,7 @@ def blank_texts(connection: Connection, user_id: int, holds: Holds) -> int:
 
     Quotes of other lines stay, and so does what is on its way to the owner, which goes when it has been sent.
     """
-    return _blank(connection, user_id, holds, _KEPT_WORDS | _QUOTES | {outbox.name})
+    return _blank(connection, user_id, holds, _KEPT_WORDS | _QUOTES | {tables.outbox.name})
 
 
 def blank_calls(
@@ -101,39 +88,41 @@ def blank_calls(
     turn_ids: Collection[str] = (),
 ) -> None:
     """Empties the prompts and replies of calls made for this episode or session, or one of these turns."""
-    links = model_calls.c.links
+    links = tables.model_calls.c.links
     made_for = [links["turn"].as_string().in_(part) for part in chunks(turn_ids)]
     if episode_id is not None:
         made_for.append(links["fragment"].as_string() == episode_id)
     if session_id is not None:
         made_for.append(links["session"].as_string() == session_id)
     if made_for:
-        ours = and_(model_calls.c.user_id == user_id, or_(*made_for))
-        connection.execute(update(model_calls).where(ours).values(prompt=None, reply=None))
+        ours = and_(tables.model_calls.c.user_id == user_id, or_(*made_for))
+        connection.execute(update(tables.model_calls).where(ours).values(prompt=None, reply=None))
 
 
 def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
     """Empties the payloads of events about an episode; the events stay."""
-    about = (event_links.c.ref == episode_id) & (event_links.c.name == "fragment")
-    places = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, about)
-    theirs = (events.c.user_id == user_id) & events.c.seq.in_(places)
-    connection.execute(update(events).where(theirs).values(payload=dict(_FORGOTTEN)))
+    about = (tables.event_links.c.ref == episode_id) & (tables.event_links.c.name == "fragment")
+    places = select(tables.event_links.c.event_seq).where(tables.event_links.c.user_id == user_id, about)
+    theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(places)
+    connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
 def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
     """Empties the payloads of events that link to one of these ids; the events stay."""
     for part in chunks(refs):
-        linking = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, event_links.c.ref.in_(part))
-        theirs = (events.c.user_id == user_id) & events.c.seq.in_(linking)
-        connection.execute(update(events).where(theirs).values(payload=dict(_FORGOTTEN)))
+        linking = select(tables.event_links.c.event_seq).where(
+            tables.event_links.c.user_id == user_id, tables.event_links.c.ref.in_(part)
+        )
+        theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(linking)
+        connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
 def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
     """Cancels the unsent parts of these messages."""
     for part in chunks(message_ids):
-        theirs = and_(outbox.c.user_id == user_id, outbox.c.message_id.in_(part))
-        connection.execute(update(outbox).where(theirs).values(payload={}))
-        owed = update(outbox).where(theirs, outbox.c.state.in_(_OWED))
+        theirs = and_(tables.outbox.c.user_id == user_id, tables.outbox.c.message_id.in_(part))
+        connection.execute(update(tables.outbox).where(theirs).values(payload={}))
+        owed = update(tables.outbox).where(theirs, tables.outbox.c.state.in_(_OWED))
         connection.execute(owed.values(state="refused", error="forgotten"))
 
 
@@ -203,27 +192,31 @@ def _words(text: str) -> list[str]:
 
 def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[str]) -> int:
     blanked = 0
-    for table in metadata.sorted_tables:
+    for table in tables.metadata.sorted_tables:
         if "user_id" not in table.c or table.name in kept:
             continue
         for column in table.c:
-            if column.info.items() >= TEXT.items():
+            if column.info.items() >= tables.TEXT.items():
                 blanked += _blank_column(connection, user_id, table, column, holds)
     blanked += _blank_quotes(connection, user_id, holds)
-    asked_again = (runs.c.user_id == user_id) & (runs.c.state == "replied") & runs.c.reply.is_(None)
-    connection.execute(update(runs).where(asked_again).values(state="due", claim=None))
+    asked_again = (
+        (tables.runs.c.user_id == user_id) & (tables.runs.c.state == "replied") & tables.runs.c.reply.is_(None)
+    )
+    connection.execute(update(tables.runs).where(asked_again).values(state="due", claim=None))
     return blanked
 
 
 def _blank_quotes(connection: Connection, user_id: int, holds: Holds) -> int:
     """Takes out of messages what they quote: they stay, but other people's words in them are copies."""
-    quoted = messages.c.user_metadata[QUOTED].as_string().is_not(None)
-    query = select(messages.c.seq, messages.c.user_metadata).where(messages.c.user_id == user_id, quoted)
+    quoted = tables.messages.c.user_metadata[QUOTED].as_string().is_not(None)
+    query = select(tables.messages.c.seq, tables.messages.c.user_metadata).where(
+        tables.messages.c.user_id == user_id, quoted
+    )
     found = [row for row in connection.execute(query) if holds("\n".join(row.user_metadata[QUOTED].values()))]
     for row in found:
         kept = {key: value for key, value in row.user_metadata.items() if key != QUOTED}
-        one = (messages.c.user_id == user_id) & (messages.c.seq == row.seq)
-        connection.execute(update(messages).where(one).values(user_metadata=kept))
+        one = (tables.messages.c.user_id == user_id) & (tables.messages.c.seq == row.seq)
+        connection.execute(update(tables.messages).where(one).values(user_metadata=kept))
     return len(found)
 
 
@@ -233,8 +226,8 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
     # Stored JSON text: parsing it only to write it again took half of the time.
     held = cast(column, Text) if isinstance(column.type, JSON) else column
     query = select(*keys, held.label("held")).where(table.c.user_id == user_id, column.is_not(None))
-    if table is agent_state:  # a cursor holds ids alone, and may contain a name of three letters
-        query = query.where(agent_state.c.key.not_like(f"{_CURSOR}%"))
+    if table is tables.agent_state:  # a cursor holds ids alone, and may contain a name of three letters
+        query = query.where(tables.agent_state.c.key.not_like(f"{_CURSOR}%"))
     rows = connection.execute(query)
     found = [row for row in rows if holds(_text(row.held))]
     for row in found:
@@ -243,18 +236,18 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
             connection.execute(delete(table).where(*place))
             continue
         connection.execute(update(table).where(*place).values({column: _blank_value(table, column)}))
-        if table is outbox:
-            owed = update(outbox).where(*place, outbox.c.state.in_(_OWED))
+        if table is tables.outbox:
+            owed = update(tables.outbox).where(*place, tables.outbox.c.state.in_(_OWED))
             connection.execute(owed.values(state="refused", error="forgotten"))
-        if table is notifications:
-            waiting = update(notifications).where(*place, notifications.c.state.in_(_WAITING))
+        if table is tables.notifications:
+            waiting = update(tables.notifications).where(*place, tables.notifications.c.state.in_(_WAITING))
             connection.execute(waiting.values(state="dropped", reason="forgotten"))
     return len(found)
 
 
 def _blank_value(table: Table, column: Column[Any]) -> Any:
     if isinstance(column.type, JSON):
-        return {} if table is outbox else dict(_FORGOTTEN)
+        return {} if table is tables.outbox else dict(_FORGOTTEN)
     if column.nullable:
         return None
     return b"" if isinstance(column.type, LargeBinary) else ""

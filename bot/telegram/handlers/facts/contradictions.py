@@ -9,16 +9,7 @@ from aiogram.types import CallbackQuery
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.handlers.buttons import (
-    NEW_MESSAGE,
-    Answer,
-    Button,
-    ContradictionButton,
-    ContradictionsButton,
-    FactButton,
-    Rows,
-    button,
-)
+from bot.telegram.handlers import buttons
 from bot.telegram.handlers.facts.fact_text import QUOTE, cut, fact_line, numbered, quotable
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -31,7 +22,7 @@ _ON_BUTTON = 40
 _SIDES = 8
 """Most facts of one question: with their quotes they fit one message."""
 
-_CHOICE = {Answer.BOTH: BOTH, Answer.NEITHER: NEITHER}
+_CHOICE = {buttons.Answer.BOTH: BOTH, buttons.Answer.NEITHER: NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +31,7 @@ class Question:
 
     id: str
     text: str
-    rows: Rows
+    rows: buttons.Rows
 
 
 def first_question(connection: Connection, user: User) -> Question | None:
@@ -51,7 +42,7 @@ def first_question(connection: Connection, user: User) -> Question | None:
     return Question(waiting[0].suggestion_id or waiting[0].id, *_card(connection, user, waiting[0]))
 
 
-def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple[str, Rows]:
+def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple[str, buttons.Rows]:
     sides = [knowledge.fact(connection, user.user_id, fact_id) for fact_id in asked.facts[:_SIDES]]
     lines = [_side(user, one, knowledge.evidence_of_fact(connection, user.user_id, one.id)) for one in sides]
     text = f"{phrase(user.lang, 'contradiction-ask')}\n\n{numbered(lines)}"
@@ -67,24 +58,26 @@ def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
     return f"{line}\n{phrase(user.lang, 'source-quote', text=said)}"
 
 
-def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> Rows:
-    def answer(text: str, which: Answer, fact_id: str | None = None) -> Button:
-        data = ContradictionButton(owner=user.user_id, contradiction=contradiction_id, answer=which, fact=fact_id)
-        return button(text, data)
+def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> buttons.Rows:
+    def answer(text: str, which: buttons.Answer, fact_id: str | None = None) -> buttons.Button:
+        data = buttons.ContradictionButton(
+            owner=user.user_id, contradiction=contradiction_id, answer=which, fact=fact_id
+        )
+        return buttons.button(text, data)
 
     named = {side.target_name for side in sides}
     distinct = len(named) == len(sides) and all(named)
-    rows: Rows = []
+    rows: buttons.Rows = []
     for number, side in enumerate(sides, start=1):
         text = f"{number} · {cut(side.target_name if distinct else side.fact, _ON_BUTTON)}"
-        rows.append([answer(text, Answer.ONE, side.id)])
+        rows.append([answer(text, buttons.Answer.ONE, side.id)])
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     neither = label(user.lang, "contradiction-button-neither", count=len(sides))
-    return [*rows, [answer(both, Answer.BOTH), answer(neither, Answer.NEITHER)]]
+    return [*rows, [answer(both, buttons.Answer.BOTH), answer(neither, buttons.Answer.NEITHER)]]
 
 
 async def first_pressed(
-    query: CallbackQuery, callback_data: ContradictionsButton, chat: Chat, services: Services
+    query: CallbackQuery, callback_data: buttons.ContradictionsButton, chat: Chat, services: Services
 ) -> None:
     question = await services.read(lambda c: first_question(c, chat.user))
     if question is None:
@@ -95,12 +88,12 @@ async def first_pressed(
 
 
 async def answer_pressed(
-    query: CallbackQuery, callback_data: ContradictionButton, chat: Chat, services: Services
+    query: CallbackQuery, callback_data: buttons.ContradictionButton, chat: Chat, services: Services
 ) -> None:
     user, now, contradiction_id = chat.user, services.clock.now(), callback_data.contradiction
     choice = _CHOICE.get(callback_data.answer, callback_data.fact or "")
 
-    def work(connection: Connection) -> tuple[str, Rows]:
+    def work(connection: Connection) -> tuple[str, buttons.Rows]:
         waiting = {one.id: one for one in knowledge.open_contradictions(connection, user.user_id)}
         asked = waiting.get(contradiction_id)
         if asked is None:  # pressed twice, or handled again after a crash: the answer that was given stands
@@ -119,7 +112,7 @@ async def answer_pressed(
         await chat.say(following.text, following.rows)
 
 
-def _outcome(connection: Connection, user: User, answer: str | None, now: datetime) -> tuple[str, Rows]:
+def _outcome(connection: Connection, user: User, answer: str | None, now: datetime) -> tuple[str, buttons.Rows]:
     if answer == BOTH:
         return phrase(user.lang, "contradiction-both"), []
     if answer == NEITHER:
@@ -127,13 +120,13 @@ def _outcome(connection: Connection, user: User, answer: str | None, now: dateti
     if not answer or not knowledge.facts(connection, user.user_id, [answer], now=now):
         return phrase(user.lang, "contradiction-gone"), []
     chosen = knowledge.history(connection, user.user_id, answer)[-1]
-    opened = FactButton(owner=user.user_id, fact=chosen.id, place=NEW_MESSAGE)
+    opened = buttons.FactButton(owner=user.user_id, fact=chosen.id, place=buttons.NEW_MESSAGE)
     text = phrase(user.lang, "contradiction-one", fact=quotable(chosen.fact))
-    return text, [[button(label(user.lang, "fact-button-look"), opened)]]
+    return text, [[buttons.button(label(user.lang, "fact-button-look"), opened)]]
 
 
 def router() -> Router:
     built = Router(name="contradictions")
-    built.callback_query.register(first_pressed, ContradictionsButton.filter())
-    built.callback_query.register(answer_pressed, ContradictionButton.filter())
+    built.callback_query.register(first_pressed, buttons.ContradictionsButton.filter())
+    built.callback_query.register(answer_pressed, buttons.ContradictionButton.filter())
     return built

@@ -6,21 +6,7 @@ from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.handlers.buttons import (
-    FROM_REPLY,
-    Button,
-    CorrectButton,
-    CorrectMemoryButton,
-    FactButton,
-    ForgetFactButton,
-    ForgetMemoryButton,
-    ForgetSaidButton,
-    MemoryButton,
-    PersonButton,
-    Rows,
-    WhyButton,
-    button,
-)
+from bot.telegram.handlers import buttons
 from bot.telegram.handlers.facts.fact_text import cut, episode_line, fact_line, message_line, number_rows, numbered
 from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
@@ -52,7 +38,7 @@ async def why(message: Message, chat: Chat, services: Services) -> None:
     await chat.say(*await _explanation(chat.user, services, reply.id))
 
 
-async def pressed(query: CallbackQuery, callback_data: WhyButton, chat: Chat, services: Services) -> None:
+async def pressed(query: CallbackQuery, callback_data: buttons.WhyButton, chat: Chat, services: Services) -> None:
     shown = await _explanation(chat.user, services, callback_data.reply)
     await chat.toast()
     await chat.edit(*shown)
@@ -66,7 +52,7 @@ def target_reply(connection: Connection, message: Message, chat: Chat) -> Said |
     return explain.reply_at(connection, chat.user.user_id, chat.bot_id, chat.chat_id, to.message_id)
 
 
-async def _explanation(user: User, services: Services, reply_id: str) -> tuple[str, Rows]:
+async def _explanation(user: User, services: Services, reply_id: str) -> tuple[str, buttons.Rows]:
     now = services.clock.now()
     found = await services.read(lambda c: explain.explain(c, user.user_id, reply_id, now=now))
     return _text(user, found), _rows(user, found)
@@ -104,51 +90,58 @@ def _source_line(user: User, one: Source) -> str:
             return episode_line(user, one)
 
 
-def _rows(user: User, found: AnswerSources) -> Rows:
+def _rows(user: User, found: AnswerSources) -> buttons.Rows:
     listed = enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1)
     shown = [(number, one) for number, one in listed if isinstance(one, Fact | Node)]
     whole = [(number, one) for number, one in shown if number <= min(len(found.cited), _MOST_ROWS)]
     short = [(number, one) for number, one in shown if number > min(len(found.cited), _MOST_ROWS)]
-    rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
+    rows: buttons.Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
     rows += number_rows([_open_row(user, found.reply.id, str(number), one) for number, one in short])
     said = [(number, one) for number, one in enumerate(found.cited[:_MOST_CITED], start=1) if isinstance(one, Said)]
     rows += number_rows([_forget_row(user, found.reply.id, number, one) for number, one in said], 2)
     return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
 
 
-def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Button]:
-    way = {"owner": user.user_id, "origin": reply_id, "place": FROM_REPLY}
-    correct: FactButton | MemoryButton
-    forget: FactButton | MemoryButton
+def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[buttons.Button]:
+    way = {"owner": user.user_id, "origin": reply_id, "place": buttons.FROM_REPLY}
+    correct: buttons.FactButton | buttons.MemoryButton
+    forget: buttons.FactButton | buttons.MemoryButton
     if isinstance(one, Node):
-        correct, forget = CorrectMemoryButton(**way, node=one.id), ForgetMemoryButton(**way, node=one.id)
+        correct, forget = (
+            buttons.CorrectMemoryButton(**way, node=one.id),
+            buttons.ForgetMemoryButton(**way, node=one.id),
+        )
     else:
-        correct, forget = CorrectButton(**way, fact=one.id), ForgetFactButton(**way, fact=one.id)
+        correct, forget = buttons.CorrectButton(**way, fact=one.id), buttons.ForgetFactButton(**way, fact=one.id)
     return [
         _open_row(user, reply_id, label(user.lang, "fact-button-open", n=number), one),
-        button(label(user.lang, "fact-button-correct"), correct),
-        button(label(user.lang, "fact-button-forget"), forget),
+        buttons.button(label(user.lang, "fact-button-correct"), correct),
+        buttons.button(label(user.lang, "fact-button-forget"), forget),
     ]
 
 
-def _forget_row(user: User, reply_id: str, number: int, said: Said) -> Button:
+def _forget_row(user: User, reply_id: str, number: int, said: Said) -> buttons.Button:
     """The button to forget a past message. It cannot be corrected: it was said like that."""
-    data = ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
-    return button(label(user.lang, "said-button-forget", n=number), data)
+    data = buttons.ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
+    return buttons.button(label(user.lang, "said-button-forget", n=number), data)
 
 
-def _open_row(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:
+def _open_row(user: User, reply_id: str, text: str, one: Fact | Node) -> buttons.Button:
     if isinstance(one, Node):
-        return button(text, MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=FROM_REPLY))
-    return button(text, FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=FROM_REPLY))
+        return buttons.button(
+            text, buttons.MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=buttons.FROM_REPLY)
+        )
+    return buttons.button(
+        text, buttons.FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=buttons.FROM_REPLY)
+    )
 
 
-def _person(user: User, person: Person) -> Button:
-    return button(person.display_name, PersonButton(owner=user.user_id, person=person.id))
+def _person(user: User, person: Person) -> buttons.Button:
+    return buttons.button(person.display_name, buttons.PersonButton(owner=user.user_id, person=person.id))
 
 
 def router() -> Router:
     built = Router(name="why")
     built.message.register(why, Command("why", ignore_mention=True))
-    built.callback_query.register(pressed, WhyButton.filter())
+    built.callback_query.register(pressed, buttons.WhyButton.filter())
     return built
