@@ -307,7 +307,7 @@ class Config(BaseSettings):
         return Path(url.removeprefix(SQLITE_URL)).expanduser() if url else self.data_dir / "laplaced.db"
 
     def secrets(self) -> list[str]:
-        """Every secret that is set, for whoever must keep them out of logs."""
+        """Every secret that is set, for what must keep them out of logs."""
         return [*_secrets(self), *passwords_of(self.storage.url)]
 
 

@@ -104,7 +104,7 @@ class App:
         self.duty = WorkerMembership(database, self.ticker.wake_here)
         self.names, self.dates, terms = WorkerNames(worker), WorkerDates(worker), WorkerTerms(worker)
         self.restating = FactCorrections(database, clock, worker, hmac_key)
-        self.unspoken = PromptFilter(database, hmac_key)
+        self.prompt_filter = PromptFilter(database, hmac_key)
         self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
         self.knowledge = KnowledgeSearch(
             database,

@@ -51,7 +51,7 @@ async def open_models(
 
 
 def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Models:
-    # Imported here: whoever has a provider never loads them.
+    # Imported here: with a provider they are never loaded.
     from internal.agents.analyst.offline import OfflineAnalyst
     from internal.agents.archivist.offline.agent import OfflineArchivist
     from internal.agents.context_manager.offline import OfflineContextManager

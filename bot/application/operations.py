@@ -79,9 +79,9 @@ class Operations:
 
         def read(connection: Connection) -> Queues:
             unread, unread_since = mailbox.unread(connection)
-            owed = mailbox.owed(connection)
+            unsent = mailbox.unsent(connection)
             counted = [RunCount(agent, state.value, count) for agent, state, count in runs.counts_by_agent(connection)]
-            return Queues(unread, unread_since, owed.waiting, owed.oldest_due_at, owed.held, counted, backups)
+            return Queues(unread, unread_since, unsent.waiting, unsent.oldest_due_at, unsent.held, counted, backups)
 
         return await self._database.read(read)
 

@@ -228,7 +228,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         app.database,
         app.clock,
         app.buffers,
-        Prompts(recall, app.clock, config.agents.responder, config.persona, app.unspoken),
+        Prompts(recall, app.clock, config.agents.responder, config.persona, app.prompt_filter),
         models.responder,
         render=render,
         phrases=phrase,

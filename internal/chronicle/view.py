@@ -85,52 +85,52 @@ NOTHING_HIDDEN: Final = HiddenMessages()
 
 
 def of_session(
-    connection: Connection, user_id: int, session_id: str, *, veil: HiddenMessages = NOTHING_HIDDEN
+    connection: Connection, user_id: int, session_id: str, *, hidden: HiddenMessages = NOTHING_HIDDEN
 ) -> View | None:
     """One session with the NEXT edges into and out of it; None if there is none, or nothing visible."""
     session = repository.session(connection, user_id, session_id)
     if session is None:
         return None
-    line = visible(repository.events_around(connection, user_id, session_id), veil)
+    line = visible(repository.events_around(connection, user_id, session_id), hidden)
     if not any(event.session_id == session_id for event in line):
         return None
-    earlier = _beyond(connection, line[0], repository.before, veil)
-    later = _beyond(connection, line[-1], repository.after, veil)
-    shown = [_with_visible_topic(connection, session, veil)]
-    return _view(connection, user_id, shown, [*earlier, *line, *later], veil)
+    earlier = _beyond(connection, line[0], repository.before, hidden)
+    later = _beyond(connection, line[-1], repository.after, hidden)
+    shown = [_with_visible_topic(connection, session, hidden)]
+    return _view(connection, user_id, shown, [*earlier, *line, *later], hidden)
 
 
-def of_owner(connection: Connection, user_id: int, *, veil: HiddenMessages = NOTHING_HIDDEN) -> View:
+def of_owner(connection: Connection, user_id: int, *, hidden: HiddenMessages = NOTHING_HIDDEN) -> View:
     """The whole chronicle of an owner."""
-    line = visible(repository.events(connection, user_id), veil)
+    line = visible(repository.events(connection, user_id), hidden)
     visible_ids = {event.session_id for event in line}
     sessions = [one for one in repository.listing(connection, user_id) if one.id in visible_ids]
-    return _view(connection, user_id, [_with_visible_topic(connection, one, veil) for one in sessions], line, veil)
+    return _view(connection, user_id, [_with_visible_topic(connection, one, hidden) for one in sessions], line, hidden)
 
 
-def topic_shown(session: Session, events: Sequence[Event], veil: HiddenMessages) -> Session:
+def topic_shown(session: Session, events: Sequence[Event], hidden: HiddenMessages) -> Session:
     """The topic, or the first visible words where the topic may reveal what is hidden."""
-    if session.topic_by == "owner" or not any(veil.hides(event) for event in events):
+    if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
         return session
-    seen = (event.text for event in visible(events, veil) if event.label in _USERS and event.text.strip())
+    seen = (event.text for event in visible(events, hidden) if event.label in _USERS and event.text.strip())
     return replace(session, topic=topic_of(next(seen, "")))
 
 
-def _with_visible_topic(connection: Connection, session: Session, veil: HiddenMessages) -> Session:
-    if veil == NOTHING_HIDDEN:
+def _with_visible_topic(connection: Connection, session: Session, hidden: HiddenMessages) -> Session:
+    if hidden == NOTHING_HIDDEN:
         return session
-    return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), veil)
+    return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), hidden)
 
 
-def visible(events: Iterable[Event], veil: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
+def visible(events: Iterable[Event], hidden: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
     """The visible events: an Analysis whose text was wiped is none; a reaction is hidden with its answer."""
     listed = list(events)
-    hidden = {event.n for event in listed if veil.hides(event)}
+    numbers = {event.n for event in listed if hidden.hides(event)}
     return [
         event
         for event in listed
-        if event.n not in hidden
-        and not (event.is_reaction and event.answers_n in hidden)
+        if event.n not in numbers
+        and not (event.is_reaction and event.answers_n in numbers)
         and (event.label is not EventLabel.ANALYSIS or "verdict" in event.attrs)
     ]
 
@@ -206,17 +206,17 @@ def entity_description(node: Node) -> str:
 
 
 def _beyond(
-    connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], veil: HiddenMessages
+    connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], hidden: HiddenMessages
 ) -> list[Event]:
     """The first visible event beside this one."""
     beside = step(connection, event.user_id, event.n)
-    while beside is not None and not visible([beside], veil):
+    while beside is not None and not visible([beside], hidden):
         beside = step(connection, event.user_id, beside.n)
     return [] if beside is None else [beside]
 
 
 def _view(
-    connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event], veil: HiddenMessages
+    connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event], hidden: HiddenMessages
 ) -> View:
     """`line` is in the order of NEXT; its events of other sessions than these are only targets of edges."""
     known = {session.id: session for session in sessions}
@@ -234,7 +234,7 @@ def _view(
     by_number = {event.n: event for event in line}
     elsewhere = {event.answers_n for event in ours if event.answers_n is not None} - by_number.keys()
     answers = repository.events_numbered(connection, user_id, elsewhere) if elsewhere else ()
-    by_number |= {event.n: event for event in visible(answers, veil)}
+    by_number |= {event.n: event for event in visible(answers, hidden)}
     edges = [
         *_next(line, known),
         *_in_sessions(ours, known, by_number),

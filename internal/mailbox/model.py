@@ -1,4 +1,4 @@
-"""The inbox of raw updates and the outbox of replies: what was accepted and what is still owed."""
+"""The inbox of raw updates and the outbox of replies: what was accepted and what is still to be sent."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -76,7 +76,7 @@ class QuarantinedUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class Unsent:
     """Messages that wait to be sent. `oldest_due_at` is None when there are none.
 
     `held` wait for users who left, `foreign` for another bot, whose token was replaced meanwhile.

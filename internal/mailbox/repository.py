@@ -16,8 +16,8 @@ from internal.mailbox.model import (
     OutboxRow,
     OutboxState,
     Outgoing,
-    Owed,
     QuarantinedUpdate,
+    Unsent,
 )
 from internal.scheduling.lease_repository import in_shards
 from internal.storage.engine.row_policies import across_owners
@@ -27,8 +27,8 @@ from internal.storage.types import new_id, one_of
 
 _NO_CHATS: Final[Mapping[int, int]] = MappingProxyType({})
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
-_OWED = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))
-_WAITING = _OWED & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
+_UNSENT = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))
+_WAITING = _UNSENT & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
 _UNSETTLED = outbox.c.state.in_((OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN, OutboxState.HELD))
 _STUCK = outbox.c.error.startswith(STUCK)
 _WAY = case((_STUCK, func.coalesce(outbox.c.turn_id, outbox.c.id)), else_="")
@@ -164,7 +164,7 @@ def due(connection: Connection, now: datetime, *, limit: int, shards: Collection
 
     A stuck answer holds up nothing but its own parts. `shards` limits this and the following functions to their chats.
     """
-    ours = _OWED & _in(shards, outbox.c.chat_id)
+    ours = _UNSENT & _in(shards, outbox.c.chat_id)
     first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
     query = (
         select(outbox)
@@ -199,7 +199,7 @@ def postpone(connection: Connection, user_id: int, row_id: str, due_at: datetime
 
 def stuck_before(connection: Connection, row: OutboxRow) -> datetime | None:
     """When a stuck message that came before this one in its chat is tried again; None if there is none."""
-    before = _OWED & _STUCK & (outbox.c.chat_id == row.outgoing.chat_id) & (outbox.c.n < row.n)
+    before = _UNSENT & _STUCK & (outbox.c.chat_id == row.outgoing.chat_id) & (outbox.c.n < row.n)
     earliest: datetime | None = connection.execute(select(func.min(outbox.c.due_at)).where(before)).scalar_one()
     return earliest
 
@@ -208,7 +208,7 @@ def mark_stuck(connection: Connection, row: OutboxRow, due_at: datetime, error: 
     """Lets the others of its chat pass a message, but not the later parts of its answer."""
     out = row.outgoing
     later_parts = (outbox.c.n > row.n) & outbox.c.turn_id.is_not(None) & (outbox.c.turn_id == out.turn_id)
-    whole = _OWED & (outbox.c.chat_id == out.chat_id) & ((outbox.c.n == row.n) | later_parts)
+    whole = _UNSENT & (outbox.c.chat_id == out.chat_id) & ((outbox.c.n == row.n) | later_parts)
     connection.execute(update(outbox).where(whole).values(due_at=due_at, error=STUCK))
     postpone(connection, out.user_id, row.id, due_at, error)
 
@@ -226,7 +226,7 @@ def refuse(connection: Connection, user_id: int, row_id: str, error: str) -> boo
 
 def hold(connection: Connection, user_id: int, error: str) -> int:
     """Holds everything queued for a user who cannot be reached."""
-    waiting = _OWED & (outbox.c.user_id == user_id)
+    waiting = _UNSENT & (outbox.c.user_id == user_id)
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
 
 
@@ -239,7 +239,7 @@ def release(connection: Connection, user_id: int, bot_id: int, now: datetime) ->
 
 def hold_others(connection: Connection, bot_id: int) -> int:
     """Holds what every other bot queued: this one has other chats, and other messages under the same numbers."""
-    foreign = _OWED & (outbox.c.bot_id != bot_id)
+    foreign = _UNSENT & (outbox.c.bot_id != bot_id)
     values = {"state": OutboxState.HELD, "error": OTHER_BOT}
     return connection.execute(update(outbox).where(foreign).values(values)).rowcount
 
@@ -260,7 +260,7 @@ def interrupted(connection: Connection, shards: Collection[int] | None = None) -
 
 def move_chat(connection: Connection, old: int, new: int) -> int:
     """Follows a group that became a supergroup."""
-    return connection.execute(update(outbox).where(outbox.c.chat_id == old, _OWED).values(chat_id=new)).rowcount
+    return connection.execute(update(outbox).where(outbox.c.chat_id == old, _UNSENT).values(chat_id=new)).rowcount
 
 
 def unread(connection: Connection) -> tuple[int, datetime | None]:
@@ -270,14 +270,14 @@ def unread(connection: Connection) -> tuple[int, datetime | None]:
     return count, oldest
 
 
-def owed(connection: Connection) -> Owed:
+def unsent(connection: Connection) -> Unsent:
     """What everybody's outbox holds."""
-    waiting = select(func.count(), func.min(outbox.c.due_at)).where(_OWED)
+    waiting = select(func.count(), func.min(outbox.c.due_at)).where(_UNSENT)
     foreign = func.count().filter(outbox.c.error == OTHER_BOT)
     held = select(func.count(), foreign).where(outbox.c.state == OutboxState.HELD)
     count, oldest = connection.execute(waiting).one()
     all_held, of_others = connection.execute(held).one()
-    return Owed(count, oldest, all_held - of_others, of_others)
+    return Unsent(count, oldest, all_held - of_others, of_others)
 
 
 def get(connection: Connection, row_id: str) -> OutboxRow | None:
@@ -300,7 +300,7 @@ def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: in
     return connection.execute(latest).scalar_one_or_none()
 
 
-def owed_to_turn(connection: Connection, user_id: int, turn_id: str) -> int:
+def unsent_of_turn(connection: Connection, user_id: int, turn_id: str) -> int:
     """How many parts of a turn's answer are not settled yet."""
     query = select(func.count()).where(outbox.c.user_id == user_id, outbox.c.turn_id == turn_id, _UNSETTLED)
     return int(connection.execute(query).scalar_one())

@@ -165,12 +165,12 @@ class _Reply:
     def _refuse_forgotten(self, operation: Added, telegram_id: int | None, username: str | None) -> None:
         names = (operation.display_name, *operation.aliases)
         marks = tombstones.marks(self._context.tombstone_key, self._user_id, names, username, telegram_id)
-        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
-        if buried is None:
+        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        if forgotten is None:
             return
         times = [line.at for line in self._lines(operation.evidence)]
         # An operation that cites nothing may come from any line of the slice, the oldest included.
-        if (max(times) if operation.evidence else min(times)) <= buried:
+        if (max(times) if operation.evidence else min(times)) <= forgotten:
             raise Refused("forgotten", "the owner had this person forgotten after that was said")
 
     def _unburied(self, bio: str, numbers: tuple[int, ...]) -> str:
@@ -179,13 +179,13 @@ class _Reply:
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
         return without_sentences(
-            bio, [sentence for sentence in sentences(bio) if self._buried_after(said_at, key, sentence)]
+            bio, [sentence for sentence in sentences(bio) if self._forgotten_after(said_at, key, sentence)]
         )
 
-    def _buried_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
+    def _forgotten_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
         marks = tombstones.sentence_marks(key, self._user_id, sentence)
-        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
-        return buried is not None and said_at <= buried
+        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        return forgotten is not None and said_at <= forgotten
 
     # Updated
 

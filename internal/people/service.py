@@ -227,7 +227,7 @@ def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datet
 
 
 def _free_username(connection: Connection, user_id: int, sender: Sender) -> str | None:
-    """The account's username, taken from whoever had it before if that is known to be another account."""
+    """The account's username, taken from the person who had it before if that is known to be another account."""
     username = clean_username(sender.username or "")
     if not username or repository.hidden_holds(connection, user_id, None, username):
         return None

@@ -137,7 +137,7 @@ def _aside(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
     return [suggestions.c.user_id == user_id, suggestions.c.kind == ASIDE, *one]
 
 
-def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:
+def mark_forgotten(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:
     """Stores the keyed hashes of forgotten names and ids; evidence up to `at` may not bring them back."""
     for mark in marks:
         row = upsert(tombstones).values(user_id=user_id, key_hmac=mark, at=at)
@@ -145,14 +145,14 @@ def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetim
         connection.execute(later)
 
 
-def buried_at(connection: Connection, user_id: int, marks: Iterable[str]) -> datetime | None:
+def forgotten_at(connection: Connection, user_id: int, marks: Iterable[str]) -> datetime | None:
     """When the latest of these was forgotten; None if none was."""
     query = select(func.max(tombstones.c.at)).where(tombstones.c.user_id == user_id, tombstones.c.key_hmac.in_(marks))
     at: datetime | None = connection.execute(query).scalar_one()
     return at
 
 
-def buried_when(connection: Connection, user_id: int, marks: Collection[str]) -> dict[str, datetime]:
+def forgotten_when(connection: Connection, user_id: int, marks: Collection[str]) -> dict[str, datetime]:
     """The marks among these few hundred that were forgotten, each with the time."""
     ours = (tombstones.c.user_id == user_id) & tombstones.c.key_hmac.in_(marks)
     rows = connection.execute(select(tombstones.c.key_hmac, tombstones.c.at).where(ours))

@@ -67,10 +67,12 @@ def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
     return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}
 
 
-def bury_sentences(connection: Connection, user_id: int, sentences: Iterable[str], key: bytes, at: datetime) -> None:
+def mark_sentences_forgotten(
+    connection: Connection, user_id: int, sentences: Iterable[str], key: bytes, at: datetime
+) -> None:
     """Keeps lines up to `at` from bringing these sentences back, in these words or other forms of them."""
     marks = {mark for sentence in sentences for mark in sentence_marks(key, user_id, sentence)}
-    suggestion_repository.bury(connection, user_id, marks, at)
+    suggestion_repository.mark_forgotten(connection, user_id, marks, at)
 
 
 def _wording(sentence: str) -> str:

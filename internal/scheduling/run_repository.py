@@ -189,12 +189,12 @@ def postpone(
     return postponed is not None
 
 
-def bury(connection: Connection, run: Run, now: datetime, error: str, *, claim: str | None = None) -> bool:
+def park(connection: Connection, run: Run, now: datetime, error: str, *, claim: str | None = None) -> bool:
     """Parks a run as dead: it blocks nobody, is shown, and can be revived. Returns False if the claim is lost.
 
     `claim` is the void one with which it is revived, as a run that was interrupted.
     """
-    buried = _change(
+    parked = _change(
         connection,
         run,
         runs.c.claim.is_not_distinct_from(run.claim),
@@ -203,7 +203,7 @@ def bury(connection: Connection, run: Run, now: datetime, error: str, *, claim: 
         finished_at=now,
         error=error,
     )
-    return buried is not None
+    return parked is not None
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:

@@ -80,7 +80,7 @@ def fired(
 ) -> Task | None:
     """Records the notification at a task's `next_at` and the next one; None if it was recorded before.
 
-    One row for each moment: whoever runs twice notes once.
+    One row for each moment: what runs twice notes once.
     """
     moment = task.next_at
     if moment is None:

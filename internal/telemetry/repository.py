@@ -24,7 +24,7 @@ from internal.storage.tables import (
 from internal.storage.types import one_of
 
 _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
-_OWED = ("pending", "sending", "unknown")
+_UNSENT = ("pending", "sending", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class StoredGauges:
     """`people` is (user_id, circle, count), `mentions` (person_id, mention_count).
 
     `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles do not
-    count. `merges` is (user_id, count), whoever merged. `database_bytes` is the size of a database on a server.
+    count. `merges` is (user_id, count), by merges of everybody. `database_bytes` is the size of a database on a server.
     """
 
     people: Sequence[tuple[int, str, int]]
@@ -65,11 +65,11 @@ def stored_gauges(connection: Connection, *, most_people: int, mirror: str = "")
         mentions=mentions,
         other_mentions=_all_mentions(connection) - sum(count for _, count in mentions),
         inbox_depth=_count(connection, inbox.c.state, "received"),
-        outbox_depth=_count(connection, outbox.c.state, *_OWED),
+        outbox_depth=_count(connection, outbox.c.state, *_UNSENT),
         runs_dead=_count(connection, runs.c.state, "dead"),
         oldest_unarchived=_oldest_unarchived(connection),
         oldest_inbox=_oldest(connection, inbox.c.received_at, inbox.c.state, "received"),
-        oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_OWED),
+        oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_UNSENT),
         quarantined=_count(connection, inbox.c.state, "quarantined"),
         tasks_open=_count(connection, tasks.c.state, "open"),
         tasks_proposed=_count(connection, tasks.c.state, "proposed"),

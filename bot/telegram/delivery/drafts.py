@@ -46,7 +46,7 @@ class _ActiveDraft:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     native: bool = True
-    owed: bool = False
+    enqueued: bool = False
     placeholder: int | None = None
     editing: asyncio.Task[Message | bool] | None = None
 
@@ -83,7 +83,7 @@ class TelegramDrafts:
             await asyncio.gather(active.task, return_exceptions=True)
         if active is not None and active.editing is not None:
             await asyncio.gather(active.editing, return_exceptions=True)
-        if active is not None and active.owed:
+        if active is not None and active.enqueued:
             # After the write that may still be running: an earlier read would not see its placeholder.
             placeholder = await self._database.write(
                 lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn))
@@ -191,7 +191,7 @@ class TelegramDrafts:
 
     async def _enqueue_placeholder(self, active: _ActiveDraft) -> None:
         turn = active.turn
-        active.owed = True
+        active.enqueued = True
         placeholder = Outgoing(
             turn.user_id,
             turn.bot_id,

@@ -1,7 +1,7 @@
 """Handles stored updates: each chat's in order, several chats at once.
 
 With one process, it handles what it stores itself. With several, each looks in the inbox for updates of its own
-districts, whoever stored them, and hands over unfinished ones with a district that it gives up.
+districts, no matter which process stored them, and hands over unfinished ones with a district that it gives up.
 """
 
 import asyncio

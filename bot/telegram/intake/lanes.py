@@ -43,10 +43,10 @@ class Lanes:
 
         `districts`: only in these, which another worker had.
         """
-        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
-        for turn in owed:
+        unanswered = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
+        for turn in unanswered:
             self.wake(turn)
-        return len(owed)
+        return len(unanswered)
 
     def wake(self, turn: Turn) -> None:
         """Starts answering the lane's turns. Repeated calls for a busy lane are remembered once."""

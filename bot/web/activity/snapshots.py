@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.http.owners import Owners
-from internal.flows.visibility.snapshot import restored, veiled
+from internal.flows.visibility.snapshot import restored, without_hidden
 from internal.scheduling.clock import Clock
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Version
@@ -76,7 +76,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
         def work(connection: Connection) -> tuple[list[Version], int]:
             page = snapshots.listing(connection, user_id, limit=limit, offset=offset)
-            return [*map(veiled(connection, user_id), page)], snapshots.count(connection, user_id)
+            return [*map(without_hidden(connection, user_id), page)], snapshots.count(connection, user_id)
 
         await owners.stored(user_id)
         page, count = await database.read(work)

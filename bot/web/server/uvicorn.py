@@ -29,7 +29,7 @@ class RunningServer:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A socket that listens, and how this machine reaches it. Whoever connects waits until it is served."""
+    """A socket that listens, and how this machine reaches it. Those who connect wait until it is served."""
 
     socket: socket.socket
     url: str

@@ -13,7 +13,7 @@ from internal.chronicle import repository as sessions
 from internal.chronicle.model import EventLabel
 from internal.dialogue import repository as dialogue
 from internal.flows.runs.slices import message_line
-from internal.flows.visibility.chronicle import veil
+from internal.flows.visibility.chronicle import hidden_messages
 from internal.flows.visibility.quotes import quotes_shown
 from internal.llm.tokens import count_tokens
 
@@ -42,7 +42,7 @@ class SessionLine:
 
 def read_session(connection: Connection, user: User, session_id: str, persona: str) -> tuple[SessionLine, ...]:
     """Every message of a session, numbered from 1; what is about to be forgotten is left out."""
-    hidden = veil(connection, user.user_id)
+    hidden = hidden_messages(connection, user.user_id)
     events = [
         event
         for event in sessions.events_of_session(connection, user.user_id, session_id)

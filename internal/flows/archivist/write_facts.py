@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.flows.forgetting.tombstones import without_buried
+from internal.flows.forgetting.tombstones import without_forgotten
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import service
 from internal.knowledge.entities import resolve
@@ -54,7 +54,7 @@ def write_facts(
     resolved = _together(resolved, mentioned)
     numbered = {line.shown.number: line for line in lines}
     said_at = {number: line.said_at for number, line in numbered.items()}
-    resolved = without_buried(connection, run.user_id, resolved, said_at, tombstone_key)
+    resolved = without_forgotten(connection, run.user_id, resolved, said_at, tombstone_key)
     claims = resolve.new_claims(
         resolved.facts, {number: line.claimed for number, line in numbered.items()}, run.episode_id
     )

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.chronicle import repository as chronicle
-from internal.flows.forgetting.tombstones import without_buried_memories
+from internal.flows.forgetting.tombstones import without_forgotten_memories
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
@@ -57,7 +57,7 @@ def write_memories(
     replaces its observations. What was forgotten since is not brought back.
     """
     said_at = {line.shown.number: line.said_at for line in lines}
-    lookup, buried = without_buried_memories(connection, run.user_id, lookup, said_at, tombstone_key)
+    lookup, forgotten = without_forgotten_memories(connection, run.user_id, lookup, said_at, tombstone_key)
     before = None
     if run.replaces is not None:
         before = memory.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
@@ -79,7 +79,7 @@ def write_memories(
         memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)
     # Preferences that the reply names as things count once more: facts and memories both count as observations of them.
     memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
-    refused = [RefusedOperation(one.reason, one.detail) for one in buried]
+    refused = [RefusedOperation(one.reason, one.detail) for one in forgotten]
     refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
     return WrittenMemories({name: count for name, count in counts.items() if count}, refused, written.asked)
 

@@ -48,7 +48,7 @@ class Remaining:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _StatedFact:
     """What identifies a fact: its words, the names of its ends by node id (without the owner's), and its lines."""
 
     facts: Sequence[str]
@@ -75,22 +75,22 @@ def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         return
-    told = _told(connection, user_id, chain)
-    at_ends = {fact_repository.person_of(connection, user_id, end) for end in told.names}
-    beside = support_repository.people_cited(connection, user_id, told.lines)
+    stated = _stated(connection, user_id, chain)
+    at_ends = {fact_repository.person_of(connection, user_id, end) for end in stated.names}
+    beside = support_repository.people_cited(connection, user_id, stated.lines)
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
     for stored in forget_repository.profiles(connection, user_id, ids):
         person = hidden_parts.whole(connection, stored)
         loose, bio, shown = support.loose_parts(connection, person), _bio(person), _bio(stored)
-        tells = {key for key, part in bio.items() if _tells(part.text, told, person, at_end=person.id in at_ends)}
-        sure = [bio[key] for key in bio if key in tells and key in loose]
-        resting = _resting_on(connection, person, told.lines)
+        states = {key for key, part in bio.items() if _states(part.text, stated, person, at_end=person.id in at_ends)}
+        sure = [bio[key] for key in bio if key in states and key in loose]
+        resting = _resting_on(connection, person, stated.lines)
         open_ = person.id in at_ends and not sure
         may = [
             part
             for key, part in shown.items()
-            if (key in tells and key not in loose)
-            or (key in resting - tells and (open_ or _hints(part.text, told, person)))
+            if (key in states and key not in loose)
+            or (key in resting - states and (open_ or _hints(part.text, stated, person)))
         ]
         yield person, sure, may
 
@@ -108,34 +108,34 @@ def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> se
     return {key for key, places in found.items() if places and places <= lines}
 
 
-def _told(connection: Connection, user_id: int, chain: Sequence[Version]) -> _Told:
+def _stated(connection: Connection, user_id: int, chain: Sequence[Version]) -> _StatedFact:
     ids = [one.fact.id for one in chain]
     ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     claims = claim_repository.of_edges(connection, user_id, ids)
     places = evidence.places(connection, user_id, "claim", [claim.id for claim in claims])
-    return _Told(
+    return _StatedFact(
         facts=[one.fact.fact for one in chain],
         names={end: name_traces.names_by_id(connection, user_id, end) for end in ends},
         lines=all_lines(connection, user_id, places),
     )
 
 
-def _tells(sentence: str, told: _Told, person: Person, *, at_end: bool) -> bool:
+def _states(sentence: str, stated: _StatedFact, person: Person, *, at_end: bool) -> bool:
     """Whether a sentence states the fact: the same words, or it names the other end in one end's profile.
 
     In the profile of somebody who only shares the line it must name both ends.
     """
-    if any(not materially_different(sentence, fact) for fact in told.facts):
+    if any(not materially_different(sentence, fact) for fact in stated.facts):
         return True
-    others = [names for end, names in told.names.items() if end != person.entity_id]
+    others = [names for end, names in stated.names.items() if end != person.entity_id]
     enough = len(others) > 0 if at_end else len(others) > 1
     return enough and all(_named(sentence, names) for names in others)
 
 
-def _hints(sentence: str, told: _Told, person: Person) -> bool:
+def _hints(sentence: str, stated: _StatedFact, person: Person) -> bool:
     """Whether a sentence shares a word with the fact besides the person's own names."""
     own = revealing_words(person.names)
-    words = {word for word in revealing_words(told.facts) if not any(same_stem(word, name) for name in own)}
+    words = {word for word in revealing_words(stated.facts) if not any(same_stem(word, name) for name in own)}
     return any(same_stem(word, other) for word in words for other in revealing_words([sentence]))
 
 
@@ -175,7 +175,7 @@ def erase(connection: Connection, user_id: int, versions: Sequence[str], key: by
     Lines up to now bring none of them back.
     """
     erased = take_out(connection, user_id, versions, versions[-1:], now)
-    tombstones.bury_sentences(connection, user_id, erased, key, now)
+    tombstones.mark_sentences_forgotten(connection, user_id, erased, key, now)
     return erased
 
 
@@ -199,13 +199,13 @@ def erase_sentence(
 
     With a `key` lines up to now do not bring it back.
     """
-    told: list[str] = []
+    erased: list[str] = []
     for person in forget_repository.profiles(connection, user_id, [person_id]):
-        told = sentences_of(person, part)
-        hidden_parts.take_out(connection, person, told, now=now)
+        erased = sentences_of(person, part)
+        hidden_parts.take_out(connection, person, erased, now=now)
     if key is not None:
-        tombstones.bury_sentences(connection, user_id, told, key, now)
-    return told
+        tombstones.mark_sentences_forgotten(connection, user_id, erased, key, now)
+    return erased
 
 
 def sentences_of(person: Person, part: str) -> list[str]:

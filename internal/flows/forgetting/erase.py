@@ -213,14 +213,18 @@ def erase_fact(
         raise NotFound(f"there is no fact {fact_id}")
     erased = Erasure(connection, user_id, now, wipe)
     erased.note_claims(claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain]))
-    erased.told_in |= set(own_messages(connection, user_id, fact_id))
-    told = [one.fact for one in chain]
-    erased.note_memories(memories.with_facts(connection, user_id, told, list(erased.claims.values()), key=key, now=now))
-    forgetting_tombstones.bury_facts(connection, user_id, told, key, now)
-    erased.said += [words for fact in told for words in (fact.fact, fact.original_fact, fact.update_reason) if words]
-    ends, words = {(fact.source, fact.target) for fact in told}, [fact.fact for fact in told]
+    erased.stated_in |= set(own_messages(connection, user_id, fact_id))
+    versions = [one.fact for one in chain]
+    erased.note_memories(
+        memories.with_facts(connection, user_id, versions, list(erased.claims.values()), key=key, now=now)
+    )
+    forgetting_tombstones.mark_facts_forgotten(connection, user_id, versions, key, now)
+    erased.said += [
+        words for fact in versions for words in (fact.fact, fact.original_fact, fact.update_reason) if words
+    ]
+    ends, words = {(fact.source, fact.target) for fact in versions}, [fact.fact for fact in versions]
     names = name_traces.names_at(connection, user_id, chain)
-    erased.note_sentences(bio_sentences.erase(connection, user_id, [fact.id for fact in told], key, now))
+    erased.note_sentences(bio_sentences.erase(connection, user_id, [fact.id for fact in versions], key, now))
     erased.report.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
     erased.report.parts += name_traces.clear_retold(connection, user_id, ends, names, words, now)
     erased.finish()
@@ -283,12 +287,12 @@ def _erase_entity(
         return erase_person(connection, user_id, person_id, key=key, asked_at=now, now=now, wipe=wipe)
     erased = Erasure(connection, user_id, now, wipe)
     names = name_traces.names_of(node)
-    forgetting_tombstones.bury_entity(connection, user_id, names, key, now)
+    forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
     # A topic connects many memories: they stay, without the topic.
     called = proper if node.label == "Entity" else []
     erased.note_memories(memories.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now))
-    memories.bury_told(connection, user_id, node, key, now)
+    memories.mark_memory_forgotten(connection, user_id, node, key, now)
     erased.erase_node(node_id)
     erased.said += names
     erased.finish(name_traces.naming(proper, shortest=1))
@@ -321,7 +325,7 @@ def erase_person(
     phrases: set[str] = set()
     for person in profiles:
         marks = tombstones.marks(key, user_id, person.names, person.username, person.telegram_id)
-        suggestion_repository.bury(connection, user_id, marks, asked_at)
+        suggestion_repository.mark_forgotten(connection, user_id, marks, asked_at)
         words |= {*name_traces.words_of(person.names), person.username or "", str(person.telegram_id or "")}
         phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
     things = name_traces.things_named_after(connection, user_id, words)
@@ -334,8 +338,8 @@ def erase_person(
     # Older lines would make a thing of the person, without a profile, and bring back what is named after them.
     names = {name for person in profiles for name in person.names if name in own}
     names |= {name for named in called if name_traces.naming(own)(named[0]) for name in named}
-    forgetting_tombstones.bury_entity(connection, user_id, names, key, asked_at)
-    suggestion_repository.bury(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
+    forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, asked_at)
+    suggestion_repository.mark_forgotten(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
     erased.note_memories(forget((), own))
     erased.erase_namings(own, key, asked_at)
     mentions = traces.mention_pattern(words | tombstones.word_forms(words), ids, phrases)

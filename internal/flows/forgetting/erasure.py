@@ -43,7 +43,7 @@ from internal.teams import repository as teams
 class Erasure:
     """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`.
 
-    `told_in` are the messages that told it: what was made of them in other words goes too.
+    `stated_in` are the messages that state it: what was made of them in other words goes too.
     """
 
     connection: Connection
@@ -55,7 +55,7 @@ class Erasure:
     _named: dict[str, str] = field(default_factory=dict)
     _names: dict[str, set[str]] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
-    told_in: set[str] = field(default_factory=set)
+    stated_in: set[str] = field(default_factory=set)
 
     def refuse_unanswered(self, messages: Sequence[Message]) -> None:
         if len(dialogue_erasing.answered(self.connection, self.user_id, messages)) < len(messages):
@@ -105,7 +105,7 @@ class Erasure:
     def drop_messages(self, messages: Sequence[Message]) -> None:
         ids = [*(message.id for message in messages), *notifications.instructions_of(messages)]
         self.drop_tasks(tasks.of_lines(self.connection, self.user_id, ids))
-        self.told_in |= set(ids)
+        self.stated_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
         traces.blank_calls(self.connection, self.user_id, turn_ids=turns)
@@ -150,9 +150,9 @@ class Erasure:
         self.drop_tasks(tasks.of_people(self.connection, self.user_id, ids))
         self.report.people += len(ids)
 
-    def note_sentences(self, told: Collection[str]) -> None:
-        self.said += told
-        self.report.parts += len(told)
+    def note_sentences(self, sentences: Collection[str]) -> None:
+        self.said += sentences
+        self.report.parts += len(sentences)
 
     def note_memories(self, removal: Removal) -> None:
         self.said += memories.telling(removal)
@@ -160,17 +160,17 @@ class Erasure:
         dialogue_erasing.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
 
     def erase_node(self, node_id: str, *, counted: bool = True) -> None:
-        told = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
-        names = name_traces.names_at(self.connection, self.user_id, told)
-        self.said += [one.fact.fact for one in told]
-        facts = [one.fact.id for one in told]
+        stated = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
+        names = name_traces.names_at(self.connection, self.user_id, stated)
+        self.said += [one.fact.fact for one in stated]
+        facts = [one.fact.id for one in stated]
         self.said += bio_sentences.take_out(self.connection, self.user_id, [node_id, *facts], facts, self.now)
         self.note_claims(claim_repository.at_nodes(self.connection, self.user_id, [node_id]))
         self.note_memories(memory.remove_node_observations(self.connection, self.user_id, node_id, now=self.now))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
-        ends = {(one.fact.source, one.fact.target) for one in told}
+        ends = {(one.fact.source, one.fact.target) for one in stated}
         self.report.parts += name_traces.clear_retold(
-            self.connection, self.user_id, ends, names, [one.fact.fact for one in told], self.now
+            self.connection, self.user_id, ends, names, [one.fact.fact for one in stated], self.now
         )
         dialogue_erasing.drop_sources(self.connection, self.user_id, "entity", [node_id])
         self.report.add(removal)
@@ -189,7 +189,7 @@ class Erasure:
                     claim_repository.of_edges(self.connection, self.user_id, [one.fact.id for one in chain])
                 )
                 self.said += [one.fact.fact for one in chain]
-                tombstones.bury_facts(self.connection, self.user_id, [one.fact for one in chain], key, at)
+                tombstones.mark_facts_forgotten(self.connection, self.user_id, [one.fact for one in chain], key, at)
                 self.report.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
         for node_id in name_traces.things_named_after(self.connection, self.user_id, names):
             self.erase_node(node_id)
@@ -205,7 +205,7 @@ class Erasure:
         there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
         dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.report.gone)
-        self.said += notifications.erase(self.connection, self.user_id, self.told_in, self._traces(also), self.now)
+        self.said += notifications.erase(self.connection, self.user_id, self.stated_in, self._traces(also), self.now)
         holds = self._traces(also)
         self.report.texts += traces.blank_texts(self.connection, self.user_id, holds)
         lifecycle.drop_wiped(self.connection, self.user_id)

@@ -125,7 +125,7 @@ def _follow(connection: Connection, asked: Forgetting, messages: Collection[str]
 
 
 def _touch_events(connection: Connection, user_id: int, messages: Iterable[str]) -> None:
-    """Notes that events of messages were hidden or shown: whoever follows the chronicle looks at them anew.
+    """Notes that events of messages were hidden or shown: what follows the chronicle looks at them anew.
 
     Their neighbours too, up to the next visible one: NEXT leads past what is hidden.
     """

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.flows.forgetting.tombstones import bury_memories
+from internal.flows.forgetting.tombstones import mark_memories_forgotten
 from internal.flows.visibility import name_traces
 from internal.graph.model import Node
 from internal.graph.store import owner_node_id
@@ -33,7 +33,7 @@ def with_entities(
     """Removes the memories that mention these entities, and everything of memory that contains one of `names`."""
     called = list(names)
     holds = name_traces.naming(called) if called else None
-    return _buried(
+    return _forgotten(
         connection,
         user_id,
         memory.remove_mentioning(connection, user_id, node_ids, holds, now=now),
@@ -43,11 +43,11 @@ def with_entities(
 
 
 def with_facts(
-    connection: Connection, user_id: int, facts: Sequence[Fact], told: Sequence[Claim], *, key: bytes, now: datetime
+    connection: Connection, user_id: int, facts: Sequence[Fact], stated: Sequence[Claim], *, key: bytes, now: datetime
 ) -> Removal:
     """Removes the memories that repeat these facts; `claims` are the claims beneath them."""
     words = [fact.fact for fact in facts]
-    places = evidence.places(connection, user_id, "claim", [claim.id for claim in told])
+    places = evidence.places(connection, user_id, "claim", [claim.id for claim in stated])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
     removal = memory.remove_repeating(
         connection,
@@ -57,23 +57,23 @@ def with_facts(
         lambda text: any(not materially_different(text, one) for one in words),
         now=now,
     )
-    return _buried(connection, user_id, removal, key, now)
+    return _forgotten(connection, user_id, removal, key, now)
 
 
 def with_node(
     connection: Connection, user_id: int, node_id: str, *, key: bytes, asked_at: datetime, now: datetime
 ) -> Removal:
     """Removes a node of memory. Raises NotFound."""
-    return _buried(connection, user_id, memory.remove_node(connection, user_id, node_id, now=now), key, asked_at)
+    return _forgotten(connection, user_id, memory.remove_node(connection, user_id, node_id, now=now), key, asked_at)
 
 
-def bury_told(connection: Connection, user_id: int, node: Node, key: bytes, at: datetime) -> None:
+def mark_memory_forgotten(connection: Connection, user_id: int, node: Node, key: bytes, at: datetime) -> None:
     """Keeps lines up to `at` from bringing back a topic or preference that is erased as a thing."""
     if node.label == "Entity":
         return
-    told = [one.properties.get(NAMING[node.label]) for one in memory.observations_of(connection, user_id, node.id)]
-    words = {node.name, *node.properties.get("aliases", ()), *(one for one in told if one)}
-    bury_memories(connection, user_id, [(node.label, one) for one in words], key, at)
+    stated = [one.properties.get(NAMING[node.label]) for one in memory.observations_of(connection, user_id, node.id)]
+    words = {node.name, *node.properties.get("aliases", ()), *(one for one in stated if one)}
+    mark_memories_forgotten(connection, user_id, [(node.label, one) for one in words], key, at)
 
 
 def telling(removal: Removal) -> list[str]:
@@ -85,6 +85,6 @@ def telling(removal: Removal) -> list[str]:
     return [*sentences, *(name for name in removal.nodes.values() if name_traces.is_proper(name))]
 
 
-def _buried(connection: Connection, user_id: int, removal: Removal, key: bytes, at: datetime) -> Removal:
-    bury_memories(connection, user_id, removal.known_as, key, at)
+def _forgotten(connection: Connection, user_id: int, removal: Removal, key: bytes, at: datetime) -> Removal:
+    mark_memories_forgotten(connection, user_id, removal.known_as, key, at)
     return removal

@@ -15,8 +15,8 @@ from internal.storage.erasure import traces
 
 def instructions_of(messages: Iterable[Message]) -> list[str]:
     """The ids of the hidden instructions that caused these messages."""
-    told = ((message.user_metadata or {}).get(INSTRUCTION_MARK) for message in messages)
-    return [str(one) for one in told if one is not None]
+    marks = ((message.user_metadata or {}).get(INSTRUCTION_MARK) for message in messages)
+    return [str(one) for one in marks if one is not None]
 
 
 def erase(
@@ -29,7 +29,7 @@ def erase(
     """
     gone = snapshots.erase(connection, user_id, message_ids, holds, now)
     fallen = notifications.erase(connection, user_id, message_ids, holds)
-    told = [one.message_id for one in fallen if one.message_id is not None]
-    dialogue_erasing.drop(connection, user_id, instructions_of(dialogue.by_ids(connection, user_id, told)))
+    sent = [one.message_id for one in fallen if one.message_id is not None]
+    dialogue_erasing.drop(connection, user_id, instructions_of(dialogue.by_ids(connection, user_id, sent)))
     traces.blank_events_about(connection, user_id, [one.id for one in fallen])
     return [*gone, *(one.text for one in fallen)]

@@ -20,7 +20,7 @@ from internal.people import suggestion_repository
 _OWNER = "owner"
 
 
-def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key: bytes, at: datetime) -> None:
+def mark_facts_forgotten(connection: Connection, user_id: int, facts: Sequence[Fact], key: bytes, at: datetime) -> None:
     """Keeps lines up to `at` from bringing these facts back, in whatever words."""
     marks = {
         mark
@@ -29,15 +29,17 @@ def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key:
             key, user_id, _keys(connection, user_id, fact.source), fact.name, _keys(connection, user_id, fact.target)
         )
     }
-    suggestion_repository.bury(connection, user_id, marks, at)
+    suggestion_repository.mark_forgotten(connection, user_id, marks, at)
 
 
-def bury_entity(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
+def mark_entity_forgotten(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
     """Keeps lines up to `at` from bringing back a thing with one of these names."""
-    suggestion_repository.bury(connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at)
+    suggestion_repository.mark_forgotten(
+        connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at
+    )
 
 
-def without_buried(
+def without_forgotten(
     connection: Connection, user_id: int, resolved: Resolution, said_at: Mapping[int, datetime], key: bytes
 ) -> Resolution:
     """The names and statements of a reply without what was forgotten after its lines were said, which is refused.
@@ -63,14 +65,16 @@ def without_buried(
     )
 
 
-def bury_memories(
-    connection: Connection, user_id: int, told: Iterable[tuple[str, str]], key: bytes, at: datetime
+def mark_memories_forgotten(
+    connection: Connection, user_id: int, memories: Iterable[tuple[str, str]], key: bytes, at: datetime
 ) -> None:
     """Keeps lines up to `at` from bringing back nodes of memory, given by label and identifying words."""
-    suggestion_repository.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
+    suggestion_repository.mark_forgotten(
+        connection, user_id, {_memory_mark(key, user_id, *one) for one in memories}, at
+    )
 
 
-def without_buried_memories(
+def without_forgotten_memories(
     connection: Connection, user_id: int, lookup: MemoryLookup, said_at: Mapping[int, datetime], key: bytes
 ) -> tuple[MemoryLookup, list[Refusal]]:
     """A reply's memories without what was forgotten after their lines were said, and the refused ones.
@@ -101,12 +105,12 @@ class _Sieve:
         source, target = (_keys(self._connection, self._user_id, end) for end in (fact.source, fact.target))
         marks = _fact_marks(self._key, self._user_id, source, relation_name(fact.proposed.relation), target)
         marks |= _entity_marks(self._key, self._user_id, (source | target) - {_OWNER})
-        return self._buried(marks, fact.dates.said_at)
+        return self._forgotten(marks, fact.dates.said_at)
 
     def holds_entity(self, entity: NamedEntity) -> bool:
         names = _keys(self._connection, self._user_id, entity.node_id) - {_OWNER}
         times = [self._said_at[number] for number in entity.proposed.evidence or self._said_at]
-        return self._buried(_entity_marks(self._key, self._user_id, names), max(times))
+        return self._forgotten(_entity_marks(self._key, self._user_id, names), max(times))
 
     def holds_memory(self, memory: ProposedMemory) -> bool:
         mentioned = [link.other for link in memory.links if link.type == "MENTIONS"]
@@ -118,15 +122,15 @@ class _Sieve:
             return False
         words = ref.key.words
         if ref.label == "Entity":
-            return self._buried(_entity_marks(self._key, self._user_id, {name_key(words)} - {_OWNER}), max(times))
-        return self._buried({_memory_mark(self._key, self._user_id, ref.label, words)}, max(times))
+            return self._forgotten(_entity_marks(self._key, self._user_id, {name_key(words)} - {_OWNER}), max(times))
+        return self._forgotten({_memory_mark(self._key, self._user_id, ref.label, words)}, max(times))
 
     def is_there(self, node_id: str) -> bool:
         return store.get_node(self._connection, self._user_id, node_id) is not None
 
-    def _buried(self, marks: Collection[str], said_at: datetime) -> bool:
-        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
-        if buried is None or said_at > buried:
+    def _forgotten(self, marks: Collection[str], said_at: datetime) -> bool:
+        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        if forgotten is None or said_at > forgotten:
             return False
         self.refused.append(Refusal("forgotten", "the owner had this forgotten after it was said"))
         return True

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.chronicle import repository as line
 from internal.chronicle import view
-from internal.flows.visibility.chronicle import veil
+from internal.flows.visibility.chronicle import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository
 from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, edge_of, node_of, plain
@@ -91,8 +91,8 @@ def _edges_page(connection: Connection, user_id: int, after: str) -> tuple[Batch
 
 
 def _chronicle_page(connection: Connection, user_id: int) -> tuple[Batch, Page | None]:
-    batch, hidden = Batch(), veil(connection, user_id)
-    _add_view(batch, view.of_owner(connection, user_id, veil=hidden))
+    batch, hidden = Batch(), hidden_messages(connection, user_id)
+    _add_view(batch, view.of_owner(connection, user_id, hidden=hidden))
     return batch, None
 
 
@@ -140,9 +140,9 @@ def _changed_sessions(
 
 
 def _add_sessions(batch: Batch, connection: Connection, user_id: int, session_ids: Iterable[str]) -> None:
-    hidden = veil(connection, user_id)
+    hidden = hidden_messages(connection, user_id)
     for session_id in sorted(session_ids):
-        found = view.of_session(connection, user_id, session_id, veil=hidden)
+        found = view.of_session(connection, user_id, session_id, hidden=hidden)
         if found is not None:
             _add_view(batch, found)
 

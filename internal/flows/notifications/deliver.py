@@ -144,7 +144,7 @@ def _enqueue(
 ) -> None:
     last = len(parts) - 1
     for number, part in enumerate(parts):
-        owed = Outgoing(
+        outgoing = Outgoing(
             user_id=user.user_id,
             bot_id=bot_id,
             chat_id=user.user_id,
@@ -155,7 +155,7 @@ def _enqueue(
             message_id=message_id,
             part=number,
         )
-        mailbox.put(connection, owed, now)
+        mailbox.put(connection, outgoing, now)
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Owed
+from internal.mailbox.model import Unsent
 from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup
@@ -83,7 +83,7 @@ class Stored:
 
     quarantined: int
     dead: int
-    owed: Owed
+    unsent: Unsent
     newest: datetime | None
     oldest_user: datetime | None
     vectors: Progress
@@ -97,7 +97,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
     return Stored(
         quarantined=mailbox.quarantined(connection),
         dead=len(runs.dead(connection)),
-        owed=mailbox.owed(connection),
+        unsent=mailbox.unsent(connection),
         newest=mailbox.newest(connection),
         oldest_user=everybody[0].created_at if everybody else None,
         vectors=vectors.progress(connection, model, dimensions),
@@ -111,8 +111,8 @@ def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[C
     return [
         _quarantine(stored.quarantined),
         _dead_runs(stored.dead),
-        _outbox(stored.owed, now, running=running),
-        *_other_bots(stored.owed),
+        _outbox(stored.unsent, now, running=running),
+        *_other_bots(stored.unsent),
         *_hidden(stored.hidden),
         _vectors(stored, model),
         check_clock(now, stored.newest),
@@ -295,11 +295,13 @@ def _dead_runs(count: int) -> Check:
     return finding("runs", f"{count} run{_s(count)} given up", fix, "runs-some", count=count)
 
 
-def _other_bots(owed: Owed) -> list[Check]:
-    if not owed.foreign:
+def _other_bots(unsent: Unsent) -> list[Check]:
+    if not unsent.foreign:
         return []
-    waits = f"{owed.foreign} message{_s(owed.foreign)} of another bot's wait for its token; this bot does not send them"
-    return [note("other bot", waits, "other-bot-waits", count=owed.foreign)]
+    waits = (
+        f"{unsent.foreign} message{_s(unsent.foreign)} of another bot's wait for its token; this bot does not send them"
+    )
+    return [note("other bot", waits, "other-bot-waits", count=unsent.foreign)]
 
 
 def _hidden(unexplained: Mapping[tuple[int, str], int]) -> list[Check]:
@@ -313,18 +315,18 @@ def _hidden(unexplained: Mapping[tuple[int, str], int]) -> list[Check]:
     return checks
 
 
-def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:
-    held = f"; {owed.held} wait for people who stopped the bot" if owed.held else ""
-    values = {"count": owed.waiting, "held": owed.held}
-    if owed.oldest_due_at is None:
+def _outbox(unsent: Unsent, now: datetime, *, running: bool) -> Check:
+    held = f"; {unsent.held} wait for people who stopped the bot" if unsent.held else ""
+    values = {"count": unsent.waiting, "held": unsent.held}
+    if unsent.oldest_due_at is None:
         return fine("outbox", f"nothing is owed{held}", "outbox-empty", **values)
-    late = now - owed.oldest_due_at
+    late = now - unsent.oldest_due_at
     if not running:
-        message = f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}"
+        message = f"{unsent.waiting} message{_s(unsent.waiting)} will be sent at the next start{held}"
         return note("outbox", message, "outbox-next-start", **values)
     if late < STUCK_AFTER:
-        return fine("outbox", f"{owed.waiting} on the way{held}", "outbox-on-way", **values)
-    stuck = f"{owed.waiting} message{_s(owed.waiting)} wait, the oldest for {_span(late)}{held}"
+        return fine("outbox", f"{unsent.waiting} on the way{held}", "outbox-on-way", **values)
+    stuck = f"{unsent.waiting} message{_s(unsent.waiting)} wait, the oldest for {_span(late)}{held}"
     fix = "see the check of Telegram above and the log's lines send_failed; then restart"
     return finding("outbox", stuck, fix, "outbox-stuck", **values, late_seconds=_seconds(late))
 

@@ -280,7 +280,7 @@ class Attempts:
         claim: str | None,
     ) -> bool:
         """Parks the run and notifies its owner, at most once a day. False if the claim is lost."""
-        if not runs.bury(connection, run, now, _describe(error), claim=claim):
+        if not runs.park(connection, run, now, _describe(error), claim=claim):
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._report(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_failure(error)})

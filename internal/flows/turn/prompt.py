@@ -104,17 +104,22 @@ class Prompts:
     """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
 
     def __init__(
-        self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig, unspoken: PromptFilter
+        self,
+        recall: TurnRecall,
+        clock: Clock,
+        config: ResponderConfig,
+        persona: PersonaConfig,
+        prompt_filter: PromptFilter,
     ) -> None:
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
-        self._unspoken = unspoken
+        self._prompt_filter = prompt_filter
 
     async def request(self, question: Question) -> ResponderRequest:
-        earlier = await self._unspoken.messages(question.user.user_id, question.earlier)
+        earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
-        asked = await self._unspoken.quotes(user.user_id, question.asked)
+        asked = await self._prompt_filter.quotes(user.user_id, question.asked)
         quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]
         recent += [
             _quoted_line(len(recent) + n, one, at, self._persona.name, user) for n, (one, at) in enumerate(quoted, 1)
@@ -134,7 +139,7 @@ class Prompts:
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
             memories=recalled.memories,
-            passages=await self._unspoken.passages(user.user_id, recalled.passages),
+            passages=await self._prompt_filter.passages(user.user_id, recalled.passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],

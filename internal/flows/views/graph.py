@@ -18,7 +18,7 @@ from internal.chronicle.model import Session
 from internal.chronicle.view import NOTHING_HIDDEN, ViewEdge, ViewNode, day_id, session_node, year_id
 from internal.errors import NotFound
 from internal.flows.visibility import sessions as visibility_sessions
-from internal.flows.visibility.chronicle import veil
+from internal.flows.visibility.chronicle import hidden_messages
 from internal.graph import explore_repository, store
 from internal.graph.labels import MENTIONED
 from internal.graph.model import Edge, EdgeFilter, Node
@@ -278,7 +278,7 @@ def _add_sessions(connection: Connection, user_id: int, entity: Node, filter_: G
     """Adds the sessions that involve an entity, newest first."""
     sessions = chronicle.latest_sessions_mentioning(connection, user_id, entity.id, until=filter_.as_of)
     found.count += len(sessions)
-    hidden = veil(connection, user_id)
+    hidden = hidden_messages(connection, user_id)
     for session in sessions[: filter_.limit]:
         visible: Session | None = session
         if hidden != NOTHING_HIDDEN:

@@ -67,7 +67,7 @@ def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], ke
     if not going and not suggestion_repository.any_buried(connection, user_id):
         return [True] * len(said)
     words = [words_in(text) for text, _ in said]
-    gone = going | _buried(connection, user_id, set().union(*words) - going.keys(), key)
+    gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)
     known = _known(connection, user_id) if gone else set()
     return [
         not any(at <= gone[word] for word in named & gone.keys() - known)
@@ -93,12 +93,12 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
     return found
 
 
-def _buried(connection: Connection, user_id: int, words: Iterable[str], key: bytes) -> dict[str, datetime]:
+def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: bytes) -> dict[str, datetime]:
     """The words among these that name somebody forgotten, each with the latest time."""
     by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
     marks, found = list(by_mark), dict[str, datetime]()
     for chunk in chunks(marks):
-        for mark, at in suggestion_repository.buried_when(connection, user_id, chunk).items():
+        for mark, at in suggestion_repository.forgotten_when(connection, user_id, chunk).items():
             found[by_mark[mark]] = max(at, found.get(by_mark[mark], at))
     return found
 

@@ -9,7 +9,7 @@ from internal.chronicle import repository, view
 from internal.chronicle.model import AGENT, Event, Session
 from internal.chronicle.transcript import Language, markdown
 from internal.chronicle.view import HiddenMessages, View
-from internal.flows.visibility.chronicle import veil
+from internal.flows.visibility.chronicle import hidden_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def sessions(
     connection: Connection, user_id: int, *, limit: int, offset: int = 0, newest_first: bool = False
 ) -> list[Session]:
     """Sessions of an owner, oldest first unless asked otherwise."""
-    hidden = veil(connection, user_id)
+    hidden = hidden_messages(connection, user_id)
     if hidden == HiddenMessages():
         return repository.listing(connection, user_id, limit=limit, offset=offset, newest_first=newest_first)
     shown = _shown(connection, user_id, hidden)
@@ -39,7 +39,7 @@ def sessions(
 
 
 def count_sessions(connection: Connection, user_id: int) -> int:
-    hidden = veil(connection, user_id)
+    hidden = hidden_messages(connection, user_id)
     if hidden == HiddenMessages():
         return repository.count_sessions(connection, user_id)
     return len(_shown(connection, user_id, hidden))
@@ -47,8 +47,8 @@ def count_sessions(connection: Connection, user_id: int) -> int:
 
 def session(connection: Connection, user_id: int, session_id: str) -> ShownSession | None:
     """One session; None if it does not exist, belongs to another owner, or is about to be forgotten whole."""
-    known, hidden = repository.session(connection, user_id, session_id), veil(connection, user_id)
-    shown = view.of_session(connection, user_id, session_id, veil=hidden)
+    known, hidden = repository.session(connection, user_id, session_id), hidden_messages(connection, user_id)
+    shown = view.of_session(connection, user_id, session_id, hidden=hidden)
     if known is None or shown is None:
         return None
     stored = repository.events_of_session(connection, user_id, session_id)

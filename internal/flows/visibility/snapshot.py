@@ -22,10 +22,10 @@ from internal.storage.erasure.forgettings import Forgetting
 def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
     """The latest snapshot; empty before the first."""
     version = snapshots.current(connection, user_id)
-    return EMPTY if version is None else veiled(connection, user_id)(version).snapshot
+    return EMPTY if version is None else without_hidden(connection, user_id)(version).snapshot
 
 
-def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]:
+def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], Version]:
     """A function that removes what is hidden from versions of this owner's snapshot."""
     asked = forgettings.pending(connection, user_id)
     if not asked:
@@ -91,4 +91,4 @@ def restored(connection: Connection, user_id: int, version: int, now: datetime) 
         user_id=user_id,
         payload={"version": again.version, "restored_from": version},
     )
-    return veiled(connection, user_id)(again)
+    return without_hidden(connection, user_id)(again)

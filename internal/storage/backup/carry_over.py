@@ -85,8 +85,8 @@ def take_over_answers(connection: Connection, legacy: Legacy) -> int:
             ended += 1
             one = (turns.c.user_id == user_id) & (turns.c.id == turn_id)
             connection.execute(update(turns).where(one).values(state=legacy.ended_turns[turn_id]))
-    owed = select(outbox.c.user_id, outbox.c.id).where(outbox.c.state.not_in(_SETTLED))
-    for user_id, row_id in connection.execute(owed).all():
+    unsent = select(outbox.c.user_id, outbox.c.id).where(outbox.c.state.not_in(_SETTLED))
+    for user_id, row_id in connection.execute(unsent).all():
         if row_id in legacy.settled:
             ended += 1
             state, tg_id = legacy.settled[row_id]

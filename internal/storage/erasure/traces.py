@@ -57,7 +57,7 @@ _CURSOR: Final = "cursor"
 """The prefix of the keys under which agents store how far they have read."""
 
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
-_OWED: Final = ("pending", "sending", "unknown", "held")
+_UNSENT: Final = ("pending", "sending", "unknown", "held")
 _WAITING: Final = ("waiting", "deferred")
 _ARE_THEIR_WORDS: Final = frozenset({tables.suggestions, tables.tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
@@ -122,8 +122,8 @@ def blank_replies(connection: Connection, user_id: int, message_ids: Collection[
     for part in chunks(message_ids):
         theirs = and_(tables.outbox.c.user_id == user_id, tables.outbox.c.message_id.in_(part))
         connection.execute(update(tables.outbox).where(theirs).values(payload={}))
-        owed = update(tables.outbox).where(theirs, tables.outbox.c.state.in_(_OWED))
-        connection.execute(owed.values(state="refused", error="forgotten"))
+        unsent = update(tables.outbox).where(theirs, tables.outbox.c.state.in_(_UNSENT))
+        connection.execute(unsent.values(state="refused", error="forgotten"))
 
 
 def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[str] = ()) -> Holds:
@@ -237,8 +237,8 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
             continue
         connection.execute(update(table).where(*place).values({column: _blank_value(table, column)}))
         if table is tables.outbox:
-            owed = update(tables.outbox).where(*place, tables.outbox.c.state.in_(_OWED))
-            connection.execute(owed.values(state="refused", error="forgotten"))
+            unsent = update(tables.outbox).where(*place, tables.outbox.c.state.in_(_UNSENT))
+            connection.execute(unsent.values(state="refused", error="forgotten"))
         if table is tables.notifications:
             waiting = update(tables.notifications).where(*place, tables.notifications.c.state.in_(_WAITING))
             connection.execute(waiting.values(state="dropped", reason="forgotten"))

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from support.stores.stores import memory_store
 
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing, Owed
+from internal.mailbox.model import OutboxRow, Outgoing, Unsent
 from internal.storage.database import Database
 from internal.testing import FIRST_MOMENT
 
@@ -163,7 +163,7 @@ def test_who_left_is_owed_until_he_writes_to_the_same_bot(connection: Connection
     other = owe(connection, "other", chat=2)
     assert mailbox.hold(connection, 1, "blocked the bot") == 2
     assert due(connection) == ["other"]
-    assert mailbox.owed(connection) == Owed(waiting=1, oldest_due_at=NOW, held=2)
+    assert mailbox.unsent(connection) == Unsent(waiting=1, oldest_due_at=NOW, held=2)
     assert mailbox.release(connection, 1, BOT, LATER) == 1
     assert [state(connection, one) for one in (own, foreign, other)] == ["pending", "held", "pending"]
     assert texts(mailbox.due(connection, LATER, limit=9)) == ["own", "other"]
@@ -178,7 +178,7 @@ def test_what_another_bot_owes_waits_for_its_token(connection: Connection) -> No
     assert mailbox.hold_others(connection, BOT) == 2
     assert mailbox.hold_others(connection, BOT) == 0
     assert due(connection) == ["own"]
-    assert mailbox.owed(connection) == Owed(waiting=1, oldest_due_at=NOW, held=0, foreign=2)
+    assert mailbox.unsent(connection) == Unsent(waiting=1, oldest_due_at=NOW, held=0, foreign=2)
     assert mailbox.release(connection, 1, BOT, NOW) == 0
     assert mailbox.release_own(connection, BOT, NOW) == 0
     assert mailbox.hold_others(connection, OTHER_BOT) == 1
@@ -198,12 +198,12 @@ def test_a_chat_that_moved_takes_what_is_owed_with_it(connection: Connection) ->
 def test_a_turn_is_owed_its_parts_until_all_are_settled(connection: Connection) -> None:
     """A held part is still owed."""
     parts = [owe(connection, f"{n}", turn_id="t", part=n) for n in range(3)]
-    assert mailbox.owed_to_turn(connection, 1, "t") == 3
+    assert mailbox.unsent_of_turn(connection, 1, "t") == 3
     mailbox.mark_sent(connection, 1, parts[0], 1)
     mailbox.refuse(connection, 1, parts[1], "400")
     mailbox.hold(connection, 1, "blocked the bot")
-    assert mailbox.owed_to_turn(connection, 1, "t") == 1
-    assert mailbox.owed_to_turn(connection, 1, "another") == 0
+    assert mailbox.unsent_of_turn(connection, 1, "t") == 1
+    assert mailbox.unsent_of_turn(connection, 1, "another") == 0
 
 
 def test_old_rows_go_but_for_those_that_guard_for_ever(connection: Connection) -> None:

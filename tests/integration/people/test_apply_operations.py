@@ -399,7 +399,7 @@ def test_older_evidence_does_not_bring_a_forgotten_person_back(archive: Archive,
     """What was said before the forgetting is refused under every name; what is said later is not."""
     forgotten_at = NOON + timedelta(hours=2)
     marks = tombstones.marks(KEY, OWNER, ["Петров", "Саша"], "petrov", None)
-    suggestion_repository.bury(connection, OWNER, marks, forgotten_at)
+    suggestion_repository.mark_forgotten(connection, OWNER, marks, forgotten_at)
     old = archive.fragment(Added("петров"), Added("Саша"), Added("Некто", username="PETROV"), Added("Мария"))
     assert reasons(old) == ["forgotten"] * 3
     assert [person.display_name for person in archive.people] == ["Мария"]
@@ -412,7 +412,7 @@ def test_an_operation_that_cites_nothing_counts_as_old_as_its_oldest_line(
 ) -> None:
     """A fragment that began before the forgetting may not smuggle the person back without saying from where."""
     marks = tombstones.marks(KEY, OWNER, ["Петров"])
-    suggestion_repository.bury(connection, OWNER, marks, NOON + timedelta(seconds=90))
+    suggestion_repository.mark_forgotten(connection, OWNER, marks, NOON + timedelta(seconds=90))
     assert reasons(archive.fragment(Added("Петров"))) == ["forgotten"]
     assert archive.fragment(Added("Петров", evidence=(3,))).applied == {"Added": 1}
 

@@ -104,7 +104,7 @@ def deliver(connection: Connection, row_id: str, tg_id: int) -> None:
     assert out.message_id is not None
     assert out.turn_id is not None
     dialogue.mark_delivery(connection, USER, out.message_id, "sent", tg_id)
-    assert mailbox.owed_to_turn(connection, USER, out.turn_id) == 0
+    assert mailbox.unsent_of_turn(connection, USER, out.turn_id) == 0
     turns.close_answered(connection, USER, out.turn_id)
 
 

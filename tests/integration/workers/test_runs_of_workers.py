@@ -96,5 +96,5 @@ async def test_what_a_dead_process_had_is_taken_up(workers: tuple[Worker, Worker
     assert taken.attempts == 1
     assert not await first.database.write(lambda c: runs.finish(c, lost, NOW))
     assert not await first.database.write(lambda c: runs.postpone(c, lost, NOW, "late", charge=True))
-    assert not await first.database.write(lambda c: runs.bury(c, lost, NOW, "late"))
+    assert not await first.database.write(lambda c: runs.park(c, lost, NOW, "late"))
     assert await second.database.write(lambda c: runs.finish(c, taken, NOW))

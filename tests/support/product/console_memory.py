@@ -99,7 +99,7 @@ def trouble(connection: Connection, now: datetime) -> None:
     [episode] = episodes.listing(connection, CLARA, limit=1)
     runs.create(connection, CLARA, "archivist", episode.id, [(1, 1)], rev=1, now=now)
     [run] = runs.of_agent(connection, CLARA, "archivist")
-    runs.bury(connection, run, now, "the model's reply was no JSON, five times")
+    runs.park(connection, run, now, "the model's reply was no JSON, five times")
     [row] = mailbox.receive(connection, 7, [(4711, '{"update_id": 4711, "poll": {}}')], now)
     mailbox.settle(connection, row.n, InboxState.QUARANTINED, error="KeyError: 'question'", keep_raw=True)
 

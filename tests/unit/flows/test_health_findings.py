@@ -21,12 +21,12 @@ from internal.flows.operations.health_checks import (
     check_sqlite,
     judge,
 )
-from internal.mailbox.model import Owed
+from internal.mailbox.model import Unsent
 from internal.storage.backup.backup import Backup
 from internal.storage.vectors import Progress
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-CLEAN = Stored(0, 0, Owed(0, None, 0), NOW - timedelta(hours=1), NOW - timedelta(days=1), Progress(5, 5), 0)
+CLEAN = Stored(0, 0, Unsent(0, None, 0), NOW - timedelta(hours=1), NOW - timedelta(days=1), Progress(5, 5), 0)
 MADE = Backup(Path("backups/x.db"), NOW - timedelta(days=1), "0001", 10)
 
 
@@ -46,10 +46,10 @@ def test_clean_store_has_no_finding() -> None:
     [
         (replace(CLEAN, quarantined=1), "quarantine", Level.FINDING),
         (replace(CLEAN, dead=2), "runs", Level.FINDING),
-        (replace(CLEAN, owed=Owed(3, NOW - STUCK_AFTER, 0)), "outbox", Level.FINDING),
-        (replace(CLEAN, owed=Owed(3, NOW - timedelta(minutes=1), 0)), "outbox", Level.OK),
-        (replace(CLEAN, owed=Owed(0, None, 4)), "outbox", Level.OK),
-        (replace(CLEAN, owed=Owed(0, None, 0, 2)), "other bot", Level.NOTE),
+        (replace(CLEAN, unsent=Unsent(3, NOW - STUCK_AFTER, 0)), "outbox", Level.FINDING),
+        (replace(CLEAN, unsent=Unsent(3, NOW - timedelta(minutes=1), 0)), "outbox", Level.OK),
+        (replace(CLEAN, unsent=Unsent(0, None, 4)), "outbox", Level.OK),
+        (replace(CLEAN, unsent=Unsent(0, None, 0, 2)), "other bot", Level.NOTE),
         (replace(CLEAN, vectors=Progress(3, 5)), "vectors", Level.NOTE),
         (replace(CLEAN, foreign_vectors=9), "vectors", Level.NOTE),
         (replace(CLEAN, hidden={(7, "unknown"): 2}), "hidden", Level.FINDING),
@@ -66,7 +66,7 @@ def test_each_figure_is_judged(stored: Stored, name: str, level: Level) -> None:
 
 def test_stopped_bot_has_nothing_stuck() -> None:
     """What waits while the bot is stopped is a note, however old it is."""
-    stored = replace(CLEAN, owed=Owed(3, NOW - timedelta(days=3), 0))
+    stored = replace(CLEAN, unsent=Unsent(3, NOW - timedelta(days=3), 0))
     assert levels(stored, running=False)["outbox"] is Level.NOTE
 
 

@@ -277,7 +277,7 @@ class Reading:
             self._recent = [dossier, *(one for one in self._recent if one is not dossier)][:_MOST_RECENT]
 
     def _kin(self, sentence: str) -> dict[str, Dossier]:
-        """The known relatives whom a sentence calls by kinship; whoever is unknown leaves no "she" to mean another."""
+        """The known relatives whom a sentence calls by kinship; an unknown one leaves no "she" to mean another."""
         found: dict[str, Dossier] = {}
         for relation in kin_in(sentence):
             dossiers = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]

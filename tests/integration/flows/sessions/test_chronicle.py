@@ -586,6 +586,6 @@ async def test_one_session_shows_the_steps_that_lead_out_of_it(talk: Talk) -> No
     steps = [(edge.source, edge.target) for edge in of_type(graph, "NEXT")]
     assert steps == [(line_[n].id, line_[n + 1].id) for n in (1, 2, 3)]
     hidden = view.HiddenMessages(frozenset({line_[1].message_id or ""}))
-    veiled = await talk.read(lambda c: view.of_session(c, OWNER, middle.id, veil=hidden))
-    assert veiled is not None
-    assert next((edge.source, edge.target) for edge in of_type(veiled, "NEXT")) == (line_[0].id, line_[2].id)
+    without_hidden = await talk.read(lambda c: view.of_session(c, OWNER, middle.id, hidden=hidden))
+    assert without_hidden is not None
+    assert next((edge.source, edge.target) for edge in of_type(without_hidden, "NEXT")) == (line_[0].id, line_[2].id)
