@@ -1,53 +1,7 @@
 """The control API under `/sim`: how tests and virtual users act in the local Telegram and see what the bot did.
 
 All bodies and answers are JSON; what cannot be done answers 404 or 422 with `{"detail": ...}`.
-
-People and chats
-    GET    /sim/users                              {"users": [User]}
-    POST   /sim/users                              {id?, first_name, last_name?, username?, language_code?, phone?,
-                                                   started?} -> User. `started`: the bot may write first.
-    POST   /sim/chats                              {title, members: [user id], type?: group|supergroup|channel, id?,
-                                                   privacy?: true, with_bot?: true} -> Chat
-    POST   /sim/chats/{id}/upgrade                 {user_id} -> the new supergroup
-    POST   /sim/chats/{id}/remove_bot              {user_id}
-    DELETE /sim/chats/{id}/threads/{thread id}     the topic is deleted: sending into it is refused
-    POST   /sim/users/{id}/block, .../unblock      my_chat_member goes to the bot; its sends get 403
-
-What people do
-    POST   /sim/users/{id}/messages                {text? | media? | contact? | document?, caption?, chat_id?,
-                                                   entities?, reply_to?: message id, quote?: a part of its text,
-                                                   forward_origin?: MessageOrigin of any kind,
-                                                   media_group_id?, message_thread_id?, extra?: further Message fields}
-                                                   -> {"messages": [Message]}; a text above 4096 UTF-16 units arrives as
-                                                   several messages, as from Telegram's apps. `media`: see media.py.
-                                                   `document`: {name, content (base64), mime?}; `contact`: a Contact.
-    PATCH  /sim/users/{id}/messages/{message_id}   {text, chat_id?} -> Message; the bot gets edited_message
-    POST   /sim/users/{id}/press                   {message_id, data, chat_id?} -> {"callback_query_id"}
-    GET    /sim/callbacks/{callback_query_id}      the press with `answer`, null until the bot has answered
-    POST   /sim/users/{id}/stop                    press Stop on the streamed draft -> {"stopped": bool}
-    POST   /sim/updates                            any JSON object is queued as an update, its own update_id kept
-                                                   -> {"update_id"}
-    POST   /sim/update_ids                         {next}: the next update gets this id
-    DELETE /sim/updates                            forget what the bot has not fetched
-
-What the bot did
-    GET    /sim/chats/{id}/messages?limit=&before= {"messages": [Message]} not deleted, oldest first
-    GET    /sim/chats/{id}/ledger, /sim/ledger     ?after=seq&method= {"calls": [{seq, at, method, chat_id, message_id,
-                                                   request, status, description, fault}]}: every call of the bot but
-                                                   getUpdates, failed ones too; status 0 = connection cut before it
-    GET    /sim/files/{file_id}                    a document, as a download
-    GET    /sim/users/{id}/screen                  {"typing", "draft", "commands", "unread"} as the person sees now
-    GET    /sim/state                              {"bot", "pending_updates", "poll_in_flight", "last_poll_at",
-                                                   "webhook"}
-
-Time
-    PUT    /sim/clock                              {now, until?}: messages are dated by a clock that goes on from `now`
-                                                   and waits at `until` (ISO 8601, with a zone) -> {"now"}
-    DELETE /sim/clock                              back to real time
-
-Faults (faults.py has the kinds and fields) and flood limits (flood.py)
-    POST   /sim/faults   Fault -> {"number"}      GET /sim/faults      DELETE /sim/faults
-    PUT    /sim/flood    FloodLimits
+docs/testing.md lists the calls.
 """
 
 import base64
