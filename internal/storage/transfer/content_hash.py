@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, Select, Table, select, type_coerce
 
-from internal.storage.tables import inbox, metadata, settings, users
-from internal.storage.transfer.owner_export import NUMBERED, owned_tables
+from internal.storage.tables import inbox, settings
 from internal.storage.types import Moment, to_micros
 
 VOLATILE_TABLES: Final = frozenset({"changes", "leases", "model_calls", "mirrors"})
@@ -41,17 +40,6 @@ class Content:
         return [name for name in names if self.tables.get(name) != other.tables.get(name)]
 
 
-def logical_hash(connection: Connection) -> str:
-    """64 hexadecimal digits over every table but volatile ones, independent of the order of rows."""
-    return _together(table_hashes(connection))
-
-
-def table_hashes(connection: Connection) -> dict[str, str]:
-    """The hash of each table by name, to see where two stores differ."""
-    wanted = [table for table in metadata.sorted_tables if table.name not in VOLATILE_TABLES]
-    return {table.name: _table_hash(connection, table) for table in wanted}
-
-
 def content_of(
     connection: Connection,
     tables: Iterable[Table],
@@ -65,10 +53,10 @@ def content_of(
     """
     whole, said = {}, {}
     for table in tables:
-        whole[table.name] = _hash(connection, select(table), without_nul, looked_at)
+        whole[table.name] = hash_of(connection, select(table), without_nul, looked_at)
         if table.name not in VOLATILE_TABLES:
             narrowed = table in (settings, inbox)
-            said[table.name] = _hash(connection, _content(table), without_nul) if narrowed else whole[table.name]
+            said[table.name] = hash_of(connection, lasting_rows(table), without_nul) if narrowed else whole[table.name]
     return Content(_together(said), whole)
 
 
@@ -77,27 +65,7 @@ def _together(hashes: dict[str, str]) -> str:
     return hashlib.sha256(tables.encode()).hexdigest()
 
 
-def owner_hashes(connection: Connection, user_id: int) -> dict[str, str]:
-    """The hash of each table over what one owner's export holds, without numbers that only order rows.
-
-    When and with which role this instance admitted the owner, and the counter of changes, do not count either.
-    """
-    hashes = {}
-    for table in owned_tables():
-        left_out = _ADMISSION if table is users else {NUMBERED.get(table)}
-        query = select(*(column for column in table.c if column.name not in left_out))
-        hashes[table.name] = _hash(connection, query.where(table.c.user_id == user_id))
-    return hashes
-
-
-_ADMISSION: Final = frozenset({"role", "state", "created_at", "next_rev"})
-
-
-def _table_hash(connection: Connection, table: Table) -> str:
-    return _hash(connection, _content(table))
-
-
-def _hash(
+def hash_of(
     connection: Connection,
     query: Select[Any],
     without_nul: bool = False,
@@ -125,7 +93,7 @@ def _without_nul(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
 
 
-def _content(table: Table) -> Select[Any]:
+def lasting_rows(table: Table) -> Select[Any]:
     if table is settings:
         return select(settings).where(settings.c.key.not_in(VOLATILE_SETTINGS))
     if table is inbox:  # a processed update is only a key against duplicates, deleted after two days

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Connection, create_engine, func, insert, select, update
+from support.stores.store_hash import logical_hash
 from support.stores.stores import where
 
 from bot.application.database import open_database
@@ -26,7 +27,6 @@ from internal.storage.engine.data_lock import hold
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, users
-from internal.storage.transfer.content_hash import logical_hash
 from internal.storage.transfer.migrate_store import draft_of, forget_move
 from internal.storage.types import from_micros
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Connection, insert
+from support.stores.store_hash import owner_hashes
 
 from bot.cli.main import main
 from internal.chronicle import service as chronicle
@@ -24,7 +25,6 @@ from internal.people import service as people
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
-from internal.storage.transfer.content_hash import owner_hashes
 from internal.storage.types import new_id
 from internal.testing.clock import FIRST_MOMENT
 

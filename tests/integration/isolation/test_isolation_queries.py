@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
+from support.stores.store_hash import owner_hashes
 
 import internal
-from internal.storage.transfer.content_hash import owner_hashes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, insert
 from support.paths import ROOT
+from support.stores.store_hash import logical_hash
 
 from internal.errors import Refused, StorageDamaged, StorageError
 from internal.storage.backup import backup
@@ -24,7 +25,6 @@ from internal.storage.crash_points import CRASH_VARIABLE
 from internal.storage.database import Database
 from internal.storage.migration import head_revision
 from internal.storage.tables import events
-from internal.storage.transfer.content_hash import logical_hash
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 BACK_UP = """

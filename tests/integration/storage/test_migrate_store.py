@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 from support.stores.migrate_store_stage import fill, moment, tell_nobody
+from support.stores.store_hash import logical_hash
 from support.stores.stores import POSTGRESQL, store, where
 
 from internal.errors import Refused, StorageError
@@ -17,7 +18,6 @@ from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import changes, events, leases, messages, settings, users, vectors
 from internal.storage.transfer import migrate_store
-from internal.storage.transfer.content_hash import logical_hash
 from internal.storage.transfer.migrate_store import Moved, forget_move, is_half, move, nothing_kept, refuse_half
 from internal.storage.transfer.row_copy import batches, carried_tables, empty, numbered_by
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
+from support.stores.store_hash import logical_hash
 
 import migrations
 from bot.application.database import LAST_BACKUP, last_backup, open_database
@@ -17,7 +18,6 @@ from internal.errors import StorageDamaged, StorageError
 from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision
-from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import FrozenClock
 
 NEWER = """

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select
 from support.interfaces.rest_graph_stage import Stage, stage, user
+from support.stores.store_hash import owner_hashes
 from support.stores.stores import where
 
 from internal.access.api_keys import ApiKeys
@@ -27,7 +28,6 @@ from internal.snapshots.model import Item, Snapshot
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import model_calls, tasks
-from internal.storage.transfer.content_hash import owner_hashes
 from internal.storage.types import new_id
 from internal.teams import service as teams
 from internal.telemetry.metrics import Metrics

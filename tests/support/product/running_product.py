@@ -15,12 +15,12 @@ from typing import Any, Final
 import httpx
 from support.paths import ROOT
 from support.product.program import BOT, Process, local_telegram, started
+from support.stores.store_hash import logical_hash
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 from internal.storage.crash_points import CRASH_VARIABLE
 from internal.storage.database import Database
-from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import ScriptedModel, Step
 
 ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"

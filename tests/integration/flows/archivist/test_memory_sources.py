@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, Row, select
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OWNER, Talk
+from support.stores.store_hash import owner_hashes
 from support.stores.stores import where
 
 from internal.flows.archivist.write_memories import source_of
@@ -26,7 +27,6 @@ from internal.storage import evidence
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import event_mentions, events, observations, search_items
-from internal.storage.transfer.content_hash import owner_hashes
 from internal.testing import FIRST_MOMENT
 
 

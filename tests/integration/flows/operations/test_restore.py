@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 from support.paths import ROOT
+from support.stores.store_hash import logical_hash, table_hashes
 
 from internal.errors import Refused, SchemaTooNew, StorageDamaged, StorageError
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
@@ -29,7 +30,6 @@ from internal.storage.crash_points import CRASH_VARIABLE
 from internal.storage.database import Database
 from internal.storage.migration import head_revision, migrate
 from internal.storage.tables import messages, outbox, people, tombstones, turns, users
-from internal.storage.transfer.content_hash import logical_hash, table_hashes
 from internal.testing import FrozenClock
 
 OWNER, OTHER = 1, 2

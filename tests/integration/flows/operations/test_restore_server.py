@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, insert, select, update
+from support.stores.store_hash import logical_hash
 from support.stores.stores import where
 
 from internal.errors import Refused, StorageDamaged, StorageError
@@ -23,7 +24,6 @@ from internal.storage.backup.backup import Backup, listing
 from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
 from internal.storage.tables import changes, leases, messages, settings, tombstones, users
-from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import FrozenClock
 
 OWNER, OTHER = 1, 2

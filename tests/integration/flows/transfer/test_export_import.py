@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from support.flows.chronicle_stage import check_line
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OTHER, OWNER, Talk, add_user
+from support.stores.store_hash import owner_hashes
 from support.stores.stored_values import firings
 from support.stores.stores import where
 
@@ -38,7 +39,6 @@ from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import agent_state, messages, outbox, search_items, turns, users
 from internal.storage.transfer import owner_export
-from internal.storage.transfer.content_hash import owner_hashes
 from internal.tasks import repository as tasks
 from internal.tasks import service as tasking
 from internal.tasks.model import Schedule
