@@ -1,4 +1,4 @@
-"""Queries of traversals: the nodes one hop on from a batch of nodes."""
+"""Traverses one owner's graph breadth first, with one query for each hop and direction over batches of nodes."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,8 +6,10 @@ from typing import Final
 
 from sqlalchemy import Connection, and_, select
 
+from internal.errors import NotFound
+from internal.graph import store
 from internal.graph.edge_repository import holding
-from internal.graph.model import EdgeFilter
+from internal.graph.model import CURRENT_EDGES, EdgeFilter
 from internal.graph.node_repository import VISIBLE
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
@@ -16,8 +18,32 @@ from internal.storage.tables import graph_edges, graph_nodes
 BATCH: Final = 5_000
 """Nodes of one query; SQLite takes 32,766 values."""
 
+MAX_NODES: Final = 10_000
+"""Most nodes that one traversal visits: limits its time and memory."""
 
-def steps(
+_MAX_STEPS: Final = 5 * MAX_NODES
+
+
+def distances(
+    connection: Connection, user_id: int, start: str, *, hops: int, now: datetime, edges: EdgeFilter = CURRENT_EDGES
+) -> dict[str, int]:
+    """How many hops away every visible node within `hops` is, the start (0) included.
+
+    `now` decides which edges still hold. Raises NotFound for a start that this owner does not have.
+    """
+    if store.get_node(connection, user_id, start) is None:
+        raise NotFound(f"there is no node {start}")
+    away, frontier = {start: 0}, [start]
+    for hop in range(1, hops + 1):
+        steps = _steps(connection, user_id, frontier, edges, now, limit=_MAX_STEPS)
+        frontier = sorted(set(steps) - away.keys())[: MAX_NODES - len(away)]
+        if not frontier:
+            break
+        away |= dict.fromkeys(frontier, hop)
+    return away
+
+
+def _steps(
     connection: Connection, user_id: int, frontier: Sequence[str], wanted: EdgeFilter, now: datetime, *, limit: int
 ) -> Iterator[str]:
     """The visible nodes one hop on from a batch of nodes; at most `limit` a query."""

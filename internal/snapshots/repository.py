@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from internal.errors import NotFound
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.snapshots.model import Snapshot, Version, bounded, of_content
 from internal.storage.tables import context_snapshots
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.knowledge import fact_repository

@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.events import agent_state, bus
+from internal.events import agent_state_repository as agent_state
+from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Topic
 from internal.people.operations import RefusedOperation

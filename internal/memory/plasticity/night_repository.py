@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 
 _KEY: Final = "last_night"
 _AGENT: Final = "memory_maintenance"

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.graph import traversal
+from internal.graph import traversal_repository
 from internal.graph.model import EdgeFilter
 from internal.knowledge import service
 from internal.knowledge.model import Fact, FactFilter
@@ -47,7 +47,7 @@ def nearest_first(
 ) -> list[FactHit]:
     """Sorts by hops from the centre to the nearer end. Raises NotFound for an unknown centre."""
     edges = EdgeFilter(at=moment.as_of, known_at=moment.known_at, include_invalid=moment.include_invalid)
-    distance_of = traversal.distances(connection, user_id, center, hops=_HOPS, now=moment.now, edges=edges)
+    distance_of = traversal_repository.distances(connection, user_id, center, hops=_HOPS, now=moment.now, edges=edges)
 
     def hops(fact: Fact) -> int | None:
         return min((distance_of[end] for end in (fact.source, fact.target) if end in distance_of), default=None)

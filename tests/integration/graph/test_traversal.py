@@ -15,7 +15,7 @@ from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
 from support.long import examples
 
 from internal.errors import NotFound
-from internal.graph import store, traversal
+from internal.graph import store, traversal_repository
 from internal.graph.model import EdgeFilter
 from internal.storage.erasure import hidings
 
@@ -32,7 +32,7 @@ def chain(graph: Graph, count: int) -> list[str]:
 
 def within(graph: Graph, start: str, far: int, **options: Any) -> dict[str, int]:
     """The nodes reached, without the start."""
-    found = traversal.distances(graph.connection, OWNER, start, hops=far, now=NOON, **options)
+    found = traversal_repository.distances(graph.connection, OWNER, start, hops=far, now=NOON, **options)
     assert found.pop(start) == 0
     return found
 
@@ -89,8 +89,8 @@ def test_a_walk_visits_no_more_than_it_may(graph: Graph, monkeypatch: pytest.Mon
     centre = graph.entity("centre")
     for number in range(20):
         graph.fact(centre, "KNOWS", graph.entity(str(number)))
-    monkeypatch.setattr(traversal, "MAX_NODES", 8)
-    assert len(traversal.distances(graph.connection, OWNER, centre, hops=3, now=NOON)) == 8
+    monkeypatch.setattr(traversal_repository, "MAX_NODES", 8)
+    assert len(traversal_repository.distances(graph.connection, OWNER, centre, hops=3, now=NOON)) == 8
 
 
 def test_a_hop_is_one_query_in_each_direction(graph: Graph) -> None:
@@ -106,7 +106,7 @@ def test_a_hop_is_one_query_in_each_direction(graph: Graph) -> None:
         statements.append(statement)
 
     event.listen(graph.connection, "before_cursor_execute", note)
-    assert len(traversal.distances(graph.connection, OWNER, centre, hops=2, now=NOON)) == 61
+    assert len(traversal_repository.distances(graph.connection, OWNER, centre, hops=2, now=NOON)) == 61
     event.remove(graph.connection, "before_cursor_execute", note)
     assert len([one for one in statements if "graph_edges" in one]) == 2 * 2
 
@@ -123,7 +123,7 @@ def test_walks_agree_with_a_plain_search(pairs: list[tuple[int, int]]) -> None:
         made = [graph.entity(str(number)) for number in range(8)]
         for source, target in pairs:
             graph.fact(made[source], "KNOWS", made[target])
-        found = traversal.distances(connection, OWNER, made[0], hops=6, now=NOON)
+        found = traversal_repository.distances(connection, OWNER, made[0], hops=6, now=NOON)
         assert found == {made[number]: far for number, far in _plain(pairs).items() if far <= 6}
 
 

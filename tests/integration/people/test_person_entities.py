@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, insert, select, update
 from support.knowledge.people_stage import NOON, OWNER, STRANGER, Archive, memory
 from support.long import examples
 
-from internal.graph import store, traversal
+from internal.graph import store, traversal_repository
 from internal.graph.model import EdgeFilter, Node
 from internal.people import forget_repository, repository, service
 from internal.people.operations import Added, Merged, Updated
@@ -87,7 +87,7 @@ def test_a_merge_moves_relations_and_a_split_moves_them_back(two: Archive, conne
     resolved = store.resolve_node(connection, OWNER, source)
     assert resolved is not None
     assert resolved.id == target
-    assert traversal.distances(connection, OWNER, acme, hops=1, now=LATER) == {acme: 0, target: 1}
+    assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=LATER) == {acme: 0, target: 1}
     learned = tell(connection, target, "LIVES_IN", make(connection, "Entity", name="Київ"))
     service.split(connection, OWNER, 1, now=LATER)
     edges = [store.get_edge(connection, OWNER, one) for one in (told, learned)]
@@ -175,9 +175,9 @@ def test_a_hidden_persons_relations_are_hidden_too(two: Archive, connection: Con
     acme, anna = make(connection, "Entity", name="ACME"), entity_of(connection, 1).id
     tell(connection, anna, "WORKS_FOR", acme)
     forget_repository.hide_nodes(connection, OWNER, "asked", [anna])
-    assert traversal.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0}
+    assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0}
     forget_repository.show_nodes(connection, OWNER, hidings.end(connection, OWNER, "asked")["node"])
-    assert traversal.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0, anna: 1}
+    assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0, anna: 1}
 
 
 def test_an_erased_persons_relations_are_erased(two: Archive, connection: Connection) -> None:

@@ -11,7 +11,7 @@ from support.stores.stored_values import agent_value, firings
 from support.stores.stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.tables import users
 from internal.tasks import repository, service

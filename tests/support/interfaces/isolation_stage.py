@@ -18,7 +18,7 @@ from internal.access.api_keys import ApiKeys
 from internal.config import MetricsConfig
 from internal.console import service as console
 from internal.dialogue import repository as dialogue
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.events import repository as events
 from internal.graph import store
 from internal.notifications import repository as notifications

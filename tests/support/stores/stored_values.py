@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.storage.tables import task_firings
 
 

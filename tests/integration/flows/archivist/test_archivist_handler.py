@@ -17,7 +17,7 @@ from support.stores.stored_values import agent_value
 
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.archivist.handler import SHOWN_PEOPLE, ArchivistHandler, ArchivistInput, choose
 from internal.flows.archivist.name_reader import WorkerNameReader

@@ -15,7 +15,7 @@ from support.stores.stored_values import agent_value
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn, question
 from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config import RunsConfig
-from internal.events import agent_state
+from internal.events import agent_state_repository as agent_state
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.forgetting import erase, requests
 from internal.flows.runs.loop import RunLoop

@@ -17,7 +17,7 @@ from support.stores.stored_values import firings
 from support.stores.stores import where
 
 from internal.errors import Conflict, Refused
-from internal.events import agent_state as kept_state
+from internal.events import agent_state_repository as kept_state
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import requests
 from internal.flows.indexing.messages import MessageBackfill

@@ -7,9 +7,10 @@ import json
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete, select
 
-from internal.events import state_repository
+from internal.storage.engine.upsert import upsert
+from internal.storage.tables import agent_state
 
 _OF_USER: Final = ":user_"
 
@@ -25,17 +26,19 @@ def put(connection: Connection, agent_id: str, key: str, value: Any, *, user_id:
     `user_id` is the owner with whom the value is forgotten and exported. TypeError for what JSON does not know.
     """
     stored = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
-    state_repository.put(connection, agent_id, key, stored, user_id=user_id, now=now)
+    row = upsert(agent_state).values(agent_id=agent_id, key=key, user_id=user_id, value=stored, updated_at=now)
+    written = {name: row.excluded[name] for name in ("user_id", "value", "updated_at")}
+    connection.execute(row.on_conflict_do_update(index_elements=["agent_id", "key"], set_=written))
 
 
 def get(connection: Connection, agent_id: str, key: str) -> bytes | None:
-    """The bytes of a value; None if there is none, or if it was forgotten."""
-    return state_repository.get(connection, agent_id, key) or None
+    """The bytes of a value; None if there is none, or if it was forgotten: then it is empty."""
+    return connection.execute(select(agent_state.c.value).where(*_one(agent_id, key))).scalar_one_or_none() or None
 
 
 def delete_value(connection: Connection, agent_id: str, key: str) -> bool:
     """Returns False if there was none."""
-    return state_repository.delete_value(connection, agent_id, key)
+    return connection.execute(delete(agent_state).where(*_one(agent_id, key))).rowcount == 1
 
 
 def of_everybody(connection: Connection, agent: str, key: str) -> dict[int, bytes]:
@@ -45,5 +48,10 @@ def of_everybody(connection: Connection, agent: str, key: str) -> dict[int, byte
 
 def of_key(connection: Connection, key: str) -> list[tuple[str, int, bytes]]:
     """What every agent stores under this key: the agent's name without its owner, the owner, the value."""
-    found = state_repository.of_key(connection, key)
-    return [(agent_id.removesuffix(f"{_OF_USER}{owner}"), owner, value) for agent_id, owner, value in found]
+    query = select(agent_state.c.agent_id, agent_state.c.user_id, agent_state.c.value)
+    found = connection.execute(query.where(agent_state.c.key == key, agent_state.c.user_id.is_not(None)))
+    return [(row.agent_id.removesuffix(f"{_OF_USER}{row.user_id}"), row.user_id, row.value) for row in found]
+
+
+def _one(agent_id: str, key: str) -> tuple[Any, Any]:
+    return agent_state.c.agent_id == agent_id, agent_state.c.key == key
