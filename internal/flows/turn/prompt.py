@@ -150,7 +150,7 @@ class Prompts:
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
-        return replace(found, passages=await self._unspoken.passages(user.user_id, found.passages))
+        return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """As many of the latest messages as the token budget holds, each counted as it is sent.
