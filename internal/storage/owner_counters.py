@@ -1,6 +1,6 @@
 """Per-owner counters and the change log, which move only inside the transaction of what they count."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Literal
@@ -93,11 +93,9 @@ def last_change(connection: Connection, user_id: int) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def memory_version(connection: Connection, user_id: int, besides: str) -> tuple[int, int]:
-    """The owner's latest revision and change; equal ones mean that nothing of his changed. `besides`: a kind that
-    counts for nothing.
-    """
-    last = select(changes.c.seq).where(changes.c.user_id == user_id, changes.c.kind != besides)
+def memory_version(connection: Connection, user_id: int, besides: Collection[str]) -> tuple[int, int]:
+    """The owner's latest revision and change; equal ones mean that nothing of his changed but these kinds."""
+    last = select(changes.c.seq).where(changes.c.user_id == user_id, changes.c.kind.not_in(besides))
     last_seq = last.order_by(changes.c.seq.desc()).limit(1).scalar_subquery()
     row = connection.execute(select(users.c.next_rev, last_seq).where(users.c.user_id == user_id)).one()
     return int(row[0]), int(row[1] or 0)

@@ -31,6 +31,7 @@ from internal.recall.index.item_repository import TERMS_CHANGE
 from internal.recall.prompt.context import RecallResult, TurnRecall
 from internal.scheduling.clock import Clock
 from internal.snapshots.model import EMPTY, Snapshot
+from internal.storage import vectors
 from internal.storage.owner_counters import memory_version
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task
@@ -47,6 +48,9 @@ LONGEST = 4096
 SOON = timedelta(days=7)
 MOST_TASKS = 20
 """Open tasks that every prompt shows: due within SOON or overdue."""
+
+INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
+"""Changes that follow every message: they make it easier to find, and say nothing new."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -71,7 +75,11 @@ class Question:
 
     def same_as(self, other: Question) -> bool:
         """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
-        return replace(self, turn=other.turn) == other
+        return self._without_delivery() == replace(other, turn=self.turn)._without_delivery()
+
+    def _without_delivery(self) -> Question:
+        """Without whether earlier answers have arrived by now."""
+        return replace(self, earlier=tuple(replace(one, delivery=None, tg_id=None) for one in self.earlier))
 
 
 def freeze(connection: Connection, turn: Turn, now: datetime) -> Question | None:
@@ -86,7 +94,7 @@ def read_question(connection: Connection, turn: Turn, now: datetime) -> Question
     earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
     user = users.get(connection, turn.user_id)
     snapshot = shown_snapshot(connection, turn.user_id)
-    rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=TERMS_CHANGE)
+    rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=INDEXING)
     soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
     return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon))
 
