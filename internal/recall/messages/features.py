@@ -121,6 +121,8 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
 
 def _best_passages(rows: MessageRows, strongest: NDArray[np.intp], quick: Floats) -> Numbers:
     """Of each of these messages the row with the best quick score, in order."""
+    if len(rows.slot) == len(rows.scales):  # every message has one row
+        return np.unique(strongest).astype(np.int32)
     order = strongest[np.lexsort((-quick[strongest], rows.slot[strongest]))]
     slots = rows.slot[order]
     first = np.ones(len(order), dtype=np.bool_)
@@ -306,7 +308,8 @@ class _Meaning:
         mean, spread = np.float32(known.mean()), np.float32(max(float(known.std()), _LEAST_SPREAD))
         if count < len(found):
             found[~embedded] = mean
-        above = padded(((found - mean) / spread)[rows.slot])
+        above = np.zeros(len(rows.slot) + 1, dtype=np.float32)
+        np.take((found - mean) / spread, rows.slot, out=above[:-1], mode="clip")
         return cls(found, above, float(known.max()), float(mean), float(spread))
 
 
