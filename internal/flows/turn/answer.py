@@ -367,6 +367,8 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "model-silent"
         case ModelUnavailable():
             return "model-unreachable"
+        case ModelContextExceeded():
+            return "answer-too-long"
         case ModelRefused():
             return "answer-refused"
         case _:

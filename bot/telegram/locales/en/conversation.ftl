@@ -81,6 +81,7 @@ too-fast = I can't keep up: I read at most { $limit } { $limit ->
 daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }). I'll answer again after midnight, and nothing you write now is lost.
 answer-failed = I couldn't answer: something went wrong on my side. Your message is saved; please try again.
 answer-refused = The model declined to answer this. Putting it differently may help; your message is saved.
+answer-too-long = This is too long for the model. Send it in parts; your message is saved.
 model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
 model-silent = The language model takes too long to begin an answer. Your message is saved; please ask again a little later.
 model-denied = The language model is refusing my requests right now, and only the bot's owner can fix that. Your message is saved.

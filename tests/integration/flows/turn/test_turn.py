@@ -199,7 +199,7 @@ async def test_a_prompt_that_is_too_long_for_the_model_is_halved(talk: Talk) -> 
         (ModelRefused("safety"), 1, "declined to answer"),
         (ModelAccessDenied("bad key"), 1, "refusing my requests"),
         (ModelUnknown("no such model"), 1, "refusing my requests"),
-        (ModelContextExceeded("too long"), 1, "declined to answer"),
+        (ModelContextExceeded("too long"), 1, "Send it in parts"),
     ],
 )
 async def test_a_lasting_failure_is_told_plainly(talk: Talk, failure: Exception, attempts: int, sentence: str) -> None:
