@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -13,8 +12,17 @@ from numpy.typing import NDArray
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.quantise import quantise
 from internal.recall.index.vector_rows import FIRST_ROWS
-from internal.recall.messages.rows import BOT, GAP, NOBODY, OWNER, MessageRows, Numbers, by_session, lengths_of
-from internal.storage.vectors import Vector
+from internal.recall.messages.rows import (
+    BOT,
+    GAP,
+    NOBODY,
+    OWNER,
+    MessageRow,
+    MessageRows,
+    Numbers,
+    by_session,
+    lengths_of,
+)
 
 _GAP: Final = GAP // (GAP.resolution)
 _GROWTH: Final = 1.5
@@ -40,25 +48,6 @@ _COLUMNS: Final[dict[str, Any]] = {
     "mean_idf": np.float32,
     "slot": np.int32,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MessageRow:
-    """A searchable message. `terms` are those of its current text; until they are stored, `text` is that text.
-
-    `moment` is in microseconds; `name` is the author of a forwarded message.
-    """
-
-    ref_id: str
-    seq: int
-    moment: int
-    terms: str | None
-    text: str | None
-    vector: Vector | None
-    lane: tuple[int | None, int | None] = (None, None)
-    assistant: bool = False
-    name: str | None = None
-    traits: int = 0
 
 
 class MessageIndex:

@@ -11,8 +11,8 @@ from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import ByteCache, OwnerLocks
 from internal.recall.messages import repository
-from internal.recall.messages.index import MessageIndex, MessageRow
-from internal.recall.messages.rows import OWNER
+from internal.recall.messages.index import MessageIndex
+from internal.recall.messages.rows import OWNER, MessageRow
 from internal.storage.database import Database
 
 CACHE_BYTES: Final = 256 * 1024 * 1024

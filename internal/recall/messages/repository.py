@@ -10,7 +10,7 @@ from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
-from internal.recall.messages.index import MessageRow
+from internal.recall.messages.rows import MessageRow
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING

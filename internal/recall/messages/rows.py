@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.recall.index.bm25 import K1, B, LexicalIndex
+from internal.storage.vectors import Vector
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int32]
@@ -24,6 +25,25 @@ BOT: Final = 1
 
 NOBODY: Final = -1
 """The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A searchable message. `terms` are those of its current text; until they are stored, `text` is that text.
+
+    `moment` is in microseconds; `name` is the author of a forwarded message.
+    """
+
+    ref_id: str
+    seq: int
+    moment: int
+    terms: str | None
+    text: str | None
+    vector: Vector | None
+    lane: tuple[int | None, int | None] = (None, None)
+    assistant: bool = False
+    name: str | None = None
+    traits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from internal.recall.index.bm25 import K1, B
 from internal.recall.messages import features
 from internal.recall.messages import index as message_index
 from internal.recall.messages.features import NAMES, candidates
-from internal.recall.messages.index import MessageIndex, MessageRow
+from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.question import Question, without_names
-from internal.recall.messages.rows import BOT, OWNER
+from internal.recall.messages.rows import BOT, OWNER, MessageRow
 
 Key = tuple[str, int]
 """A passage: its message, and its number in it."""
