@@ -7,9 +7,17 @@ from pathlib import Path
 from sqlalchemy import Connection, StaticPool, create_engine
 
 from internal.errors import StorageError
-from internal.storage.transfer import row_copy
 from internal.storage.transfer.content_hash import content_of
 from internal.storage.transfer.migrate_store import forget_move
+from internal.storage.transfer.row_copy import (
+    batches,
+    carried_tables,
+    empty,
+    go_on_behind,
+    highest_given,
+    put_batch,
+    without_haste,
+)
 
 
 def replace_with(connection: Connection, file: Path) -> None:
@@ -17,17 +25,17 @@ def replace_with(connection: Connection, file: Path) -> None:
 
     The caller acts for everyone. Nothing changes unless both hold the same content afterwards. Raises StorageError.
     """
-    row_copy.without_haste(connection)
-    tables = row_copy.carried_tables()
+    without_haste(connection)
+    tables = carried_tables()
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as raw:
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, hide_parameters=True)
         with engine.connect() as source:
-            row_copy.empty(connection)
+            empty(connection)
             forget_move(connection)
             for table in tables:
-                for batch in row_copy.batches(source, table):
-                    row_copy.put_batch(connection, table, batch)
-            row_copy.go_on_behind(connection, tables, row_copy.highest_given(source, tables))
+                for batch in batches(source, table):
+                    put_batch(connection, table, batch)
+            go_on_behind(connection, tables, highest_given(source, tables))
             meant = content_of(source, tables, without_nul=connection.dialect.name == "postgresql")
         engine.dispose()
     if differing := meant.differences(content_of(connection, tables)):
