@@ -243,15 +243,17 @@ def _message_features(rows: MessageRows, question: Question, best: Numbers) -> d
     names: Floats = ((bits_own >> message_traits.NAMES_SHIFT) & message_traits.MOST_NAMES).astype(np.float32)
     np.minimum(names, _MOST_NAMES, out=names)
     kind = question.kind
+    # Who talks with a bot always asks, and with details: there the form of a message tells nothing.
+    among_people = rows.sender[best] > BOT
     return {
         "sender": _sender_feature(rows.sender[best], question),
         "assistant": rows.assistant[best] * np.float32(BOT not in question.senders),
         "length": np.log1p(np.minimum(rows.lengths.own[best], np.float32(_ENOUGH))),
-        "question": _bit(bits_own, message_traits.ASKS),
-        "prev_asks": _bit(bits_before, message_traits.ENDS_AS_QUESTION),
-        "time": time,
-        "number": number,
-        "names": names,
+        "question": _bit(bits_own, message_traits.ASKS) * among_people,
+        "prev_asks": _bit(bits_before, message_traits.ENDS_AS_QUESTION) * among_people,
+        "time": time * among_people,
+        "number": number * among_people,
+        "names": names * among_people,
         "idf": rows.mean_idf[best],
         "when*time": time * np.float32(kind.when),
         "many*number": number * np.float32(kind.many),

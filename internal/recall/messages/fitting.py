@@ -19,7 +19,7 @@ _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 """The features that need no vectors."""
 
-GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.5}
+GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.0}
 """Weights that are not learned, for in our conversations no bot speaks: its words come after the owner's, but what it
 answered tells what the message before is about; and one standing wish may be meant by any question."""
 

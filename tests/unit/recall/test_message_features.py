@@ -73,6 +73,7 @@ class Plain:
         words = self.own[ref_id]
         held = [idf for word, idf in self.idf.items() if _count(word, self.window[ref_id])]
         of_session = self.session[ref_id]
+        among_people = self.messages[ref_id].name is not None and not self.messages[ref_id].assistant
         traits = {one: message.traits * (_only(message)) for one, message in self.messages.items()}
         return {
             "p": self._bm25(self.own, ref_id),
@@ -85,9 +86,9 @@ class Plain:
             "sesmax": max(context[one] for one in self.own if self.session[one] == of_session),
             "ctx/max": context[ref_id] / (max(context.values()) + 1e-9),
             "length": math.log1p(min(20, len(words))),
-            "question": float(bool(traits[ref_id] & 2)),
+            "question": float(bool(traits[ref_id] & 2 and among_people)),
             "answer": self._bm25(self.own, after) * self._answered(ref_id, after) if after else 0,
-            "prev_asks": float(bool(before and traits[before] & 1)),
+            "prev_asks": float(bool(before and traits[before] & 1 and among_people)),
             "assistant": float(self.messages[ref_id].assistant),
         }
 
