@@ -36,7 +36,13 @@ def person(connection: Connection, user_id: int, person_id: int) -> Person:
 
 
 def find(connection: Connection, user_id: int, name: str, *, limit: int = 10) -> list[Person]:
-    """People a typed name may mean: by @username or Telegram id, else by equal name or alias, else by its beginning."""
+    """People a typed name may mean: those whom it identifies, else those whose name begins so."""
+    exact = identified(connection, user_id, name, limit=limit)
+    return exact or repository.by_name_prefix(connection, user_id, name_key(name), limit=limit)
+
+
+def identified(connection: Connection, user_id: int, name: str, *, limit: int = 10) -> list[Person]:
+    """People by @username or Telegram id, else by equal name or alias."""
     text = name.strip()
     if text.isascii() and text.isdigit() and len(text) < 19:
         by_id = repository.by_telegram_id(connection, user_id, int(text))
@@ -45,9 +51,7 @@ def find(connection: Connection, user_id: int, name: str, *, limit: int = 10) ->
     by_username = repository.by_username(connection, user_id, text)
     if by_username is not None:
         return [by_username]
-    key = name_key(text)
-    exact = repository.by_name_keys(connection, user_id, [key])
-    return exact[:limit] or repository.by_name_prefix(connection, user_id, key, limit=limit)
+    return repository.by_name_keys(connection, user_id, [name_key(text)])[:limit]
 
 
 def edit(

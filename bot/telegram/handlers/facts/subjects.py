@@ -45,7 +45,7 @@ async def subject(user: User, services: Services, node_id: str) -> Subject | Non
 
 
 async def find_subjects(text: str, user: User, services: Services) -> list[Subject]:
-    """At most ten, the likeliest first: the owner, else exact names, else other forms of the name."""
+    """At most ten, the likeliest first: the owner, else exact names, else other forms and beginnings of the name."""
     name = _ABOUT.sub("", text.strip())
     if not name or (names_oneself(name) and len(name.split()) < _ONESELF_WORDS):
         return [owner(user)]
@@ -54,10 +54,10 @@ async def find_subjects(text: str, user: User, services: Services) -> list[Subje
 
 
 def _exact(connection: Connection, user: User, name: str) -> list[Subject]:
-    """By name or alias, @username or Telegram id; the beginning of a person's name counts only without any of them."""
+    """By name or alias, @username or Telegram id."""
     nodes = store.nodes_called(connection, user.user_id, [name])
     if not nodes:
-        found = [one.entity_id for one in service.find(connection, user.user_id, name, limit=SHOWN)]
+        found = [one.entity_id for one in service.identified(connection, user.user_id, name, limit=SHOWN)]
         nodes = list(store.nodes_by_ids(connection, user.user_id, found).values())
     if not nodes and name_key(name) == name_key(user.name):
         return [owner(user)]
@@ -73,7 +73,11 @@ async def _similar(name: str, user: User, services: Services) -> list[Subject]:
     for hit in await services.knowledge.nodes(user.user_id, written, _SEARCHED):
         scores[hit.node.id] = max(scores.get(hit.node.id, 0.0), hit.reasons.name)
     scores.pop(store.owner_node_id(user.user_id), None)
-    least = WHOLE_NAME if max(scores.values(), default=0.0) >= WHOLE_NAME else NAMED
+    least = WHOLE_NAME
+    if max(scores.values(), default=0.0) < WHOLE_NAME:
+        begun = await services.read(lambda c: people.by_name_prefix(c, user.user_id, name_key(name), limit=SHOWN))
+        least = max([NAMED, *(scores.get(person.entity_id, 0.0) for person in begun)])
+        scores |= {person.entity_id: max(least, scores.get(person.entity_id, 0.0)) for person in begun}
     best = sorted((node_id for node_id in scores if scores[node_id] >= least), key=lambda one: -scores[one])
     nodes = await services.read(lambda c: store.nodes_by_ids(c, user.user_id, best))
     return [_subject(nodes[node_id]) for node_id in best if node_id in nodes]

@@ -1,4 +1,4 @@
-"""Finds people by a typed name: exact names first, else other forms of the name."""
+"""Finds people by a typed name: equal names first, else forms of a whole name, else its beginnings and other forms."""
 
 import logging
 import re
@@ -9,6 +9,7 @@ from aiogram.types import Message
 from bot.telegram.handlers.services import Services
 from internal.access.model import User
 from internal.errors import ModelUnavailable
+from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people import repository, service
 from internal.people.model import Person, names_of
@@ -30,9 +31,9 @@ _END_OF_SENTENCE = re.compile(r"[?!…\n]|\w{3,}\.$")
 
 
 async def find(name: str, user: User, services: Services) -> list[Person]:
-    """At most ten people, the likeliest first: by @username, id, equal name or its beginning, else over its forms."""
-    exact = await services.read(lambda c: service.find(c, user.user_id, name, limit=SHOWN))
-    return exact or await _similar(name, user, services)
+    """At most ten people, the likeliest first: by @username, id or equal name, else over its forms and beginning."""
+    exact = await _exact(name, user, services)
+    return exact or await _similar(name, user, services, await _beginning(name, user, services))
 
 
 async def find_answer(message: Message, user: User, services: Services) -> list[Person]:
@@ -41,10 +42,11 @@ async def find_answer(message: Message, user: User, services: Services) -> list[
     Raises SkipHandler for a sentence that is nobody's name: the user has moved on, and the companion answers it.
     """
     name = answer_text(message)
-    exact = await services.read(lambda c: service.find(c, user.user_id, name, limit=SHOWN))
-    if not exact and reads_like_sentence(name):
+    exact = await _exact(name, user, services)
+    beginning = [] if exact else await _beginning(name, user, services)
+    if not (exact or beginning) and reads_like_sentence(name):
         raise SkipHandler
-    return exact or await _similar(name, user, services)
+    return exact or await _similar(name, user, services, beginning)
 
 
 def answer_text(message: Message) -> str:
@@ -76,10 +78,25 @@ async def name_similarities(name: str, user: User, services: Services) -> dict[i
     return {person.id: boosts[person.id] for person in known if boosts.get(person.id, 0.0) >= NAMED}
 
 
-async def _similar(name: str, user: User, services: Services) -> list[Person]:
+async def _exact(name: str, user: User, services: Services) -> list[Person]:
+    return await services.read(lambda c: service.identified(c, user.user_id, name, limit=SHOWN))
+
+
+async def _beginning(name: str, user: User, services: Services) -> list[Person]:
+    return await services.read(lambda c: repository.by_name_prefix(c, user.user_id, name_key(name), limit=SHOWN))
+
+
+async def _similar(name: str, user: User, services: Services, beginning: list[Person]) -> list[Person]:
+    """People with this name in another form, or else those too whose names only begin with its letters.
+
+    "Катю" is a form of Катя; it begins Катюша by chance.
+    """
     likely = await name_similarities(name, user, services)
-    least = WHOLE_NAME if max(likely.values(), default=0.0) >= WHOLE_NAME else NAMED
+    whole = max(likely.values(), default=0.0) >= WHOLE_NAME
+    least = WHOLE_NAME if whole else max([NAMED, *(likely.get(person.id, 0.0) for person in beginning)])
+    known = [] if whole else [person.id for person in beginning]
     # `likely` is in the order of mentions, which decides among equally likely ones: sorting keeps it.
-    found = sorted((one for one in likely if likely[one] >= least), key=lambda one: -likely[one])[:SHOWN]
+    fitting = [*known, *(one for one in likely if likely[one] >= least and one not in known)]
+    found = sorted(fitting, key=lambda one: -likely.get(one, 0.0))[:SHOWN]
     people = await services.read(lambda c: [repository.get(c, user.user_id, person_id) for person_id in found])
     return [person for person in people if person is not None]

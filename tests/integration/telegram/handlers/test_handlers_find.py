@@ -63,6 +63,23 @@ async def test_the_whole_name_in_another_case_leaves_no_choice(world: World) -> 
     assert only(await world.send("/person Ивана Петрова")).text.startswith("Иван Петров")
 
 
+async def test_a_form_of_a_whole_name_comes_before_the_beginning_of_a_longer_one(world: World) -> None:
+    """To forget Катю is not to forget Катюша, whose name happens to begin so."""
+    for name in ("Катюша", "Катя", "Павлина"):
+        await world.person(name)
+    assert only(await world.send("/forget Катю")).text == text("forget-person-confirm", name="Катя", count=0, days=7)
+    assert only(await world.send("/facts Катю")).text == text("facts-none", name="Катя")
+    assert only(await world.send("/person Кат")).buttons.keys() == {"Катя · Others", "Катюша · Others"}
+    assert only(await world.send("/person Павл")).text.startswith("Павлина")
+
+
+async def test_a_short_form_and_a_beginning_that_fit_equally_are_offered(world: World) -> None:
+    """Катя may be Катюша as well as Екатерина."""
+    for name in ("Катюша", "Екатерина"):
+        await world.person(name)
+    assert only(await world.send("/forget Катю")).buttons.keys() == {"Катюша", "Екатерина"}
+
+
 async def test_several_who_may_be_meant_are_offered(world: World) -> None:
     """Both Marias are, the likelier one first; nobody whom the name does not fit."""
     for name in ("Мария Белова", "Машенька Котова", "Олег"):
