@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.errors import ModelUnavailable
 from internal.flows.forgetting import bio_sentences
+from internal.flows.visibility import name_traces
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import service as knowledge
@@ -24,7 +25,7 @@ from internal.knowledge.model import Fact
 from internal.language.facts.corrections import Correction, read_correction
 from internal.language.facts.restatements import renamed
 from internal.language.names import entities
-from internal.language.search.word_match import shared_words
+from internal.language.search.word_match import restates, shared_words
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.scheduling.clock import Clock
@@ -34,9 +35,6 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_CLEARLY = (2, 0.5)
-"""The least number and share of its words by which a sentence clearly names a fact that was not cited."""
 
 _NAMED_BY = {"Entity": "name", "Preference": "preference", "Topic": "name"}
 
@@ -84,24 +82,24 @@ class FactCorrections:
         self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
     ) -> list[Fact]:
         """The facts that a sentence may correct: those of `cited` that share most words with it or that it only denies,
-        else those of `known` that it clearly names. Empty for a sentence about something else.
+        else those of `known` that say the like of the same subject. Empty for a sentence about something else.
         """
         try:
             shared = await self._language.run(shared_words, [fact.fact for fact in cited], words)
-            most = max((count for count, _ in shared), default=0)
+            most = max(shared, default=0)
             if most:
-                return [fact for fact, (count, _) in zip(cited, shared, strict=True) if count == most]
+                return [fact for fact, count in zip(cited, shared, strict=True) if count == most]
             closed = [fact for fact in cited if (await self._correction(user, fact, words)).status != "holds"]
             if closed:
                 return closed
             others = await known()
-            shared = await self._language.run(shared_words, [fact.fact for fact in others], words)
+            subjects = await self._database.read(lambda c: [_subject(c, fact) for fact in others])
+            about = [(fact.fact, names) for fact, names in zip(others, subjects, strict=True)]
+            shared = await self._language.run(restates, about, words)
         except (ModelUnavailable, LanguageCallFailed) as error:
             log.warning("corrected_without_comparison", extra={"reason": type(error).__name__})
             return list(cited)
-        clear = {place for place, (n, share) in enumerate(shared) if n >= _CLEARLY[0] and share >= _CLEARLY[1]}
-        most = max((shared[place][0] for place in clear), default=0)
-        return [others[place] for place in sorted(clear) if shared[place][0] == most]
+        return [fact for fact, count in zip(others, shared, strict=True) if 0 < count == max(shared)]
 
     async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """The newest version as it stands, and what `restate` would do to it. Raises NotFound."""
@@ -214,6 +212,13 @@ def _has_dates(fact: Fact, correction: Correction) -> bool:
 def _names(connection: Connection, fact: Fact) -> list[str]:
     ends = store.nodes_by_ids(connection, fact.user_id, [fact.source, fact.target]).values()
     return [name for node in ends for name in (node.name, *node.properties.get("aliases", ()))]
+
+
+def _subject(connection: Connection, fact: Fact) -> list[str] | None:
+    """The names of whom or what a fact is about; None for the owner."""
+    if fact.source == store.owner_node_id(fact.user_id):
+        return None
+    return name_traces.names_by_id(connection, fact.user_id, fact.source)
 
 
 def _newest(connection: Connection, user_id: int, fact_id: str) -> Fact:

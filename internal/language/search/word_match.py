@@ -44,6 +44,7 @@ _MEANING_CHANGING = {
 }
 """Words that are no index terms and yet change the meaning."""
 
+_AUTHOR = re.compile(r"(?<![\w'])(?:я|i|i'm|i've|i'd|i'll)(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’ʼ`][^\W\d_]+)*")
 _SIGNS = re.compile(r"[^\w\s.,;:!?'\"«»“”„’ʼ`()…–—-]")
 
@@ -169,17 +170,32 @@ def _numbers(forms: WordForms) -> set[str]:
     return {form for alternatives in forms.words for form in alternatives if any(map(str.isdecimal, form))}
 
 
-def shared_words(known: Sequence[str], new: str) -> list[tuple[int, float]]:
-    """How many content words of each known sentence the new one has, in any form, and their share of all it has.
+def shared_words(known: Sequence[str], new: str) -> list[int]:
+    """How many content words of each known sentence the new one has, in any form.
 
     Numbers and words for oneself do not count. For the language process.
     """
     asked = {term for word in _content(new) for term in word}
-    sentences = [_content(sentence) for sentence in known]
-    shared = [sum(not asked.isdisjoint(word) for word in sentence) for sentence in sentences]
-    return [
-        (count, count / len(sentence) if sentence else 0.0) for count, sentence in zip(shared, sentences, strict=True)
-    ]
+    return [sum(not asked.isdisjoint(word) for word in _content(sentence)) for sentence in known]
+
+
+def restates(known: Sequence[tuple[str, Sequence[str] | None]], new: str) -> list[int]:
+    """How many content words each known sentence shares with one about the same subject; 0 where it may be another.
+
+    A known sentence comes with the names of its subject, None for the author of both. A shared word besides the name is
+    needed: what is said of the subject. For the language process.
+    """
+    asked = {term for word in _content(new) for term in word}
+    named = _AUTHOR.search(name_key(new)) is not None
+
+    def shared(sentence: str, names: Sequence[str] | None) -> int:
+        words = [word for word in _content(sentence) if not asked.isdisjoint(word)]
+        subject = {term for name in names or () for word in _content(name) for term in word}
+        others = sum(subject.isdisjoint(word) for word in words)
+        same = (named or others > 1) if names is None else not asked.isdisjoint(subject)
+        return len(words) if same and others else 0
+
+    return [shared(sentence, names) for sentence, names in known]
 
 
 def _content(sentence: str) -> list[set[str]]:

@@ -673,6 +673,31 @@ async def test_a_correction_touches_only_what_it_is_about(world: World, lang: La
     assert [fact.fact for fact in await life.facts()] == [tea]
 
 
+REPLACED = (
+    ("Соломія", "Приватбанк", "Соломія працює в Приватбанку менеджеркою по роботі з великими клієнтами",
+     "Соломія працює в Монобанку"),
+    ("Тарас", "Львів", "Мій брат Тарас живе у Львові разом із дружиною та двома котами", "Тарас живе в Одесі"),
+    ("Гелий", "Газпром", "Мой старый друг Гелий работает в Газпроме инженером по трубам",
+     "Гелий работает в Роснефти с 2020"),
+    ("Pete", "Nokia", "My cousin Pete works at Nokia as a radio engineer in Espoo", "Pete works at Ericsson"),
+    ("me", "Bosch", "I work at Bosch as a test engineer for brakes", "I work at Siemens"),
+)  # fmt: skip
+
+
+async def test_a_correction_names_a_long_fact_by_whom_and_what_it_says(world: World) -> None:
+    """However much else the sentence of the fact says, and though no answer cites it; about somebody else it is not."""
+    await world.admit(2, "Оля", "en")
+    life = Life(world, 2)
+    for who, where, told, _ in REPLACED:
+        await life.fact(who, "WORKS_FOR", where, told, year(2021))
+    await life.reply("Hm.")
+    for _, _, told, words in REPLACED:
+        asked = only(await world.send(f"/correct {words}", 2))
+        assert asked.text == text("correct-sure", how="changed", old=told, new=words)
+    assert only(await world.send("/correct Зинаида работает в Роснефти", 2)).how == "unhandled"
+    assert only(world.said).text == text("correct-news")
+
+
 async def test_a_sentence_waits_for_its_button_only(world: World, life: Life) -> None:
     """What is written meanwhile is a message like any other; of several facts the sentence goes to the chosen one."""
     tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
