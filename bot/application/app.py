@@ -148,7 +148,7 @@ class App:
         )
         self.backups = Backups(config, database, clock, metrics.backup_finished)
         self.nights = NightlyMaintenance(database, clock, config.memory, metrics)
-        self.wondering = QuestionScheduler(database, clock, config.memory, ask_about_memory)
+        self.questions_router = QuestionScheduler(database, clock, config.memory, ask_about_memory)
         self.reminding = ReminderScheduler(
             database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         )
@@ -253,13 +253,13 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
-                Job("questions", self.wondering.ask_due, LOOKING),
+                Job("questions", self.questions_router.ask_due, LOOKING),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
                 Job("workers", self.duty.drop_lapsed, CLEANING),
-                Job("door", self._renew_door, LOOKING, everywhere=True),
+                Job("data_lock", self._renew_lock, LOOKING, everywhere=True),
             ],
             self.duty,
             modestly=not delivery,
@@ -280,7 +280,7 @@ class App:
         if await publishing:
             self.database.ring(TICK)
 
-    async def _renew_door(self) -> None:
+    async def _renew_lock(self) -> None:
         self.lock.renew()
 
     async def _embed_due(self) -> None:

@@ -191,7 +191,7 @@ class DatabaseRouters:
         async def allows(user_id: int) -> bool:
             return user_id in allowed or (first_user and not await self._database.read(users.everybody))
 
-        return Owners(self._database, allows, allowed=allowed, open_door=first_user)
+        return Owners(self._database, allows, allowed=allowed, admit_all=first_user)
 
     def _worker(self) -> LanguageWorker:
         from internal.language.worker.process_pool import LanguageWorker

@@ -50,7 +50,7 @@ from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_d
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
-from internal.scheduling.shards import WHOLE_TOWN, Shards, WorkerShards
+from internal.scheduling.shards import ALL_SHARDS, Shards, WorkerShards
 from internal.storage.key_files import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
@@ -142,12 +142,12 @@ async def telegram_side(
         part = None
         if database.shared:
             part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
-        town: Shards = WHOLE_TOWN if part is None else part.shards
-        sender = Sender(bot, delivery, budget, metrics, clock, town)
+        shards: Shards = ALL_SHARDS if part is None else part.shards
+        sender = Sender(bot, delivery, budget, metrics, clock, shards)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
         turns = turn_flow(app, drafts, sender.wake)
-        lanes = Lanes(database, clock, turns, town)
+        lanes = Lanes(database, clock, turns, shards)
         menus = ChatMenus(bot)
         ingest = Ingest(
             bot,
@@ -166,13 +166,13 @@ async def telegram_side(
             turns=turns,
             drafts=drafts,
             handlers=Commands(bot, database, clock, build_router(_services(app, menus))),
-            door=AccessPolicy(frozenset(config.access.allowed_user_ids), config.local_telegram),
+            policy=AccessPolicy(frozenset(config.access.allowed_user_ids), config.local_telegram),
             phrases=phrase,
             menu=menus,
             wake_outbox=sender.wake,
             observer=metrics,
             session_ended=app.session_ended,
-            town=town,
+            shards=shards,
         )
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None

@@ -99,7 +99,7 @@ def web_of(
         app.ticker.wake()
 
     agents = import_agents(config)
-    owners = Owners(app.database, ports.allows, allowed=config.access.allowed_user_ids, open_door=config.local_telegram)
+    owners = Owners(app.database, ports.allows, allowed=config.access.allowed_user_ids, admit_all=config.local_telegram)
     return build_web(
         database=app.database,
         metrics=app.metrics,

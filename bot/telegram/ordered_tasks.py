@@ -38,7 +38,7 @@ class OrderedTasks:
         self._chains: dict[Hashable, _Chain] = {}
 
     def add(self, key: Hashable, job: Job, *, shard: int | None = None, dropped: Callable[[], None] = _nothing) -> bool:
-        """Adds a job of this district after those of its key. False if it was ignored."""
+        """Adds a job of this shard after those of its key. False if it was ignored."""
         if self._closing:
             return False
         chain = self._chains.get(key)
@@ -63,7 +63,7 @@ class OrderedTasks:
         return key in self._chains
 
     def at_work(self) -> set[int]:
-        """The districts with jobs."""
+        """The shards with jobs."""
         return {chain.shard for chain in self._chains.values() if chain.shard is not None}
 
     async def drain(self, seconds: float) -> None:
@@ -72,7 +72,7 @@ class OrderedTasks:
         await _ended(list(self._chains.values()), seconds)
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Drops waiting jobs of these districts and waits up to `seconds` for running ones, then cancels them."""
+        """Drops waiting jobs of these shards and waits up to `seconds` for running ones, then cancels them."""
         left = [chain for chain in self._chains.values() if chain.shard in shards]
         for chain in left:
             while len(chain.jobs) > 1:

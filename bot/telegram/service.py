@@ -103,7 +103,7 @@ class TelegramService:
     async def resume(self) -> None:
         """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer.
 
-        One of several workers does so for each district it is given.
+        One of several workers does so for each shard it is given.
         """
         if self.part is not None:
             await self._serving.enter_async_context(self.part.shards.kept(self))
@@ -119,7 +119,7 @@ class TelegramService:
         if self.poller is not None:
             endless.append(self.poller.run() if self.part is None else self._poll_alone(self.poller, self.part.leases))
         if self.part is not None:
-            endless += [self.ingest.tray.follow(), self._follow(self.part.database)]
+            endless += [self.ingest.inbox_worker.follow(), self._follow(self.part.database)]
         return endless
 
     async def stop(self) -> None:
@@ -139,18 +139,18 @@ class TelegramService:
             log.info("taken_over", extra={"sends_unknown": unknown, "turns": turns})
 
     def look(self) -> None:
-        self.ingest.tray.wake()
+        self.ingest.inbox_worker.wake()
         self.sender.wake()
 
     def at_work(self) -> set[int]:
-        return self.ingest.tray.at_work() | self.lanes.at_work() | self.sender.at_work()
+        return self.ingest.inbox_worker.at_work() | self.lanes.at_work() | self.sender.at_work()
 
     async def end(self, shards: Collection[int], seconds: float) -> None:
-        await self.ingest.tray.leave(shards, seconds)
+        await self.ingest.inbox_worker.leave(shards, seconds)
         await asyncio.gather(self.lanes.leave(shards, seconds), self.sender.leave(shards, seconds))
 
     async def _take_up(self, shards: Collection[int] | None) -> tuple[int, int]:
-        """The numbers of messages with unknown outcome and of unanswered turns; None: in all districts."""
+        """The numbers of messages with unknown outcome and of unanswered turns; None: in all shards."""
         unknown = await self.delivery.recover(self.bot.id, shards)
         for _ in range(unknown):
             self.monitor.metrics.send_unknown()

@@ -48,7 +48,7 @@ _CODES_KEPT = 8
 
 
 def admit(
-    connection: Connection, author: Author, *, allowed: Collection[int], open_door: bool, now: datetime
+    connection: Connection, author: Author, *, allowed: Collection[int], admit_all: bool, now: datetime
 ) -> User | None:
     """The user who wrote, created or updated; None for a stranger, of whom nothing is stored.
 
@@ -58,13 +58,13 @@ def admit(
     user = repository.find(connection, author.user_id)
     if user is not None:
         return None if user.state is UserState.REMOVED else _refresh(connection, user, author)
-    if not (open_door or author.user_id in allowed):
+    if not (admit_all or author.user_id in allowed):
         return None
-    role = Role.OWNER if open_door and not repository.has_owner(connection) else Role.MEMBER
+    role = Role.OWNER if admit_all and not repository.has_owner(connection) else Role.MEMBER
     return _create(connection, author, role, now)
 
 
-def expect(connection: Connection, user_id: int, *, open_door: bool, now: datetime) -> User:
+def expect(connection: Connection, user_id: int, *, admit_all: bool, now: datetime) -> User:
     """Creates an admitted user who has not written yet. A known user is returned unchanged.
 
     The caller has checked the admission. Name, language and zone become known with the first message; with `open_door`
@@ -73,7 +73,7 @@ def expect(connection: Connection, user_id: int, *, open_door: bool, now: dateti
     known = repository.find(connection, user_id)
     if known is not None:
         return known
-    role = Role.OWNER if open_door and not repository.has_owner(connection) else Role.MEMBER
+    role = Role.OWNER if admit_all and not repository.has_owner(connection) else Role.MEMBER
     return _create(connection, Author(user_id, str(user_id)), role, now, {_INVITED: True})
 
 

@@ -99,7 +99,7 @@ class _Reply:
         name = clean_name(operation.display_name)
         if not name:
             raise Refused("no_name", "a person needs a name")
-        telegram_id = self._vouched(operation)
+        telegram_id = self._confirmed_id(operation)
         username = clean_username(operation.username or "") or None
         known = self._same_person(operation, telegram_id, username)
         if known is None:
@@ -192,7 +192,7 @@ class _Reply:
     def _update(self, person: Person, operation: Updated, *, rewritten: bool = True) -> None:
         """Updates a person; with `rewritten` the bio replaces the old one, else it is joined to it."""
         lines = self._lines(operation.evidence)
-        telegram_id = self._vouched(operation)
+        telegram_id = self._confirmed_id(operation)
         if telegram_id is not None and person.telegram_id not in (None, telegram_id):
             raise Refused("different_telegram_id", f"Person:{person.id} has another Telegram id")
         changes = self._changes(person, operation, rewritten=rewritten)
@@ -326,10 +326,10 @@ class _Reply:
             run_id=self._context.run_id,
         )
 
-    def _vouched(self, operation: Added | Updated) -> int | None:
+    def _confirmed_id(self, operation: Added | Updated) -> int | None:
         """The Telegram id, if the cited lines' own metadata hold it; a model's word is not enough."""
-        vouched = {known for line in self._lines(operation.evidence) for known in line.telegram_ids}
-        return operation.telegram_id if operation.telegram_id in vouched else None
+        confirmed = {known for line in self._lines(operation.evidence) for known in line.telegram_ids}
+        return operation.telegram_id if operation.telegram_id in confirmed else None
 
     def _suggest(self, kind: suggestion_repository.SuggestionKind, person_id: int, payload: dict[str, Any]) -> None:
         context = self._context

@@ -77,7 +77,7 @@ class SingleShard:
         return None
 
 
-WHOLE_TOWN: Final[Shards] = SingleShard()
+ALL_SHARDS: Final[Shards] = SingleShard()
 
 
 class WorkerShards:

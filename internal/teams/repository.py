@@ -75,8 +75,8 @@ def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
     """Open promises to team members who were not notified of them; none of users with a pending forgetting."""
     giver, taker = team_members.alias("giver"), team_members.alias("taker")
     forgets = select(forgettings.c.user_id).where(forgettings.c.state == "pending")
-    untold = (tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None))
-    to = select(tasks.c.user_id, tasks.c.id, tasks.c.person_id).where(*untold).cte("to", recursive=True)
+    unannounced = (tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None))
+    to = select(tasks.c.user_id, tasks.c.id, tasks.c.person_id).where(*unannounced).cte("to", recursive=True)
     merged = (people.c.user_id == to.c.user_id) & (people.c.id == to.c.person_id) & people.c.merged_into.is_not(None)
     to = to.union(select(to.c.user_id, to.c.id, people.c.merged_into).join(people, merged))
     query = (
@@ -104,11 +104,11 @@ def mark_notified(connection: Connection, taken: TeamPromise) -> bool:
 def erase_unsent(connection: Connection, giver: int, task_ids: Collection[str] | None = None) -> int:
     """Deletes pending notices about promises of `giver`, all or these. Returns how many."""
     his = notifications.c.payload["giver"].as_integer() == giver
-    untold = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
+    unannounced = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
     if task_ids is not None:
-        untold = untold.where(notifications.c.payload["promise"].as_string().in_(list(task_ids)))
+        unannounced = unannounced.where(notifications.c.payload["promise"].as_string().in_(list(task_ids)))
     with across_owners(connection):
-        return connection.execute(untold).rowcount
+        return connection.execute(unannounced).rowcount
 
 
 def add_invitation(connection: Connection, invitation: Invitation) -> None:

@@ -157,7 +157,7 @@ async def _owed(data_dir: Path, user_id: int) -> int:
         await database.exclusive(migrate)
 
         def work(connection: Connection) -> None:
-            access.expect(connection, user_id, open_door=True, now=now)
+            access.expect(connection, user_id, admit_all=True, now=now)
             users.change(connection, user_id, lang="uk")
             task = Task(
                 user_id=user_id,

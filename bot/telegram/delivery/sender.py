@@ -39,7 +39,7 @@ from internal.flows.turn.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
-from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
+from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
 
@@ -71,10 +71,10 @@ class Sender:
         budget: Budget,
         observer: SendObserver,
         clock: Clock,
-        town: Shards = WHOLE_TOWN,
+        shards: Shards = ALL_SHARDS,
     ) -> None:
         self._bot, self._delivery, self._budget = bot, delivery, budget
-        self._observer, self._clock, self._town = observer, clock, town
+        self._observer, self._clock, self._shards = observer, clock, shards
         self._chains = OrderedTasks("send")
         self._woken = asyncio.Event()
 
@@ -93,11 +93,11 @@ class Sender:
             await self._sleep(wait)
 
     def at_work(self) -> set[int]:
-        """The districts to which something is being sent."""
+        """The shards to which something is being sent."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Waits up to `seconds` for the answers to what is being sent in these districts."""
+        """Waits up to `seconds` for the answers to what is being sent in these shards."""
         await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
@@ -115,8 +115,8 @@ class Sender:
 
     async def _send_due(self) -> tuple[int, datetime | None]:
         """Starts sending what is due. Returns how many more may be sent now, and when the next message becomes due."""
-        rows, next_due_at = await self._delivery.look(BATCH, self._town.served)
-        served = self._town.served
+        rows, next_due_at = await self._delivery.look(BATCH, self._shards.served)
+        served = self._shards.served
         for row in rows:
             chat_id = row.outgoing.chat_id
             shard = shard_of(chat_id)
@@ -138,7 +138,7 @@ class Sender:
             return
 
     async def _send(self, row: OutboxRow) -> None:
-        with fenced(self._town.fence(row.outgoing.chat_id)):
+        with fenced(self._shards.fence(row.outgoing.chat_id)):
             await self._send_fenced(row)
 
     async def _send_fenced(self, row: OutboxRow) -> None:

@@ -1,7 +1,7 @@
 """Handles stored updates: each chat's in order, several chats at once.
 
 With one process, it handles what it stores itself. With several, each looks in the inbox for updates of its own
-districts, no matter which process stored them, and hands over unfinished ones with a district that it gives up.
+shards, no matter which process stored them, and hands over unfinished ones with a shard that it gives up.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ class InboxWorker:
     """`task_of` gives the job of an update and the key that keeps it in order."""
 
     def __init__(
-        self, database: Database, town: Shards, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
+        self, database: Database, shards: Shards, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
     ) -> None:
-        self._database, self._town, self._task_of = database, town, task_of
+        self._database, self._shards, self._task_of = database, shards, task_of
         self._chats, self._beside = OrderedTasks("ingest"), OrderedTasks("beside")
         self._room = asyncio.Semaphore(waiting)
         self._begun: Counter[int] = Counter()
@@ -44,7 +44,7 @@ class InboxWorker:
     @property
     def shared(self) -> bool:
         """Whether there may be other workers, so that stored updates are looked up rather than started directly."""
-        return self._town.served is not None
+        return self._shards.served is not None
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Queues each update after those of its chat, once there is room; or wakes the lookup."""
@@ -59,7 +59,7 @@ class InboxWorker:
         self._woken.set()
 
     async def follow(self) -> None:
-        """Takes up updates of our districts until cancelled."""
+        """Takes up updates of our shards until cancelled."""
         while True:
             await self._woken.wait()
             self._woken.clear()
@@ -76,18 +76,18 @@ class InboxWorker:
         self._begun[row.n] += 1
 
         async def rest() -> None:
-            with self._until_ended(row), fenced(self._town.fence(_chat(row))):
+            with self._until_ended(row), fenced(self._shards.fence(_chat(row))):
                 await work()
 
         if not self._beside.add(key, rest, shard=_shard(row), dropped=lambda: self._end(row)):
             self._end(row)
 
     def at_work(self) -> set[int]:
-        """The districts with updates being handled."""
+        """The shards with updates being handled."""
         return self._chats.at_work() | self._beside.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Starts nothing more of these districts, and waits up to `seconds` for what is running."""
+        """Starts nothing more of these shards, and waits up to `seconds` for what is running."""
         await asyncio.gather(self._chats.leave(shards, seconds), self._beside.leave(shards, seconds))
 
     async def drain(self, seconds: float) -> None:
@@ -98,7 +98,7 @@ class InboxWorker:
         """Takes up stored updates. Returns how many new ones there were."""
         # An update that is finished while the inbox is read is still in the result, and would be started a second time.
         begun, most = set(self._begun), LOOKED_AT + len(self._begun)
-        rows = await self._database.read(lambda c: mailbox.undone(c, self._town.served, most))
+        rows = await self._database.read(lambda c: mailbox.undone(c, self._shards.served, most))
         fresh = [row for row in rows if row.n not in begun]
         for row in fresh:
             await self._begin(row)
@@ -118,7 +118,7 @@ class InboxWorker:
 
         async def job() -> None:
             try:
-                with self._until_ended(row), fenced(self._town.fence(_chat(row))):
+                with self._until_ended(row), fenced(self._shards.fence(_chat(row))):
                     await work()
             finally:
                 self._room.release()
@@ -128,7 +128,7 @@ class InboxWorker:
 
     def _ours(self, row: InboxRow) -> bool:
         """Whether the update is still ours to handle, after waiting for room."""
-        served = self._town.served
+        served = self._shards.served
         return served is None or (_shard(row) in served and row.n not in self._begun)
 
     @contextlib.contextmanager

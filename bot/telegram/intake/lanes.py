@@ -12,7 +12,7 @@ from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
-from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
+from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
@@ -33,15 +33,15 @@ MOST_WAITING = 2
 class Lanes:
     """Starts a lane's task when it has a turn; a lane without turns has no task."""
 
-    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Shards = WHOLE_TOWN) -> None:
-        self._database, self._clock, self._flow, self._town = database, clock, flow, town
+    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, shards: Shards = ALL_SHARDS) -> None:
+        self._database, self._clock, self._flow, self._shards = database, clock, flow, shards
         self._chains = OrderedTasks("lane")
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
     async def resume(self, bot_id: int, shards: Collection[int] | None = None) -> int:
         """Takes up every turn of this bot without an answer, at start. Returns how many.
 
-        `districts`: only in these, which another worker had.
+        `shards`: only in these, which another worker had.
         """
         unanswered = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
         for turn in unanswered:
@@ -56,7 +56,7 @@ class Lanes:
             self._chains.add(key, lambda: self._of_chat(chat_id, *key), shard=shard_of(chat_id))
 
     def at_work(self) -> set[int]:
-        """The districts with an open turn."""
+        """The shards with an open turn."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
@@ -67,7 +67,7 @@ class Lanes:
         await self._chains.drain(seconds)
 
     async def _of_chat(self, chat_id: int, bot_id: int, lane: str) -> None:
-        with fenced(self._town.fence(chat_id)):
+        with fenced(self._shards.fence(chat_id)):
             await self._answer_next(bot_id, lane)
 
     async def _answer_next(self, bot_id: int, lane: str) -> None:

@@ -42,7 +42,7 @@ from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
-from internal.scheduling.shards import WHOLE_TOWN, Shards
+from internal.scheduling.shards import ALL_SHARDS, Shards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -70,7 +70,7 @@ class AccessPolicy:
     """Who is let in: the configured ids, or everybody (local Telegram)."""
 
     allowed: frozenset[int]
-    open_door: bool
+    admit_all: bool
 
 
 class Ingest:
@@ -87,7 +87,7 @@ class Ingest:
         turns: TurnFlow,
         drafts: TelegramDrafts,
         handlers: Handlers,
-        door: AccessPolicy,
+        policy: AccessPolicy,
         phrases: Phrases,
         menu: Menu,
         wake_outbox: Callable[[], None],
@@ -95,16 +95,16 @@ class Ingest:
         session_ended: Callable[[int], None] = lambda user_id: None,
         retry: timedelta = RETRY,
         waiting: int = WAITING,
-        town: Shards = WHOLE_TOWN,
+        shards: Shards = ALL_SHARDS,
     ) -> None:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
-        self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
+        self._handlers, self._policy, self._phrases, self._menu = handlers, policy, phrases, menu
         self._wake_outbox = wake_outbox
         self._outcomes = UpdateOutcomes(bot.id, database, clock, phrases, wake_outbox, observer)
         self._inbox = Inbox(database, clock, bot.id, chat_of)
-        self.tray = InboxWorker(database, town, self._task_of, waiting)
+        self.inbox_worker = InboxWorker(database, shards, self._task_of, waiting)
         self._resumed = asyncio.Event()
         self._resuming: asyncio.Task[None] | None = None
         self._last_resumed = 0
@@ -115,7 +115,7 @@ class Ingest:
         With several workers it returns once they are on disk: each worker looks up its own.
         """
         fresh = await self._inbox.store(updates)
-        if not self.tray.shared:
+        if not self.inbox_worker.shared:
             await self._resumed.wait()
         await self.take_up([row for row in fresh if row.n > self._last_resumed])
 
@@ -132,14 +132,14 @@ class Ingest:
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Starts stored updates that nothing works on: those found at start, and those an operator replays."""
-        await self.tray.take_up(rows)
+        await self.inbox_worker.take_up(rows)
 
     async def drain(self, seconds: float) -> None:
         """Waits up to `seconds` for what is running; the rest stays stored, and nothing more is started."""
         if self._resuming is not None:
             self._resuming.cancel()
         self._resumed.set()
-        await self.tray.drain(seconds)
+        await self.inbox_worker.drain(seconds)
 
     def _task_of(self, row: InboxRow) -> tuple[Hashable, Work]:
         """The job of an update, and the key that keeps it in order."""
@@ -310,7 +310,7 @@ class Ingest:
         if known is not None and access.up_to_date(known, author):
             return known
         now = self._clock.now()
-        user = await self._database.write(lambda c: _admit(c, author, self._door, self._bot.id, now))
+        user = await self._database.write(lambda c: _admit(c, author, self._policy, self._bot.id, now))
         if user is not None and known is None and user.role is Role.OWNER:
             await self._menu.show(user)
         return user
@@ -334,7 +334,7 @@ class Ingest:
             with acting_for(user.user_id):
                 await self._database.write(tell)
             rest = partial(self._finish, row, user, trigger, handled)
-            self.tray.run_in_background(row, user.user_id, lambda: self._until_done(row, rest))
+            self.inbox_worker.run_in_background(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
@@ -349,8 +349,8 @@ class Ingest:
         self._wake_outbox()
 
 
-def _admit(connection: Connection, author: Author, door: AccessPolicy, bot_id: int, now: datetime) -> User | None:
-    user = access.admit(connection, author, allowed=door.allowed, open_door=door.open_door, now=now)
+def _admit(connection: Connection, author: Author, policy: AccessPolicy, bot_id: int, now: datetime) -> User | None:
+    user = access.admit(connection, author, allowed=policy.allowed, admit_all=policy.admit_all, now=now)
     if user is not None:
         mailbox.release(connection, user.user_id, bot_id, now)
     return user

@@ -134,7 +134,7 @@ class RepairOut(Out):
 
     before: AuditOut
     after: AuditOut
-    mended: Mapping[str, int]
+    repaired: Mapping[str, int]
     judged: int
     offered: int
     doubled: list[list[str]]

@@ -25,10 +25,10 @@ class Owners:
     """`allowed` are the configured ids; `open_door`: every user is let in, and the first one is the owner."""
 
     def __init__(
-        self, database: Database, allows: Allows, *, allowed: Collection[int] = (), open_door: bool = False
+        self, database: Database, allows: Allows, *, allowed: Collection[int] = (), admit_all: bool = False
     ) -> None:
         self._database, self._allows = database, allows
-        self._allowed, self._open_door = frozenset(allowed), open_door
+        self._allowed, self._admit_all = frozenset(allowed), admit_all
 
     async def stored(self, user_id: int) -> bool:
         """Whether a known or allowed user can have anything stored. Raises NotFound for any other user, and for a user
@@ -86,7 +86,7 @@ class Owners:
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
         """Creates the row of a user who passed `stored`."""
-        access.expect(connection, user_id, open_door=self._open_door, now=now)
+        access.expect(connection, user_id, admit_all=self._admit_all, now=now)
 
 
 def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user_filter: int | None) -> int:

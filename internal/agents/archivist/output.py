@@ -175,10 +175,10 @@ class _Reader:
     def _telegram_id(self, raw: object, evidence: tuple[int, ...]) -> int | None:
         """The id if the cited lines' own metadata vouch for it: a model's word is not enough."""
         telegram_id = read_id(raw)
-        vouched = {known for number in evidence or self.lines for known in self.lines[number].telegram_ids}
-        if telegram_id is not None and telegram_id not in vouched:
+        confirmed = {known for number in evidence or self.lines for known in self.lines[number].telegram_ids}
+        if telegram_id is not None and telegram_id not in confirmed:
             self._drop(telegram_id)
-        return telegram_id if telegram_id in vouched else None
+        return telegram_id if telegram_id in confirmed else None
 
     def _username(self, raw: object, evidence: tuple[int, ...]) -> str | None:
         """A Telegram username without @, if it stands in the cited lines; None if it could not be one."""

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
@@ -147,7 +147,7 @@ def erase_episode(
     """
     episode = expect_found(episodes.episode(connection, user_id, episode_id), f"there is no episode {episode_id}")
     erased = Erasure(connection, user_id, now, wipe)
-    messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
+    messages = dialogue_erasure.of_episode(connection, user_id, episode_id)
     erased.refuse_unanswered(messages)
     erased.said += [episode.content, *([] if episode.source == "message" else [episode.name])]
     erased.said += texts_of(connection, user_id, {(episode_id, 0)})
@@ -226,7 +226,7 @@ def erase_fact(
     names = name_traces.names_at(connection, user_id, chain)
     erased.note_sentences(bio_sentences.erase(connection, user_id, [fact.id for fact in versions], key, now))
     erased.report.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
-    erased.report.parts += name_traces.clear_retold(connection, user_id, ends, names, words, now)
+    erased.report.parts += name_traces.clear_retellings(connection, user_id, ends, names, words, now)
     erased.finish()
     forgettings.note_done(connection, user_id, "fact", fact_id, now)
     return erased.report
@@ -269,11 +269,11 @@ def _with_merged(
     """Erases a node and each node merged into it, with what belongs to each."""
     others = merges.merged_into(connection, user_id, node_id)
     with merging_entities.apart(connection, user_id, now=now):
-        fallen = erase(node_id)
+        erased_too = erase(node_id)
         for other in others:
             if store.get_node(connection, user_id, other, hidden=True) is not None:
-                fallen.join(erase(other))
-    return fallen
+                erased_too.join(erase(other))
+    return erased_too
 
 
 def _erase_entity(

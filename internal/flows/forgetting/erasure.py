@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
 from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones
@@ -58,7 +58,7 @@ class Erasure:
     stated_in: set[str] = field(default_factory=set)
 
     def refuse_unanswered(self, messages: Sequence[Message]) -> None:
-        if len(dialogue_erasing.answered(self.connection, self.user_id, messages)) < len(messages):
+        if len(dialogue_erasure.answered(self.connection, self.user_id, messages)) < len(messages):
             raise Conflict("a message of this is being answered; try again in a moment")
 
     def note_claims(self, claims: Sequence[Claim]) -> None:
@@ -98,7 +98,7 @@ class Erasure:
         traces.blank_events(self.connection, self.user_id, episode_id)
         self.drop_tasks(tasks.of_texts(self.connection, self.user_id, episode_id))
         episodes.drop(self.connection, self.user_id, episode_id)
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "episode", [episode_id])
+        dialogue_erasure.drop_sources(self.connection, self.user_id, "episode", [episode_id])
         self.report.episodes += 1
         self.drop_messages(messages)
 
@@ -115,7 +115,7 @@ class Erasure:
             if not episodes.numbers(self.connection, self.user_id, episode_id):
                 self.drop_episode(episode_id, ())
         lifecycle.lose_messages(self.connection, self.user_id, ids, self.now)
-        dialogue_erasing.drop(self.connection, self.user_id, ids)
+        dialogue_erasure.drop(self.connection, self.user_id, ids)
         self.report.messages += len(ids)
 
     def settle(self, lost: LostSupport, messages: Sequence[Message], cited: Collection[str]) -> None:
@@ -146,7 +146,7 @@ class Erasure:
         touched = forget_repository.erase(self.connection, self.user_id, ids)
         knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "person", map(str, ids))
+        dialogue_erasure.drop_sources(self.connection, self.user_id, "person", map(str, ids))
         self.drop_tasks(tasks.of_people(self.connection, self.user_id, ids))
         self.report.people += len(ids)
 
@@ -157,7 +157,7 @@ class Erasure:
     def note_memories(self, removal: Removal) -> None:
         self.said += memories.telling(removal)
         self.report.memories += len(removal.nodes)
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
+        dialogue_erasure.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
 
     def erase_node(self, node_id: str, *, counted: bool = True) -> None:
         stated = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
@@ -169,10 +169,10 @@ class Erasure:
         self.note_memories(memory.remove_node_observations(self.connection, self.user_id, node_id, now=self.now))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
         ends = {(one.fact.source, one.fact.target) for one in stated}
-        self.report.parts += name_traces.clear_retold(
+        self.report.parts += name_traces.clear_retellings(
             self.connection, self.user_id, ends, names, [one.fact.fact for one in stated], self.now
         )
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "entity", [node_id])
+        dialogue_erasure.drop_sources(self.connection, self.user_id, "entity", [node_id])
         self.report.add(removal)
         self.report.entities -= 0 if counted else 1
 
@@ -200,11 +200,11 @@ class Erasure:
         if not self.wipe:
             return
         left = {claim.id for claim in claim_repository.by_ids(self.connection, self.user_id, list(self.claims))}
-        fallen = [claim for claim in self.claims.values() if claim.id not in left]
-        self.said += [claim.fact for claim in fallen]
+        erased_too = [claim for claim in self.claims.values() if claim.id not in left]
+        self.said += [claim.fact for claim in erased_too]
         there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.report.gone)
+        dialogue_erasure.drop_sources(self.connection, self.user_id, "fact", self.report.gone)
         self.said += notifications.erase(self.connection, self.user_id, self.stated_in, self._traces(also), self.now)
         holds = self._traces(also)
         self.report.texts += traces.blank_texts(self.connection, self.user_id, holds)
@@ -235,7 +235,7 @@ class Erasure:
 
     def _otherwise_known(self, person: Person) -> bool:
         """Whether a message's metadata, a claim about the entity, or a merge with others still supports the person."""
-        if person.telegram_id is not None and dialogue_erasing.known_from_messages(
+        if person.telegram_id is not None and dialogue_erasure.known_from_messages(
             self.connection, self.user_id, person.telegram_id
         ):
             return True

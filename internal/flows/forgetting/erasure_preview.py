@@ -11,7 +11,7 @@ from itertools import groupby
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import Conflict
 from internal.flows.forgetting.erase import erase
 from internal.flows.forgetting.messages import by_ids
@@ -52,7 +52,7 @@ def preview(
             together = list(step)
             asked, since = together[-1], last_change(connection, user_id)
             messages = hidings.of_requests(connection, user_id, [one.id for one in together], "message")
-            answered = dialogue_erasing.answered(connection, user_id, by_ids(connection, user_id, messages))
+            answered = dialogue_erasure.answered(connection, user_id, by_ids(connection, user_id, messages))
             with suppress(Conflict):
                 erase(connection, asked, answered, key=_NO_KEY, now=asked.created_at, wipe=False)
             changed = partial(changed_after, connection, user_id, since)

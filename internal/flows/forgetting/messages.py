@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import quoting
@@ -22,7 +22,7 @@ def always_taken(connection: Connection, asked: Forgetting) -> set[str]:
     if asked.ref_id is None or asked.kind not in ("message", "episode"):
         return set()
     if asked.kind == "episode":
-        return {message.id for message in dialogue_erasing.of_episode(connection, asked.user_id, asked.ref_id)}
+        return {message.id for message in dialogue_erasure.of_episode(connection, asked.user_id, asked.ref_id)}
     return with_quotations(connection, asked.user_id, [asked.ref_id])
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
@@ -50,7 +50,7 @@ def _with_naming(connection: Connection, *, user_id: int, person_id: int, suppor
         shown = {attachment.get("telegram_id") for attachment in message.attachments}
         return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(words_in(words_of(message)))
 
-    named = {one.id for one in dialogue_erasing.every(connection, user_id) if names_him(one)}
+    named = {one.id for one in dialogue_erasure.every(connection, user_id) if names_him(one)}
     # An answer that quotes one of them names the person itself; one that only cites it need not.
     found = named | with_quotations(connection, user_id, supporting - named)
     new = found

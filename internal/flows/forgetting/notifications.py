@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import INSTRUCTION_MARK, Message
 from internal.notifications import repository as notifications
@@ -28,8 +28,8 @@ def erase(
     removed words, whose copies in prompts and replies are to be wiped.
     """
     gone = snapshots.erase(connection, user_id, message_ids, holds, now)
-    fallen = notifications.erase(connection, user_id, message_ids, holds)
-    sent = [one.message_id for one in fallen if one.message_id is not None]
-    dialogue_erasing.drop(connection, user_id, instructions_of(dialogue.by_ids(connection, user_id, sent)))
-    traces.blank_events_about(connection, user_id, [one.id for one in fallen])
-    return [*gone, *(one.text for one in fallen)]
+    erased_too = notifications.erase(connection, user_id, message_ids, holds)
+    sent = [one.message_id for one in erased_too if one.message_id is not None]
+    dialogue_erasure.drop(connection, user_id, instructions_of(dialogue.by_ids(connection, user_id, sent)))
+    traces.blank_events_about(connection, user_id, [one.id for one in erased_too])
+    return [*gone, *(one.text for one in erased_too)]

@@ -95,7 +95,7 @@ def message_line(number: int, message: Message, user: User, persona: str) -> Tra
         at=message.timestamp.astimezone(ZoneInfo(user.tz)),
         text=message.content or _described(message.attachments),
         forwarded_from=message.forward.name if message.forward else None,
-        telegram_ids=_vouched_ids(message),
+        telegram_ids=_confirmed_ids(message),
         quoted=_quoted(message.quoted, user, persona) if message.quoted else "",
     )
 
@@ -122,7 +122,7 @@ def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
     return " ".join(f"[{attachment.get('kind', 'attachment')}]" for attachment in attachments)
 
 
-def _vouched_ids(message: Message) -> tuple[int, ...]:
+def _confirmed_ids(message: Message) -> tuple[int, ...]:
     """The Telegram ids in the message's own metadata; an id is never taken from a model's words."""
     ids = [message.forward.user_id if message.forward else None]
     ids += [attachment.get("telegram_id") for attachment in message.attachments]

@@ -68,7 +68,7 @@ class Repaired:
 
     before: Audit
     after: Audit
-    mended: Mapping[str, int]
+    repaired: Mapping[str, int]
     judged: int = 0
     offered: int = 0
     doubled: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -91,22 +91,22 @@ class ChronicleAudit:
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
         now = self._clock.now()
-        mended, judged, offered = await self._database.write(lambda c: self._repair(c, user_id, doubled, now))
+        repaired, judged, offered = await self._database.write(lambda c: self._repair(c, user_id, doubled, now))
         after = await self.audit(user_id)
         _, left = await self._doubled(user_id)
         pairs = tuple((one.first.name, one.second.name) for one in left)
-        return Repaired(before, after, mended, judged, offered, pairs)
+        return Repaired(before, after, repaired, judged, offered, pairs)
 
     def _repair(
         self, connection: Connection, user_id: int, doubled: Sequence[Duplicate], now: datetime
     ) -> tuple[Mapping[str, int], int, int]:
-        mended = audit.repair(connection, user_id)
+        repaired = audit.repair(connection, user_id)
         judged = sum(
-            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
+            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in repaired.unanalysed
         )
-        mended.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
+        repaired.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
         offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)
-        return mended.counts, judged, offered
+        return repaired.counts, judged, offered
 
     async def _doubled(self, user_id: int) -> tuple[list[Name], list[Duplicate]]:
         names = await self._database.read(lambda c: audit_repository.entity_names(c, user_id))

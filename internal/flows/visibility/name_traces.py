@@ -91,7 +91,7 @@ def names_at(connection: Connection, user_id: int, told: Sequence[Version]) -> d
     return fact_repository.names_of(connection, user_id, ends)
 
 
-def clear_retold(
+def clear_retellings(
     connection: Connection,
     user_id: int,
     ends: Collection[tuple[str, str]],

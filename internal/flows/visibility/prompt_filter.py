@@ -58,10 +58,10 @@ class PromptFilter:
         return [one for one in shown if any(line.found for line in one.lines)]
 
     async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
-        return await self._database.read(partial(_speakable, user_id=user_id, said=said, key=self._key)) if said else []
+        return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key)) if said else []
 
 
-def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
+def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
     """For each line, whether it names nobody who was forgotten after it was said."""
     going = _going(connection, user_id)
     if not going and not suggestion_repository.any_buried(connection, user_id):

@@ -248,8 +248,8 @@ def _shared_names(
     naming = NAMING[node.label]
     here = {observation.properties.get(naming) for observation in (*observations, *gone)}
     name = wanted.get(naming) if node.properties[naming] in here else None
-    fallen = {alias for observation in gone for alias in observation.properties.get("aliases", ())}
-    others = [alias for alias in node.properties.get("aliases", ()) if alias not in fallen]
+    erased_too = {alias for observation in gone for alias in observation.properties.get("aliases", ())}
+    others = [alias for alias in node.properties.get("aliases", ()) if alias not in erased_too]
     return {
         naming: name or node.properties[naming],
         "aliases": list(dict.fromkeys((*wanted.get("aliases", ()), *others))),

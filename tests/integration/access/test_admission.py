@@ -17,8 +17,8 @@ OLENA = Author(1, "Олена", "olena", "uk")
 PETER = Author(2, "Peter", None, "en-GB")
 
 
-async def admit(database: Database, author: Author, *, allowed: tuple[int, ...] = (), open_door: bool = False) -> User:
-    user = await database.write(lambda c: service.admit(c, author, allowed=allowed, open_door=open_door, now=NOW))
+async def admit(database: Database, author: Author, *, allowed: tuple[int, ...] = (), admit_all: bool = False) -> User:
+    user = await database.write(lambda c: service.admit(c, author, allowed=allowed, admit_all=admit_all, now=NOW))
     assert user is not None
     return user
 
@@ -41,7 +41,7 @@ async def owner_of(database: Database) -> User:
 
 async def test_a_stranger_leaves_no_row(database: Database) -> None:
     """An empty allow-list lets nobody in and keeps nothing of who knocked."""
-    assert await database.write(lambda c: service.admit(c, OLENA, allowed=(), open_door=False, now=NOW)) is None
+    assert await database.write(lambda c: service.admit(c, OLENA, allowed=(), admit_all=False, now=NOW)) is None
     assert await database.read(repository.everybody) == []
 
 
@@ -59,8 +59,8 @@ async def test_an_allowed_id_becomes_a_member_in_his_own_language(database: Data
 
 async def test_the_open_door_makes_the_first_one_the_owner(database: Database) -> None:
     """In the local Telegram everybody enters, and only the first becomes the owner."""
-    first = await admit(database, OLENA, open_door=True)
-    second = await admit(database, PETER, open_door=True)
+    first = await admit(database, OLENA, admit_all=True)
+    second = await admit(database, PETER, admit_all=True)
     assert (first.role, second.role) == (Role.OWNER, Role.MEMBER)
 
 
@@ -153,7 +153,7 @@ async def test_a_removed_user_stays_out_until_invited_again(database: Database) 
     await admit(database, PETER, allowed=(2,))
     await database.write(lambda c: service.remove(c, 2, NOW, by=owner))
     await database.write(lambda c: service.pause(c, 2))
-    assert await database.write(lambda c: service.admit(c, PETER, allowed=(2,), open_door=True, now=NOW)) is None
+    assert await database.write(lambda c: service.admit(c, PETER, allowed=(2,), admit_all=True, now=NOW)) is None
     assert [user.user_id for user in await database.read(service.members)] == [1]
     again = await database.write(lambda c: service.invite(c, 2, "Peter", NOW, by=owner))
     assert again.state is UserState.ACTIVE

@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 @pytest.fixture
 async def user(database: Database) -> User:
     author = Author(1, "Олена", None, "uk")
-    admitted = await database.write(lambda c: service.admit(c, author, allowed=(1,), open_door=False, now=NOW))
+    admitted = await database.write(lambda c: service.admit(c, author, allowed=(1,), admit_all=False, now=NOW))
     assert admitted is not None
     return admitted
 

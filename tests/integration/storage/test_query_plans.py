@@ -113,11 +113,11 @@ async def test_a_turn_reads_no_growing_table_whole(database: Database) -> None:
 
     def work(connection: Connection) -> list[str]:
         author = Author(USER, "Olena", language_code="en")
-        access.admit(connection, author, allowed=[USER], open_door=False, now=NOW)
+        access.admit(connection, author, allowed=[USER], admit_all=False, now=NOW)
         deliver(connection, answer(connection, take(connection, 1)), 1001)
         with watched(connection) as said:
             deliver(connection, answer(connection, take(connection, 2)), 1002)
-            user = access.admit(connection, author, allowed=[USER], open_door=False, now=NOW)
+            user = access.admit(connection, author, allowed=[USER], admit_all=False, now=NOW)
             assert user is not None
             access.may_speak(connection, user, NOW, messages_per_minute=20, daily_cost_usd=5)
             turns.first_open_seq(connection, USER, BOT)
@@ -154,7 +154,7 @@ async def test_the_lines_of_a_prompt_are_looked_up_one_by_one(database: Database
     """What was found, what stands beside it, and the lines from which something was drawn."""
 
     def work(connection: Connection) -> list[str]:
-        access.admit(connection, Author(USER, "Olena", language_code="en"), allowed=[USER], open_door=False, now=NOW)
+        access.admit(connection, Author(USER, "Olena", language_code="en"), allowed=[USER], admit_all=False, now=NOW)
         take(connection, 1)
         take(connection, 2)
         said_before = dialogue.recent(connection, USER, limit=2)

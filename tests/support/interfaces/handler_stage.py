@@ -282,10 +282,10 @@ class World:
     async def user(self, user_id: int = 1) -> User:
         return await self.read(lambda c: users.get(c, user_id))
 
-    async def admit(self, user_id: int, name: str, lang: str = "en", *, open_door: bool = True) -> User:
+    async def admit(self, user_id: int, name: str, lang: str = "en", *, admit_all: bool = True) -> User:
         author = Author(user_id, name, None, CODES.get(lang, lang))
         now = self.clock.now()
-        user = await self.write(lambda c: access.admit(c, author, allowed=(), open_door=open_door, now=now))
+        user = await self.write(lambda c: access.admit(c, author, allowed=(), admit_all=admit_all, now=now))
         assert user is not None
         return user
 

@@ -207,7 +207,7 @@ async def stage(
     async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
         return await NightlyMaintenance(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
 
-    owners = Owners(database, allows, open_door=True)
+    owners = Owners(database, allows, admit_all=True)
     mirrors = Mirrors(Config(), database, clock)
     app = build_web(
         database=database,

@@ -61,7 +61,7 @@ from internal.recall.prompt.facts import FactRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.shards import WHOLE_TOWN, Shards
+from internal.scheduling.shards import ALL_SHARDS, Shards
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import inbox, outbox, users
@@ -99,7 +99,7 @@ class Counted:
 class BotStage(ControlClient):
     """People act through the control API; `database`, `delivery` and a running `sender` are the bot's."""
 
-    def __init__(self, local: LocalTelegram, database: Database, town: Shards = WHOLE_TOWN) -> None:
+    def __init__(self, local: LocalTelegram, database: Database, shards: Shards = ALL_SHARDS) -> None:
         super().__init__(local.url)
         self.local, self.database, self.clock = local, database, SystemClock()
         self.bot = open_bot(TelegramConfig(), local.url, local.token)
@@ -107,8 +107,8 @@ class BotStage(ControlClient):
         self.budget = Budget(global_per_second=1000, chat_per_second=1000)
         soon = timedelta(milliseconds=50)
         self.delivery = Delivery(database, self.clock, phrase, unknown_wait=soon, retry_base=soon)
-        self.town = town
-        self.sender = Sender(self.bot, self.delivery, self.budget, self.observer, self.clock, town)
+        self.shards = shards
+        self.sender = Sender(self.bot, self.delivery, self.budget, self.observer, self.clock, shards)
 
     async def person(self, *, known: bool = True, started: bool = True, language: str = "en") -> int:
         """A person of the local Telegram; `known` to the bot as a user."""
@@ -273,7 +273,7 @@ class WholeBot:
             wake_outbox=stage.sender.wake,
             retry_base=timedelta(milliseconds=20),
         )
-        self.lanes = Lanes(database, clock, self.turns, stage.town)
+        self.lanes = Lanes(database, clock, self.turns, stage.shards)
         self.publication = Publication(database, clock, self.buffers, DialogueConfig(), [])
         menus, silent = ChatMenus(bot), SilentArchival()
         knowledge = KnowledgeSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere())
@@ -306,7 +306,7 @@ class WholeBot:
             turns=self.turns,
             drafts=self.drafts,
             handlers=self.handlers,
-            door=AccessPolicy(frozenset(options.get("allowed", ())), options["open_door"]),
+            policy=AccessPolicy(frozenset(options.get("allowed", ())), options["open_door"]),
             phrases=phrase,
             menu=menus,
             wake_outbox=stage.sender.wake,
@@ -314,7 +314,7 @@ class WholeBot:
             retry=timedelta(milliseconds=20),
             session_ended=self.publication.session_ended,
             waiting=options.get("waiting", 2000),
-            town=stage.town,
+            shards=stage.shards,
         )
         self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)
 

@@ -17,7 +17,7 @@ from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import TranscriptLine
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge.entities import repository as entitie_repository
+from internal.knowledge.entities import repository as entity_repository
 from internal.knowledge.entities import resolve as entities_resolve
 from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactLookup, Resolution
@@ -85,7 +85,7 @@ class Stage:
     ) -> Resolution:
         """What becomes of a reply."""
         reply = self.read(entities, facts)
-        known = entitie_repository.known_names(self.connection, self.user_id)
+        known = entity_repository.known_names(self.connection, self.user_id)
         resolved = await self.resolver.resolve(reply, self.lines, known, "ru", user_id=self.user_id)
         return self.resolve(reply, resolved, snapshot_rev)
 
@@ -117,4 +117,4 @@ class Stage:
 
     def names(self) -> list[str]:
         """Of all nodes but the owner's."""
-        return [one.names[0] for one in entitie_repository.known_names(self.connection, self.user_id)]
+        return [one.names[0] for one in entity_repository.known_names(self.connection, self.user_id)]

@@ -41,7 +41,7 @@ class World:
         now = self.clock.now()
 
         def work(connection: Connection) -> None:
-            access.admit(connection, Author(USER, "Olena"), allowed={USER}, open_door=False, now=now)
+            access.admit(connection, Author(USER, "Olena"), allowed={USER}, admit_all=False, now=now)
             row = mailbox.put(connection, Outgoing(USER, 1, USER, "Hi", "key"), now)
             mailbox.postpone(connection, USER, row or "", due_at, "429")
             connection.execute(insert(dialogue_state).values(user_id=USER, is_active=True, last_activity=active))

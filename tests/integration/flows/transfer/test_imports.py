@@ -57,7 +57,7 @@ class Guests:
         return known is not None
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
-        access.expect(connection, user_id, open_door=False, now=now)
+        access.expect(connection, user_id, admit_all=False, now=now)
 
 
 async def stored(talk: Talk, user_id: int = OWNER) -> list[list[str]]:

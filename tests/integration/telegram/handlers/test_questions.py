@@ -39,7 +39,7 @@ class Quiet:
 
     def __init__(self, world: World, **config: Any) -> None:
         self.world, self.told = world, 0
-        self.wondering = QuestionScheduler(
+        self.questions_router = QuestionScheduler(
             world.database, world.clock, MemoryConfig(**config), delivery_suggestions.ask_about
         )
 
@@ -100,7 +100,7 @@ class Quiet:
     async def look(self) -> tuple[str, dict[str, str]]:
         """Asks what is due, and gives the one question that came."""
         before = len(await self.asked())
-        assert await self.wondering.ask_due() == 1
+        assert await self.questions_router.ask_due() == 1
         after = await self.asked()
         assert len(after) == before + 1
         return after[-1]
@@ -141,7 +141,7 @@ async def test_an_open_question_is_asked_about_and_closed(world: World, lang: La
     other = await press(world, buttons[label(lang, "ask-button-open")])
     assert other.text == text("ask-gone", lang)
     await quiet.next_day(60)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_a_question_left_open_is_asked_again_after_a_month(world: World, quiet: Quiet) -> None:
@@ -150,7 +150,7 @@ async def test_a_question_left_open_is_asked_again_after_a_month(world: World, q
     _, buttons = await quiet.look()
     assert (await press(world, buttons[label("en", "ask-button-open")])).text == text("ask-open")
     await quiet.next_day(20)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await quiet.next_day(11)
     await quiet.look()
 
@@ -158,7 +158,7 @@ async def test_a_question_left_open_is_asked_again_after_a_month(world: World, q
 async def test_what_was_just_said_is_not_asked(quiet: Quiet) -> None:
     """Who has just left something open knows it."""
     await quiet.put("Question", "Стоит ли менять работу?", days_ago=0.5)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_do_not_ask_again(world: World, quiet: Quiet) -> None:
@@ -167,7 +167,7 @@ async def test_do_not_ask_again(world: World, quiet: Quiet) -> None:
     _, buttons = await quiet.look()
     assert (await press(world, buttons[label("en", "ask-button-never")])).text == text("ask-never")
     await quiet.next_day(400)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await quiet.put("Question", "Куда поехать в отпуск?")
     assert "отпуск" in (await quiet.look())[0]
 
@@ -193,7 +193,7 @@ async def test_both_sides_may_be_right(world: World, quiet: Quiet) -> None:
     await press(world, buttons[label("en", "contradiction-button-both", count=2)])
     assert (await quiet.node(conflict)).properties["status"] == "accepted"
     await quiet.next_day(30)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_what_fades_is_offered_monthly(world: World, quiet: Quiet) -> None:
@@ -210,7 +210,7 @@ async def test_what_fades_is_offered_monthly(world: World, quiet: Quiet) -> None
     assert (await quiet.node(kept)).access_count == 1
     assert first in ("Кот", "Сосед")
     await quiet.next_day(40)
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_the_owners_own_word_is_not_changed_without_him(world: World, quiet: Quiet) -> None:
@@ -231,13 +231,13 @@ async def test_one_question_a_day_and_one_at_a_time(world: World, quiet: Quiet) 
     for words in ("Стоит ли менять работу?", "Куда поехать в отпуск?"):
         await quiet.put("Question", words)
     await quiet.look()
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await quiet.next_day()
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await quiet.next_day(2.1)
     _, buttons = await quiet.look()
     await press(world, buttons[label("en", "ask-button-open")])
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 @pytest.mark.parametrize("hour", [0, 5, 9, 21, 23])
@@ -248,7 +248,7 @@ async def test_not_at_night(world: World, quiet: Quiet, hour: int) -> None:
     await world.write(lambda c: c.execute(update(users_table).values(tz="Asia/Tokyo")))
     world.clock.advance((local - timedelta(hours=9) - world.clock.now()).total_seconds() + 86_400)
     await quiet.idle()
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_not_in_the_middle_of_anything(world: World, quiet: Quiet) -> None:
@@ -256,17 +256,17 @@ async def test_not_in_the_middle_of_anything(world: World, quiet: Quiet) -> None
     await quiet.put("Question", "Стоит ли менять работу?")
     for state in ({"active": True}, {"ago": timedelta(minutes=10)}, {"ago": timedelta(days=20)}):
         await quiet.idle(**state)
-        assert await quiet.wondering.ask_due() == 0
+        assert await quiet.questions_router.ask_due() == 0
     await quiet.idle()
     await world.write(lambda c: c.execute(update(users_table).values(state=UserState.PAUSED)))
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await world.write(lambda c: c.execute(update(users_table).values(state=UserState.ACTIVE)))
     waiting = {"user_id": OWNER, "id": "s", "kind": "merge", "payload": {}, "state": "pending", "created_at": NOW}
     await world.write(lambda c: c.execute(insert(suggestions).values(waiting)))
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
     await world.write(lambda c: c.execute(update(suggestions).values(state="declined")))
     await world.write(lambda c: requests.ask(c, OWNER, "everything", None, now=NOW))
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_who_wants_no_questions_gets_none(world: World) -> None:
@@ -274,7 +274,7 @@ async def test_who_wants_no_questions_gets_none(world: World) -> None:
     quiet = Quiet(world, questions_per_day=0)
     await quiet.prepare()
     await quiet.put("Question", "Стоит ли менять работу?")
-    assert await quiet.wondering.ask_due() == 0
+    assert await quiet.questions_router.ask_due() == 0
 
 
 async def test_what_is_gone_cannot_be_answered(world: World, quiet: Quiet) -> None:

@@ -285,7 +285,7 @@ async def test_a_message_waits_for_the_command_before_it(stage: BotStage, model:
 async def test_a_stranger_gets_one_polite_line_and_leaves_no_trace(stage: BotStage, model: ScriptedModel) -> None:
     """In his language, once; neither his words nor his name nor a user are kept."""
     stranger, other = await stage.person(known=False, language="uk"), await stage.person(known=False)
-    async with whole_bot(stage, model, open_door=False):
+    async with whole_bot(stage, model, admit_all=False):
         for text in ("Таємниця", "Ще таємниця", "/start", "/start AAAA-BBBB-CCCC"):
             await stage.say(stranger, text)
         await stage.say(other, "Secret", reply_to=None)
@@ -313,7 +313,7 @@ async def test_the_owner_code_lets_its_bearer_in(stage: BotStage, model: Scripte
     """Once; the next one who tries it stays a stranger."""
     code = await stage.write(access.issue_owner_code)
     owner, thief = await stage.person(known=False), await stage.person(known=False)
-    async with whole_bot(stage, model, open_door=False):
+    async with whole_bot(stage, model, admit_all=False):
         await stage.say(owner, f"/start {code}")
         await said(stage, owner, 2)
         await stage.say(thief, f"/start {code}")
@@ -590,7 +590,7 @@ async def test_a_start_does_not_wait_for_a_long_backlog(stage: BotStage, model: 
     backlog = [raw(number, user, text=str(number)) for number in range(1, 41)]
     await stage.write(lambda c: mailbox.receive(c, stage.bot.id, backlog, stage.clock.now()))
     async with whole_bot(stage, model, poll=False, waiting=1) as bot:
-        assert len(bot.ingest.tray._chats) <= 1
+        assert len(bot.ingest.inbox_worker._chats) <= 1
         await bot.stop()
     assert {state for state, _ in await stage.inbox()} >= {"received"}
     async with whole_bot(stage, model, poll=False, waiting=1):
