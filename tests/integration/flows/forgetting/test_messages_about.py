@@ -31,7 +31,7 @@ async def stage(talk: Talk) -> ErasingStage:
     known = {"circle": "Friends", "aliases": ["Петя", "Petrov"], "username": "petr_p"}
     stage.reply(
         "Познакомилась",
-        people_operations=[added("Пётр Петров", "Новый знакомый.", 1, **known), added("Анна", "Подруга.", 15)],
+        people_operations=[added("Пётр Петров", "Новый знакомый.", 1, 7, **known), added("Анна", "Подруга.", 15)],
         facts=[fact("Пётр Петров", "LIKES", "чай", "Пётр Петров любит чай", 11)],
     )
     await stage.said(*NAMING, SAYING, *OTHER)

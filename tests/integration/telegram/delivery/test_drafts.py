@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -182,6 +183,9 @@ class Answering:
         self._stage = stage
         self.answered: list[str] = []
         self.failures = 0
+
+    def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     async def answer(self, turn: Turn) -> None:
         if self.failures:
