@@ -45,6 +45,7 @@ _TO_FORGET: Final = (_Step("forgetting", "forgetting", ("forgetting_asked",)),)
 _TO_REACT: Final = (_Step("message", "message", _SAID),)
 _TO_EDIT: Final = (_Step("message", "message", ("message_received",)),)
 _TO_RESULT: Final = (
+    *_TO_FORGET,
     _Step("run", "run", _BEGUN),
     _Step("turn", "turn", _BEGUN),
     _Step("turn", "turn", ("message_received",), every=True),

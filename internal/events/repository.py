@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
 from internal.events import link_repository
+from internal.events.cause_in_progress import current_cause
 from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
 from internal.events.trigger import COMMAND, UpdateTrigger, current_trigger
@@ -34,11 +35,12 @@ def append(
 ) -> str:
     """Records one event and returns its id.
 
-    `links` maps a relation to one id or several; `caused_by` is looked up if it is not given. `about` helps to find it
-    and is not stored: the messages of a fragment. During a trigger the event is caused by that trigger too.
+    `links` maps a relation to one id or several; without any they are those of the work in progress, such as a run or a
+    forgetting. `caused_by` is looked up if it is not given. `about` helps to find it and is not stored: the messages of
+    a fragment. During a trigger the event is caused by that trigger too.
     """
     event_id = new_id()
-    kept = dict(links or {})
+    kept = dict(links or current_cause() or {})
     if user_id is not None:
         if (noted := _noted.get()) is not None:
             noted.append((user_id, event_type))

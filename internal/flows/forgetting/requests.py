@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
+from internal.events.cause_in_progress import caused_by
 from internal.flows.forgetting import bio_sentences
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
@@ -198,6 +199,7 @@ class ForgettingService:
                 one.id for one in forgettings.due(connection, now, limit=_BATCH)
             }:
                 raise Conflict("a message is being answered; try again in a moment")
+            append_event(connection, ASKED, asked, now)
             taken = chosen | always_taken(connection, asked)
             if forgettings.pending(connection, user_id)[1:]:
                 hide(connection, asked, taken)
@@ -260,7 +262,8 @@ class ForgettingService:
         if asked.kind != EVERYTHING and forgettings.pending(connection, user_id)[0].id != asked.id:
             others = [one for one in related(connection, asked) if one.id != asked.id]
         forgettings.close(connection, asked, "done", at=now)
-        report = forgetting_erase.erase(connection, asked, messages, key=self._key, now=now)
+        with caused_by(forgetting=asked.id):
+            report = forgetting_erase.erase(connection, asked, messages, key=self._key, now=now)
         if asked.kind == EVERYTHING:  # of whom nothing is kept, nothing is reported
             return report
         show(connection, asked)

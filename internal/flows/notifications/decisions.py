@@ -25,6 +25,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import visible
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
+from internal.events.cause_in_progress import caused_by
 from internal.flows.notifications.deliver import NotificationMessage, Rendering, deliver, record_decision
 from internal.flows.notifications.reminders import reachable, rings
 from internal.flows.notifications.teams import taken_back
@@ -42,7 +43,6 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.tasks import repository as tasks
 from internal.tasks.model import TaskState
-from internal.telemetry.call_cause import caused_by
 
 log = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelAccessDenied, ModelError, StorageError
+from internal.events.cause_in_progress import current_cause
 from internal.llm.calls import Reply, Request
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.scheduling.clock import Clock
@@ -19,7 +20,6 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.types import new_id
 from internal.telemetry import call_repository
-from internal.telemetry.call_cause import current_cause
 
 log = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from internal.errors import (
     ModelUnavailable,
 )
 from internal.events import repository as events
+from internal.events.cause_in_progress import caused_by
 from internal.events.triggered import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
 from internal.flows.runs.results import run_links
@@ -33,7 +34,6 @@ from internal.scheduling.clock import Clock
 from internal.scheduling.run import DAILY_COST, SUSPECT, Run, RunState, claim_of, pause
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.telemetry.call_cause import caused_by
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +119,8 @@ class Attempts:
 
     async def _attempt(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
-            await self._ask_and_apply(handler, run)
+            with caused_by(**run_links(run)):
+                await self._ask_and_apply(handler, run)
         except (ModelReplyTruncated, ModelContextExceeded) as error:
             await self._shorten(handler, run, error)
         except ModelAccessDenied as error:
@@ -139,8 +140,7 @@ class Attempts:
     async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
         prepared = await handler.prepare(run)
         if run.state != RunState.REPLIED:
-            with caused_by(**run_links(run)):
-                reply = await handler.ask(prepared)
+            reply = await handler.ask(prepared)
             self.provider_works(handler.agent)
             stored = await self._store(handler, run, prepared, reply)
             if stored is None:

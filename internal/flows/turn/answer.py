@@ -34,6 +34,7 @@ from internal.errors import (
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Topic
+from internal.events.cause_in_progress import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.enqueue import OutgoingPart, enqueue
@@ -49,7 +50,6 @@ from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.storage.database import Database
-from internal.telemetry.call_cause import caused_by
 
 log = logging.getLogger(__name__)
 
@@ -367,10 +367,8 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "model-silent"
         case ModelUnavailable():
             return "model-unreachable"
-        case ModelContextExceeded():
-            return "answer-too-long"
         case ModelRefused():
-            return "answer-refused"
+            return "answer-too-long" if isinstance(error, ModelContextExceeded) else "answer-refused"
         case _:
             return "answer-failed"
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
+from internal.events.cause_in_progress import caused_by
 from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
 from internal.flows.turn.toolbox import Toolbox
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
-from internal.telemetry.call_cause import caused_by
 
 log = logging.getLogger(__name__)
 

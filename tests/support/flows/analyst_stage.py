@@ -17,6 +17,7 @@ from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as line
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config import RunsConfig
+from internal.events.cause_in_progress import current_cause
 from internal.flows.analyst.handler import AnalystHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.write_mentions import MentionFinder
@@ -24,7 +25,6 @@ from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import Run
-from internal.telemetry.call_cause import current_cause
 
 Answer = dict[str, Any] | Exception | Callable[[], Any]
 

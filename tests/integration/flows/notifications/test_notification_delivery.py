@@ -19,6 +19,7 @@ from internal.agents.model import AgentReply, ContextManager, ContextRequest, We
 from internal.dialogue.model import HIDDEN_PREFIX
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
+from internal.events.cause_in_progress import current_cause
 from internal.flows.forgetting import requests
 from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering
@@ -32,7 +33,6 @@ from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 from internal.tasks.service import by_owner
-from internal.telemetry.call_cause import current_cause
 
 
 @dataclass

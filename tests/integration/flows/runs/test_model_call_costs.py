@@ -8,11 +8,11 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelAccessDenied, ModelReplyTruncated, ModelUnavailable, ModelUnknown
+from internal.events.cause_in_progress import caused_by
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.llm.calls import EmbeddingReply, EmbeddingRequest
 from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Usage
 from internal.storage import tables
-from internal.telemetry.call_cause import caused_by
 
 
 def asked(agent: str, user_id: int | None = OWNER) -> ChatRequest:

@@ -77,6 +77,25 @@ async def test_a_message_leads_to_what_was_archived_from_it(talk: Talk) -> None:
     assert (back.back[-1].links or {})["run"] in back.made_for
 
 
+async def test_every_change_of_memory_has_its_run_or_its_forgetting_as_cause(talk: Talk) -> None:
+    """Also a preference that is derived again since the reply names it as a thing, and a fact of a forgotten person."""
+    stage = ErasingStage(talk)
+    taste = {"label": "Preference", "properties": {"description": "чай", "strength": 0.7}, "evidence": [1]}
+    thing = {"name": "чай", "labels": ["Preference"], "evidence": [1]}
+    likes = {"source": "user", "relation": "LIKES", "target": "чай", "fact": "Пользователь любит чай", "evidence": [1]}
+    lists = {"people_operations": [PETROV], "entities": [ACME, thing], "facts": [WORKS, likes], "memories": [taste]}
+    stage.reply("ACME", **lists)
+    await stage.said("Петров тепер в ACME, а я люблю чай")
+    (petrov,) = await stage.people()
+    await stage.forget("person", str(petrov.id))
+    listed = await talk.read(lambda c: events.listing(c, OWNER))
+    changes = [event for event in listed if event.event_type.startswith(("memory_", "fact_", "person_"))]
+    assert {"memory_changed", "fact_created", "fact_deleted"} <= set(kinds(changes))
+    assert [event for event in changes if not (event.links or {}).get("caused_by")] == []
+    deleted = await walked(talk, next(event for event in changes if event.event_type == "fact_deleted"))
+    assert kinds(deleted.back) == ["forgetting_asked"]
+
+
 async def test_a_fragment_is_caused_by_what_was_said_in_it_alone(talk: Talk) -> None:
     """Messages and answers of other fragments are no cause of it."""
     await talk.exchange("first")

@@ -1,4 +1,4 @@
-"""What a model call is made for: set by a flow, read by the recorder of calls."""
+"""What is worked for: set by a flow, read by the recorder of model calls and by events without links of their own."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _cause: ContextVar[dict[str, str | Sequence[str]] | None] = ContextVar("cause", 
 
 @contextmanager
 def caused_by(**links: str | Sequence[str]) -> Iterator[None]:
-    """Model calls made inside, also by tasks started there, carry these links: one id, or several."""
+    """Model calls and events inside, also of tasks started there, carry these links: one id, or several."""
     token = _cause.set(links)
     try:
         yield
