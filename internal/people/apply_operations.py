@@ -108,7 +108,7 @@ class _Reply:
             self._update(known, _as_update(known, operation, name), rewritten=False)
 
     def _same_person(self, operation: Added, telegram_id: int | None, username: str | None) -> Person | None:
-        """The known person that an `Added` means; None for a new person. Source: "Dedupe" of the architecture."""
+        """The known person that an `Added` means; None for a new person."""
         if telegram_id is not None:
             known = repository.by_telegram_id(self._connection, self._user_id, telegram_id)
             if known is not None:

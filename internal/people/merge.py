@@ -1,7 +1,4 @@
-"""Merges two profiles of the same person, and splits them again.
-
-Source: "Merge" under "Deviations" of the architecture.
-"""
+"""Merges two profiles of the same person, and splits them again."""
 
 from dataclasses import replace
 from datetime import datetime
