@@ -358,19 +358,15 @@ class TurnFlow:
 
 
 def _sorry_key(error: ModelError, user: User) -> str:
-    match error:
-        case ModelUnknown() if user.role is Role.OWNER:
-            return "model-unknown-owner"
-        case ModelAccessDenied():
-            return "model-denied-owner" if user.role is Role.OWNER else "model-denied"
-        case ModelSilent():
-            return "model-silent"
-        case ModelUnavailable():
-            return "model-unreachable"
-        case ModelRefused():
-            return "answer-too-long" if isinstance(error, ModelContextExceeded) else "answer-refused"
-        case _:
-            return "answer-failed"
+    owner = user.role is Role.OWNER
+    keys: dict[type[ModelError], str] = {  # what is more exact comes first
+        ModelUnknown: "model-unknown-owner" if owner else "model-denied",
+        ModelAccessDenied: "model-denied-owner" if owner else "model-denied",
+        ModelSilent: "model-silent",
+        ModelUnavailable: "model-unreachable",
+        ModelRefused: "answer-refused",
+    }
+    return next((key for kind, key in keys.items() if isinstance(error, kind)), "answer-failed")
 
 
 def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
