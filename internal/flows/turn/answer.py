@@ -364,6 +364,7 @@ def _sorry_key(error: ModelError, user: User) -> str:
         ModelAccessDenied: "model-denied-owner" if owner else "model-denied",
         ModelSilent: "model-silent",
         ModelUnavailable: "model-unreachable",
+        ModelContextExceeded: "answer-too-long",
         ModelRefused: "answer-refused",
     }
     return next((key for kind, key in keys.items() if isinstance(error, kind)), "answer-failed")
