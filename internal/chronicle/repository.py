@@ -99,6 +99,11 @@ def listing(
     return [_session(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
 
+def without_topic(connection: Connection, user_id: int) -> list[Session]:
+    query = select(sessions).where(sessions.c.user_id == user_id, sessions.c.topic == "")
+    return [_session(row) for row in connection.execute(query)]
+
+
 def count_sessions(connection: Connection, user_id: int) -> int:
     query = select(func.count()).select_from(sessions).where(sessions.c.user_id == user_id)
     return connection.execute(query).scalar_one()

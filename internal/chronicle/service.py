@@ -3,7 +3,7 @@
 Every function runs in the transaction of what it records, so the line cannot lack what the log has.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -196,6 +196,16 @@ def drop_emptied(connection: Connection, user_id: int) -> int:
     emptied = repository.emptied(connection, user_id)
     _remove(connection, user_id, emptied)
     return len(emptied)
+
+
+def name_again(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
+    """Names sessions whose topic was emptied by their user's first words without a trace of what was forgotten."""
+    for session in repository.without_topic(connection, user_id):
+        events = repository.events_of_session(connection, user_id, session.id)
+        topics = (topic_of(event.text) for event in events if event.label in _USERS and not event.is_reaction)
+        topic = next((topic for topic in topics if topic and not holds(topic)), "")
+        if topic:
+            repository.change_session(connection, user_id, session.id, topic=topic, topic_by="words")
 
 
 def topic_of(text: str) -> str:

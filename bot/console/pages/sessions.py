@@ -58,7 +58,7 @@ class _List:
                 if one["id"] == self._chosen:
                     link.props("aria-current=true")
                 with link:
-                    words("div", one["topic"] or one["name"], "talk-topic")
+                    words("div", one["topic"] or say("session-untitled"), "talk-topic")
                     with ui.element("div").classes("talk-when"):
                         words("time", say.moment(one["created_at"], "d MMM y, HH:mm"))
                         if one["status"] == "active":
@@ -77,7 +77,7 @@ def _transcript(context: PageContext, view: Json, entities: list[Json]) -> None:
     about = {edge["source_id"]: edge["target_id"] for edge in view["edges"] if edge["type"] == "ANALYZES"}
     rulings = {about[one["id"]]: one for one in view["events"] if one["id"] in about}
     with ui.element("div").classes("transcript-head"):
-        words("h2", session["topic"] or session["name"])
+        words("h2", session["topic"] or say("session-untitled"))
         with ui.element("div").classes("transcript-sub"):
             words("time", _times(context, session))
             for one in entities:

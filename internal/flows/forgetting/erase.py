@@ -22,6 +22,7 @@ from internal.flows.forgetting.messages import by_ids
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
+from internal.flows.sessions import lifecycle
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.fact_messages import own_messages
 from internal.flows.visibility.lines import texts_of
@@ -347,6 +348,7 @@ def erase_person(
     erased.finish()
     if wipe:
         erased.report.texts += traces.blank_mentions(connection, user_id, mentions)
+        lifecycle.drop_wiped(connection, user_id, mentions)
     task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
     return erased.report

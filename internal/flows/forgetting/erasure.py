@@ -208,7 +208,7 @@ class Erasure:
         self.said += notifications.erase(self.connection, self.user_id, self.stated_in, self._traces(also), self.now)
         holds = self._traces(also)
         self.report.texts += traces.blank_texts(self.connection, self.user_id, holds)
-        lifecycle.drop_wiped(self.connection, self.user_id)
+        lifecycle.drop_wiped(self.connection, self.user_id, holds)
         task_service.publish(self.connection, self.user_id, self.now)
 
     def drop_tasks(self, gone: Sequence[Task]) -> None:

@@ -4,7 +4,7 @@
 closes it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -188,9 +188,10 @@ def _judge_anew(
             )
 
 
-def drop_wiped(connection: Connection, user_id: int) -> None:
-    """Drops Analyses that have no words left after erased words were emptied."""
+def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
+    """Drops Analyses that lost their words to an erasure, and names sessions anew without what `holds` finds."""
     chronicle.drop_emptied(connection, user_id)
+    chronicle.name_again(connection, user_id, holds)
 
 
 def _spoken(message: Message) -> Spoken:

@@ -3,6 +3,7 @@ sessions-empty = No conversations yet
 sessions-empty-text = A conversation starts with your first message to the bot and ends when you have been silent for a while.
 session-transcript = Messages
 session-back = All conversations
+session-untitled = Untitled conversation
 session-active = going on
 session-owner = User:
 session-bot = Bot:

@@ -3,6 +3,7 @@ sessions-empty = Разговоров пока нет
 sessions-empty-text = Разговор начинается с вашего первого сообщения боту и заканчивается, когда вы какое-то время молчите.
 session-transcript = Сообщения
 session-back = Все разговоры
+session-untitled = Разговор без темы
 session-active = идёт
 session-owner = Пользователь:
 session-bot = Бот:

@@ -3,6 +3,7 @@ sessions-empty = Розмов поки немає
 sessions-empty-text = Розмова починається з вашого першого повідомлення боту й закінчується, коли ви певний час мовчите.
 session-transcript = Повідомлення
 session-back = Усі розмови
+session-untitled = Розмова без теми
 session-active = триває
 session-owner = Користувач:
 session-bot = Бот:

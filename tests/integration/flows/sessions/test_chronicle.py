@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 from support.flows.chronicle_stage import check_line, of_type
+from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
 
 from internal.chronicle import repository, service, view
@@ -418,6 +419,19 @@ async def test_an_analysis_whose_words_were_wiped_is_none(talk: Talk) -> None:
     assert len([node for node in (await shown(talk)).nodes if node.label == "Analysis"]) == 1
     assert await talk.write(lambda c: service.drop_emptied(c, OWNER)) == 1
     assert [label for label, _ in await line(talk)] == ["Request", "Response", "Analysis"]
+
+
+async def test_a_topic_that_named_a_forgotten_person_is_made_of_other_words(talk: Talk) -> None:
+    """The first words of the session without the person; those of a session that is about nobody else are none."""
+    stage = ErasingStage(talk)
+    maria = {"type": "Added", "person": {"display_name": "Maria", "bio": "A vet."}, "evidence": [1]}
+    stage.reply("Maria", people_operations=[maria])
+    await stage.said("Maria is a vet", "It rains in Lviv", "Maria called")
+    await talk.say("Who is Maria?", command="/db")
+    assert [one.topic for one in await sessions(talk)] == ["Maria is a vet", "Who is Maria?"]
+    (person,) = await stage.people()
+    await stage.forget("person", str(person.id))
+    assert [one.topic for one in await sessions(talk)] == ["It rains in Lviv", ""]
 
 
 async def test_an_analysis_joins_the_line_when_it_is_written(talk: Talk) -> None:

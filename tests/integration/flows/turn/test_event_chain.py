@@ -83,6 +83,7 @@ async def test_every_change_of_memory_has_its_run_or_its_forgetting_as_cause(tal
     taste = {"label": "Preference", "properties": {"description": "чай", "strength": 0.7}, "evidence": [1]}
     thing = {"name": "чай", "labels": ["Preference"], "evidence": [1]}
     likes = {"source": "user", "relation": "LIKES", "target": "чай", "fact": "Пользователь любит чай", "evidence": [1]}
+    lists: dict[str, list[dict[str, Any]]]
     lists = {"people_operations": [PETROV], "entities": [ACME, thing], "facts": [WORKS, likes], "memories": [taste]}
     stage.reply("ACME", **lists)
     await stage.said("Петров тепер в ACME, а я люблю чай")
