@@ -258,7 +258,7 @@ class Config(BaseSettings):
         """`llm.model` is the model of each agent that has the default or none: a file may hold every default."""
         llm, agents = given.get("llm"), given.get("agents", {})
         if isinstance(llm, dict) and llm.get("model") and isinstance(agents, dict):
-            for name, default in AgentsConfig():
+            for name, default in AgentsConfig().each():
                 agent = agents.get(name, {})
                 if isinstance(agent, dict) and agent.get("model", default.model) == default.model:
                     agents = agents | {name: agent | {"model": llm["model"]}}

@@ -1,9 +1,9 @@
 """What an operator may set of each agent."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from internal.config_values import OptionalDuration, PositiveDuration, Section, unset
 
@@ -36,11 +36,30 @@ class RerankerConfig(AgentConfig):
     max_people: int = Field(10, ge=0, le=50)
 
 
+class GoingAlongConfig(AgentConfig):
+    """Of an agent that goes with the archivist unless it has a model of its own."""
+
+    model: str = ""
+
+
 class AgentsConfig(Section):
+    together: bool = True
     responder: ResponderConfig = ResponderConfig()
     archivist: ArchivistConfig = ArchivistConfig()
     analyst: AgentConfig = AgentConfig()
     reranker: RerankerConfig = RerankerConfig()
     enricher: AgentConfig = AgentConfig()
-    task_manager: AgentConfig = AgentConfig()
-    context_manager: AgentConfig = AgentConfig()
+    task_manager: GoingAlongConfig = GoingAlongConfig()
+    context_manager: GoingAlongConfig = GoingAlongConfig()
+
+    def each(self) -> list[tuple[str, AgentConfig]]:
+        """The agents with their names."""
+        return [(name, agent) for name, agent in self if isinstance(agent, AgentConfig)]
+
+    @model_validator(mode="after")
+    def _go_along(self) -> Self:
+        for name in ("task_manager", "context_manager"):
+            agent: AgentConfig = getattr(self, name)
+            if not agent.model:
+                self.__dict__[name] = agent.model_copy(update={"model": self.archivist.model})
+        return self

@@ -1,5 +1,6 @@
 """The agents that work in the background, and the messages they send a user."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,9 @@ from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
 from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.ask_model import Asking
 from internal.config import Config
+from internal.config_agents import AgentConfig
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
 from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.handler import ArchivistHandler
@@ -18,6 +21,7 @@ from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
+from internal.flows.runs.together import Together
 from internal.flows.tasks.handler import TaskHandler
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.questions.repository import AskedQuestion
@@ -76,6 +80,21 @@ def background_agents(
     if models.task_manager is not None:
         handlers.append(_task_manager(config, database, metrics, models, worker, reader, ticker))
     return handlers
+
+
+def reading_together(
+    config: Config, database: Database, models: Models, handlers: Sequence[RunHandler[Any, Any]]
+) -> Together:
+    """Those of the archivist, the task manager and the context manager that have the model of the first of them."""
+    agents = config.agents
+    readers: list[tuple[str, AgentConfig, Callable[[Any], Asking] | None]] = [
+        (ArchivistHandler.agent, agents.archivist, getattr(models.archivist, "asking", None)),
+        (TaskHandler.agent, agents.task_manager, getattr(models.task_manager, "asking", None)),
+        (ContextHandler.agent, agents.context_manager, getattr(models.context_manager, "asking", None)),
+    ]
+    able = [(name, one.model, asking) for name, one, asking in readers if one.enabled and asking and agents.together]
+    together = {name: asking for name, model, asking in able if model == able[0][1]}
+    return Together(database, models.chat, handlers, together)
 
 
 def _task_manager(

@@ -10,6 +10,7 @@ from bot.application.agents import (
     background_agents,
     grouped_reminder_buttons,
     notify_user,
+    reading_together,
     reminder_buttons,
     said,
 )
@@ -134,6 +135,7 @@ class App:
             config.access.daily_cost_usd,
             notify_user,
             self.duty.name if database.shared else None,
+            reading_together(config, database, models, handlers),
         )
         self.vectors = VectorBackfill(
             database, models.embedder, clock, retry_base=config.runs.retry_base, retry_max=config.runs.retry_max

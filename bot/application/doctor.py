@@ -195,7 +195,7 @@ class Doctor:
         config = self._config
         if config.offline_models:
             return [fine("model", "the offline models answer: no key is set", "model-offline")]
-        used = (agent for _, agent in config.agents)
+        used = (agent for _, agent in config.agents.each())
         names = dict.fromkeys(agent.model for agent in used if agent.enabled)
         try:
             chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=self._observers)

@@ -17,7 +17,7 @@ from internal.knowledge.entities.types import EntityTypes
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.calls import CallObserver
 from internal.llm.embeddings import OpenAIEmbedder
-from internal.llm.model import Embedder
+from internal.llm.model import ChatModel, Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 
@@ -33,6 +33,7 @@ class Models:
     responder: Responder
     embedder: Embedder
     offline: bool
+    chat: ChatModel | None = None
     context_manager: ContextManager | None = None
     task_manager: TaskManager | None = None
 
@@ -90,6 +91,7 @@ async def _remote(
         task_manager=ModelTaskManager(chat, agents.task_manager) if agents.task_manager.enabled else None,
         embedder=embedder,
         offline=False,
+        chat=chat,
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from internal.agents.json_reply import complete_items, joined
-from internal.agents.model import AgentReply
+from internal.agents.json_reply import complete_items, joined, read_object
+from internal.agents.model import AgentReply, OwnerProfile, TranscriptLine
+from internal.agents.prompts import joined as joined_blocks
+from internal.agents.prompts import owner_block, transcript_block
 from internal.config_agents import AgentConfig
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnreadable
 from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage
@@ -23,6 +25,17 @@ MOST_PARTS: Final = 3
 MOST_SHOWN: Final = 4_000
 """Characters of a reply that could not be read, as its repair shows them."""
 
+LINE_TOKENS: Final = 100
+"""Tokens of what a line of dense talk tells, on the average."""
+
+PART_TOKENS: Final = 800
+"""Tokens of what another agent adds to a reply: some tasks, or a snapshot."""
+
+_TOGETHER: Final = (
+    "You do {count} jobs in one answer, each described under a heading of its own, for the same transcript. Answer "
+    "with one JSON object and nothing else, with the keys of all jobs side by side: {keys}. Leave out the keys of a "
+    "job that has nothing to tell."
+)
 _REPAIR: Final = (
     "This answer could not be read: {error}. Answer again, with one JSON object of the form asked for and nothing else."
 )
@@ -81,6 +94,87 @@ class ReplyForm:
     keys: Collection[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What one agent asks about a transcript. `blocks` are its own, `nothing` is its reply with nothing to tell."""
+
+    agent: str
+    config: AgentConfig
+    limits: Limits
+    instructions: str
+    owner: OwnerProfile
+    blocks: str
+    transcript: Sequence[TranscriptLine]
+    schema: ReplySchema
+    form: ReplyForm
+    nothing: str
+
+    @property
+    def messages(self) -> list[ChatMessage]:
+        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        context = joined_blocks(owner_block(self.owner), self.blocks, transcript_block("transcript", self.transcript))
+        return [ChatMessage("system", self.instructions), ChatMessage("user", context)]
+
+    def own_part(self, text: str, keys: Collection[str]) -> str:
+        """The agent's part of a reply to several, whose keys are `keys`. Raises ModelReplyInvalid."""
+        answer = read_object(text, keys, bare="people_operations")
+        own = {key: answer[key] for key in self.form.keys if answer.get(key) is not None}
+        return json.dumps(own, ensure_ascii=False) if own else self.nothing
+
+
+async def ask(chat: ChatModel, asked: Asking) -> AgentReply:
+    """One agent's reply. Raises the errors of `ChatModel.complete`."""
+    user_id, schema = asked.owner.user_id, asked.schema
+    return await ask_model(chat, asked.agent, asked.config, asked.limits, asked.messages, schema, user_id, asked.form)
+
+
+async def ask_together(chat: ChatModel, parts: Sequence[Asking]) -> list[AgentReply]:
+    """The replies of agents that read the same transcript with the same model in one request, in their order.
+
+    The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell.
+    """
+    first, keys = parts[0], [key for part in parts for key in part.form.keys]
+
+    def read(text: str) -> None:
+        for part in parts:
+            if (own := part.own_part(text, keys)) != part.nothing:
+                part.form.read(own)
+
+    jobs = "\n\n".join(f"# Job: {part.agent}\n\n{part.instructions}" for part in parts)
+    properties = {
+        key: value for part in parts for key, value in part.schema.schema["properties"].items() if key in keys
+    }
+    limits = replace(
+        first.limits,
+        max_tokens=max(first.limits.max_tokens, LINE_TOKENS * len(first.transcript) + PART_TOKENS * (len(parts) - 1)),
+        timeout=max(part.limits.timeout for part in parts),
+    )
+    joint = replace(
+        first,
+        limits=limits,
+        instructions=f"{_TOGETHER.format(count=len(parts), keys=', '.join(dict.fromkeys(properties)))}\n\n{jobs}",
+        blocks=joined_blocks(*(part.blocks for part in parts)),
+        schema=ReplySchema("reply", {"type": "object", "properties": properties}),
+        form=ReplyForm(read, keys),
+    )
+    request = joint.messages
+    reply = await ask_model(
+        chat,
+        joint.agent,
+        joint.config,
+        joint.limits,
+        request,
+        joint.schema,
+        joint.owner.user_id,
+        joint.form,
+        tuple(part.agent for part in parts[1:]),
+    )
+    return [
+        AgentReply(part.own_part(reply.text, keys), reply.model, reply.usage if part is first else Usage(), request)
+        for part in parts
+    ]
+
+
 async def ask_model(
     chat: ChatModel,
     agent: str,
@@ -90,13 +184,14 @@ async def ask_model(
     schema: ReplySchema,
     user_id: int,
     form: ReplyForm | None = None,
+    along: tuple[str, ...] = (),
 ) -> AgentReply:
     """The reply, with the prompt that it answers. Raises the errors of `ChatModel.complete`.
 
     With a `form`, a reply that cannot be read is asked for once more, with what is wrong with it; one that was cut
     keeps its complete items and goes on, in `MOST_PARTS` calls at most.
     """
-    request = chat_request(agent, config, limits, messages, user_id, schema)
+    request = replace(chat_request(agent, config, limits, messages, user_id, schema), along=along)
     if form is None:
         reply = await chat.complete(request)
         return AgentReply(reply.text, reply.model, reply.usage, messages)

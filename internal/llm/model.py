@@ -54,7 +54,8 @@ class ChatRequest:
     """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply,
     `first_token` until a streamed one begins (thoughts count), None: as long.
 
-    `reasoning_effort` is how much a model that thinks may think ("low"), None what it does by itself.
+    `along` are the agents that share its answer. `reasoning_effort` is how much a model that thinks may think
+    ("low"), None what it does by itself.
     """
 
     agent: str
@@ -66,6 +67,7 @@ class ChatRequest:
     first_token: float | None = None
     reply_schema: ReplySchema | None = None
     user_id: int | None = None
+    along: tuple[str, ...] = ()
     reasoning_effort: str | None = None
     tools: Sequence[Tool] = ()
 

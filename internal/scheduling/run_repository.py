@@ -8,17 +8,15 @@ from sqlalchemy import ColumnElement, Connection, Integer, bindparam, case, dele
 
 from internal.errors import ModelAccessDenied, ModelUnknown
 from internal.scheduling import lease_repository
+from internal.scheduling.open_run_repository import OPEN, read_run
 from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
-from internal.storage.rows import reader
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import Moment, new_id
-
-_OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
 
 # Built once: every tick asks this for every agent.
 _PLACE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
 _HEADS = (
-    select(runs, _PLACE.label("place")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(_OPEN)).subquery()
+    select(runs, _PLACE.label("place")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(OPEN)).subquery()
 )
 _READY = (
     select(_HEADS)
@@ -101,12 +99,6 @@ def ready(connection: Connection, agent: str, now: datetime, *, limit: int, work
     return [_run(row) for row in connection.execute(query, asked)]
 
 
-def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: datetime) -> bool:
-    """Whether an owner has a run that may be worked on now."""
-    open_runs = (runs.c.user_id == user_id) & runs.c.agent.in_(list(agents)) & runs.c.state.in_(_OPEN)
-    return connection.execute(select(runs.c.id).where(open_runs, runs.c.due_at <= now).limit(1)).first() is not None
-
-
 def claim(
     connection: Connection, run: Run, token: str, *, worker: str | None = None, again_at: datetime | None = None
 ) -> Run | None:
@@ -140,7 +132,7 @@ def store_reply(
     return _change(
         connection,
         run,
-        runs.c.claim.is_not_distinct_from(run.claim),
+        runs.c.claim.is_not_distinct_from(run.claim) & (runs.c.state == run.state),
         state=RunState.REPLIED,
         reply=reply,
         snapshot=snapshot,
@@ -388,5 +380,4 @@ def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> 
     return None if row is None else _run(row)
 
 
-# A run over a whole session has no fragment.
-_run = reader(Run, episode_id=lambda known: known or "", state=RunState)
+_run = read_run

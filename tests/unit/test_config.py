@@ -73,7 +73,7 @@ def test_shipped_file_holds_every_key() -> None:
 def test_shipped_file_says_the_limits_of_every_agent() -> None:
     """The comment above the agents has the temperature, the tokens and the timeout that stand beside each prompt."""
     text = re.sub(r"\n# ?", " ", SHIPPED.read_text(encoding="utf-8"))
-    for name in AgentsConfig.model_fields:
+    for name, _ in AgentsConfig().each():
         limits = import_module(f"internal.agents.{name}.agent").LIMITS
         seconds = round(limits.timeout.total_seconds())
         assert f"{name}: {limits.temperature}, {limits.max_tokens}, {seconds}s" in text
@@ -309,7 +309,7 @@ def test_yaml_reads_off_as_a_word_here(tmp_path: Path) -> None:
 def test_one_setting_names_the_model_of_every_agent() -> None:
     """Whose own is another than the default keeps it, though the file spells out every default."""
     environ = {"LAPLACED_LLM__MODEL": "qwen3", "LAPLACED_AGENTS__ANALYST__MODEL": "big"}
-    agents = dict(load(SHIPPED, environ).agents)
+    agents = dict(load(SHIPPED, environ).agents.each())
     assert agents.pop("analyst").model == "big"
     assert {agent.model for agent in agents.values()} == {"qwen3"}
 

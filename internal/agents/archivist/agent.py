@@ -5,10 +5,10 @@ from datetime import timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.archivist.output import DEFAULT, KEYS, read_reply, reply_schema
-from internal.agents.ask_model import Limits, ReplyForm, ask_model
+from internal.agents.archivist.output import DEFAULT, KEYS, NOTHING, read_reply, reply_schema
+from internal.agents.ask_model import LINE_TOKENS, Asking, Limits, ReplyForm, ask
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
-from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
+from internal.agents.prompts import block, facts_block, instructions, joined
 from internal.config_agents import ArchivistConfig
 from internal.knowledge.entities.types import EntityType, EntityTypes
 from internal.language.text.block_tags import escape
@@ -18,9 +18,6 @@ from internal.people.model import Person, candidate_line
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
 """60 lines may hold some dozens of people, facts and memories, and a thinking model reads them."""
-
-LINE_TOKENS: Final = 100
-"""Tokens of what a line of dense talk tells, on the average."""
 
 
 class ModelArchivist:
@@ -35,33 +32,36 @@ class ModelArchivist:
         self._instructions = instructions(__package__, custom_types=own)
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
-        return await ask_model(
-            self._chat,
-            "archivist",
-            self._config,
-            replace(LIMITS, max_tokens=max(LIMITS.max_tokens, LINE_TOKENS * len(request.transcript))),
-            self.messages(request),
-            self._schema,
-            request.owner.user_id,
-            ReplyForm(read_reply, KEYS),
+        return await ask(self._chat, self.asking(request))
+
+    def asking(self, request: ArchivistRequest) -> Asking:
+        """What is asked about a slice."""
+        known = {person.id: person for person in request.people}
+        return Asking(
+            agent="archivist",
+            config=self._config,
+            limits=replace(LIMITS, max_tokens=max(LIMITS.max_tokens, LINE_TOKENS * len(request.transcript))),
+            instructions=self._instructions,
+            owner=request.owner,
+            blocks=joined(
+                facts_block([*request.owner.facts, *request.facts]),
+                block("known_entities", [_known_entity(entity) for entity in request.entities]),
+                block("known_memory", [_known_memory(one, request.owner.timezone) for one in request.memories]),
+                block("people", [_known_person(person) for person in request.people]),
+                block(
+                    "may_be_the_same_as",
+                    [_hint(hint, known[hint.person_id]) for hint in request.hints if hint.person_id in known],
+                ),
+            ),
+            transcript=request.transcript,
+            schema=self._schema,
+            form=ReplyForm(read_reply, KEYS),
+            nothing=NOTHING,
         )
 
     def messages(self, request: ArchivistRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
-        known = {person.id: person for person in request.people}
-        context = joined(
-            owner_block(request.owner),
-            facts_block([*request.owner.facts, *request.facts]),
-            block("known_entities", [_known_entity(entity) for entity in request.entities]),
-            block("known_memory", [_known_memory(one, request.owner.timezone) for one in request.memories]),
-            block("people", [_known_person(person) for person in request.people]),
-            block(
-                "may_be_the_same_as",
-                [_hint(hint, known[hint.person_id]) for hint in request.hints if hint.person_id in known],
-            ),
-            transcript_block("transcript", request.transcript),
-        )
-        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+        """The prompt exactly as it is sent."""
+        return self.asking(request).messages
 
 
 def _custom_type(one: EntityType) -> str:

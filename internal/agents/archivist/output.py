@@ -23,6 +23,8 @@ from internal.people.names import MAX_NAME, clean_username
 from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
+NOTHING = '{"people_operations": []}'
+"""The reply to a slice that tells nothing."""
 GROUPS = ("added", "updated", "merged")
 _KINDS = {word: group for group in GROUPS for word in (group, group.removesuffix("d"), group.removesuffix("ed"))}
 _OF_OPERATIONS = frozenset({"type", "person", "id", "display_name", "name", "source_id"})

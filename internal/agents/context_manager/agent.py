@@ -1,11 +1,11 @@
 """The context manager: keeps a snapshot of the owner's life, and weighs notifications before they are sent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.ask_model import Limits, ReplyForm, ask_model
-from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, read_decisions, read_snapshot
+from internal.agents.ask_model import Asking, Limits, ReplyForm, ask, ask_model
+from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, UNCHANGED, read_decisions, read_snapshot
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
@@ -26,19 +26,33 @@ class ModelContextManager:
         self._instructions = instructions(__package__)
 
     async def update(self, request: ContextRequest) -> AgentReply:
-        return await self._ask(self.update_messages(request), request.owner.user_id, read_snapshot)
+        return await ask(self._chat, self.asking(request))
+
+    def asking(self, request: ContextRequest) -> Asking:
+        """What is asked about a slice."""
+        return Asking(
+            agent="context_manager",
+            config=self._config,
+            limits=LIMITS,
+            instructions=self._instructions,
+            owner=request.owner,
+            blocks=numbered_snapshot(request.snapshot, request.owner.timezone),
+            transcript=request.transcript,
+            schema=REPLY_SCHEMA,
+            form=ReplyForm(read_snapshot, ("snapshot",)),
+            nothing=UNCHANGED,
+        )
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
-        return await self._ask(self.weigh_messages(request), request.owner.user_id, read_decisions)
+        messages, form = self.weigh_messages(request), ReplyForm(read_decisions, KEYS)
+        user_id = request.owner.user_id
+        return await ask_model(
+            self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id, form
+        )
 
     def update_messages(self, request: ContextRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
-        context = joined(
-            owner_block(request.owner),
-            numbered_snapshot(request.snapshot, request.owner.timezone),
-            transcript_block("transcript", request.transcript),
-        )
-        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+        """The prompt exactly as it is sent."""
+        return self.asking(request).messages
 
     def weigh_messages(self, request: WeighingRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent."""
@@ -52,11 +66,6 @@ class ModelContextManager:
             block("notifications", _waiting(request.notifications, zone)),
         )
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
-
-    async def _ask(self, messages: list[ChatMessage], user_id: int, read: Callable[[str], object]) -> AgentReply:
-        return await ask_model(
-            self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id, ReplyForm(read, KEYS)
-        )
 
 
 def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:

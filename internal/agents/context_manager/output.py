@@ -16,6 +16,9 @@ from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation
 from internal.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
 
+UNCHANGED: Final = '{"snapshot": null}'
+"""Stands instead of a reply where there is nothing new, and leaves the snapshot as it was."""
+
 KEYS: Final = ("snapshot", "notifications")
 
 MAX_TEXT: Final = 1000

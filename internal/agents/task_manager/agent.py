@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from internal.agents.ask_model import Limits, ReplyForm, ask_model
+from internal.agents.ask_model import Asking, Limits, ReplyForm, ask
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, TaskManagerRequest
-from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
-from internal.agents.task_manager.output import KEYS, REPLY_SCHEMA, read_reply
+from internal.agents.prompts import block, instructions
+from internal.agents.task_manager.output import KEYS, NOTHING, REPLY_SCHEMA, read_reply
 from internal.config_agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
@@ -24,25 +24,26 @@ class ModelTaskManager:
         self._instructions = instructions(__package__)
 
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
-        return await ask_model(
-            self._chat,
-            "task_manager",
-            self._config,
-            LIMITS,
-            self.messages(request),
-            REPLY_SCHEMA,
-            request.owner.user_id,
-            ReplyForm(read_reply, KEYS),
+        return await ask(self._chat, self.asking(request))
+
+    def asking(self, request: TaskManagerRequest) -> Asking:
+        """What is asked about a slice."""
+        return Asking(
+            agent="task_manager",
+            config=self._config,
+            limits=LIMITS,
+            instructions=self._instructions,
+            owner=request.owner,
+            blocks=block("open_tasks", [_known(task) for task in request.tasks]),
+            transcript=request.transcript,
+            schema=REPLY_SCHEMA,
+            form=ReplyForm(read_reply, KEYS),
+            nothing=NOTHING,
         )
 
     def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
-        context = joined(
-            owner_block(request.owner),
-            block("open_tasks", [_known(task) for task in request.tasks]),
-            transcript_block("transcript", request.transcript),
-        )
-        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+        """The prompt exactly as it is sent."""
+        return self.asking(request).messages
 
 
 def _known(task: KnownTask) -> str:

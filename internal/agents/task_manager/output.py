@@ -14,6 +14,9 @@ from internal.people.operations import RefusedOperation
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
 KEYS: Final = ("tasks", "settled", "done")
+NOTHING: Final = '{"tasks": [], "settled": []}'
+"""The reply to a slice that tells nothing."""
+
 MAX_ITEMS: Final = 40
 """Most of a kind in one reply: a slice has at most 60 lines."""
 

@@ -22,7 +22,7 @@ from internal.chronicle import repository as sessions
 from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.errors import ModelReplyTruncated
-from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge
+from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals
 from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST
@@ -36,7 +36,7 @@ REPLY_TOKENS: Final = 70
 """Tokens of a judgement in a reply, on the average: a bare verdict takes 15, one with errors and lessons 150."""
 
 _NOTHING: Final = '{"responses": []}'
-"""The reply to a session of which all messages were deleted meanwhile."""
+"""The reply to a session in which nothing speaks against an answer, or of which all messages were deleted meanwhile."""
 
 
 class AnalystObserver(RefusalObserver, Protocol):
@@ -89,7 +89,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         self._most_judged = most_judged
 
     async def prepare(self, run: Run) -> Prepared[AnalystInput]:
-        user, topic, lines = await self._database.read(lambda c: self._read(c, run))
+        user, topic, lines, tapped = await self._database.read(lambda c: self._read(c, run))
         shown = fitted([line.shown for line in lines])
         request = AnalystRequest(
             owner=OwnerProfile.of(user),
@@ -99,14 +99,16 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
             judged=responses_to_judge(shown, self._most_judged),
         )
         snapshot = {"messages": {line.message_id: line.message_rev for line in lines}}
-        return Prepared(AnalystInput(request, lines), snapshot, None if shown else _NOTHING)
+        return Prepared(AnalystInput(request, lines), snapshot, None if tapped or signals(shown) else _NOTHING)
 
-    def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...]]:
+    def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...], bool]:
+        """The owner, the topic, every message, and whether an answer was reacted to by a tap."""
         user = users.get(connection, run.user_id)
         session = _session(connection, run)
         if session is None:
-            return user, "", ()
-        return user, session.topic, read_session(connection, user, session.id, self._persona)
+            return user, "", (), False
+        tapped = any(event.is_reaction for event in sessions.events_of_session(connection, run.user_id, session.id))
+        return user, session.topic, read_session(connection, user, session.id, self._persona), tapped
 
     async def _ask(self, asked: AnalystInput) -> AgentReply:
         """One call; where the reply was cut by its limit, another for the half of the answers that matter most."""

@@ -85,6 +85,14 @@ def responses_to_judge(lines: Sequence[TranscriptLine], most: int) -> list[int]:
     return order[:most]
 
 
+def signals(lines: Sequence[TranscriptLine]) -> bool:
+    """Whether the owner corrected, complained of, commented on or asked again after an answer. Pure.
+
+    Where he did not, a model would know no more than rules: that nothing speaks against the answers.
+    """
+    return any(reaction not in ("none", "thanked") for reaction in reactions(lines).values())
+
+
 def _shortened(line: TranscriptLine, longest: int) -> TranscriptLine:
     """The line with its middle left out: what is asked stands at the beginning or the end."""
     if len(line.text) <= longest:

@@ -1,18 +1,17 @@
 """The archivist's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10)."""
 
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol
+from typing import Protocol
 
 from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.archivist.output import ArchivistReply, parse
+from internal.agents.archivist.output import NOTHING, ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
 from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.known_facts import KnownThings, known_things
@@ -43,9 +42,6 @@ log = logging.getLogger(__name__)
 
 SHOWN_PEOPLE = 200
 """Most people in one prompt. With more known, those the slice may mean come first, then the closest and most recent."""
-
-_NOTHING: Final = '{"people_operations": []}'
-"""The reply to a slice of which all messages were deleted meanwhile."""
 
 
 class NameReader(Protocol):
@@ -147,7 +143,9 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
             "people": sorted(person_ids),
             "memories": snapshot_of(known.memories),
         }
-        return Prepared(ArchivistInput(request, known.lines, mentioned), snapshot, None if known.lines else _NOTHING)
+        # What only the bot says proves nothing, and what was deleted meanwhile is not there.
+        written = any(line.shown.role == "user" for line in known.lines)
+        return Prepared(ArchivistInput(request, known.lines, mentioned), snapshot, None if written else NOTHING)
 
     async def _mentioned(self, known: Sequence[Person], lines: Sequence[SliceLine]) -> dict[int, list[datetime]]:
         own = [line for line in lines if line.shown.owners_word]
@@ -159,11 +157,10 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         return times
 
     async def _ask(self, asked: ArchivistInput) -> AgentReply:
-        started = time.perf_counter()
-        try:
-            return await self._archivist.ask(asked.request)
-        finally:
-            self._observer.extraction_seconds(asked.request.owner.user_id, time.perf_counter() - started)
+        return await self._archivist.ask(asked.request)
+
+    def took(self, asked: ArchivistInput, seconds: float) -> None:
+        self._observer.extraction_seconds(asked.request.owner.user_id, seconds)
 
     async def resolve(self, run: Run, prepared: Prepared[ArchivistInput], reply: str) -> ResolvedReply:
         snapshot, request = run.snapshot or prepared.snapshot, prepared.input.request

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.agents.context_manager.output import SnapshotReply, parse_snapshot
+from internal.agents.context_manager.output import UNCHANGED, SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleInput
 from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
@@ -24,8 +24,6 @@ from internal.snapshots.model import EMPTY, PARTS, Item, Snapshot, bounded
 from internal.storage.database import Database
 
 AGENT: Final = snapshots.AGENT
-
-_UNCHANGED: Final = '{"snapshot": {"who": [], "now": [], "threads": []}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +69,14 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
         before, later = _split(snapshot, lines)
         request = ContextRequest(OwnerProfile.of(user), before, [line.shown for line in lines])
         shown = {"messages": revs(lines), "snapshot": fingerprint(snapshot)}
-        return Prepared(ContextInput(request, lines, later), shown, None if owner_speaks(lines) else _UNCHANGED)
+        return Prepared(ContextInput(request, lines, later), shown, None if owner_speaks(lines) else UNCHANGED)
 
     async def _ask(self, asked: ContextInput) -> AgentReply:
         return await self._manager.update(asked.request)
 
     async def resolve(self, run: Run, prepared: Prepared[ContextInput], reply: str) -> SnapshotReply:
         asked = prepared.input
-        if prepared.reply is not None:
+        if prepared.reply is not None or reply == UNCHANGED:
             return SnapshotReply(_joined(asked.request.snapshot, asked.later))
         ids = {line.shown.number: line.message_id for line in asked.lines if line.message_id is not None}
         parsed = parse_snapshot(reply, asked.request, ids)

@@ -215,7 +215,9 @@ class NotificationScheduler:
         """A decision about each notification that is not quiet: the model's, or the rules' where it gives none."""
         request = found.request
         by_rules = weigh(request)
-        if not request.notifications or self._manager is None or not found.within_cost:
+        # Of what has fixed words and buttons nothing can be reworded, joined or dropped.
+        worded = not all(one.kind.fixed for one in request.notifications)
+        if not worded or self._manager is None or not found.within_cost:
             return by_rules
         try:
             with caused_by(notification=[one.id for one in request.notifications]):

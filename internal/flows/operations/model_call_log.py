@@ -66,24 +66,26 @@ class CallRecorder:
             self._woken.set()
         if not isinstance(request, ChatRequest):
             return
-        self._rows.append(
-            {
-                "id": new_id(),
-                "user_id": request.user_id,
-                "agent": request.agent,
-                "model": reply.model if reply else request.model,
-                "at": self._clock.now(),
-                "duration_s": duration_s,
-                "prompt_tokens": usage.prompt_tokens if usage else 0,
-                "completion_tokens": usage.completion_tokens if usage else 0,
-                "cached_tokens": usage.cached_tokens if usage else 0,
-                "cost_usd": usage.cost_usd if usage else 0.0,
-                "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
-                "reply": reply.text if isinstance(reply, ChatReply) else None,
-                "error": _failure(usage, error),
-                "links": current_cause(),
-            }
-        )
+        row: dict[str, Any] = {
+            "id": new_id(),
+            "user_id": request.user_id,
+            "agent": request.agent,
+            "model": reply.model if reply else request.model,
+            "at": self._clock.now(),
+            "duration_s": duration_s,
+            "prompt_tokens": usage.prompt_tokens if usage else 0,
+            "completion_tokens": usage.completion_tokens if usage else 0,
+            "cached_tokens": usage.cached_tokens if usage else 0,
+            "cost_usd": usage.cost_usd if usage else 0.0,
+            "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
+            "reply": reply.text if isinstance(reply, ChatReply) else None,
+            "error": _failure(usage, error),
+            "links": current_cause(),
+        }
+        self._rows.append(row)
+        # The agents that share the answer have a receipt of it too; the first bears its price.
+        free = dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), 0) | {"cost_usd": 0.0}
+        self._rows.extend(row | free | {"id": new_id(), "agent": agent} for agent in request.along)
         self._woken.set()
 
     async def run(self) -> None:

@@ -27,6 +27,7 @@ from internal.events.cause_in_progress import caused_by
 from internal.events.triggered import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
 from internal.flows.runs.results import run_links
+from internal.flows.runs.together import Replies, Together
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling import run_repository as runs
@@ -69,12 +70,13 @@ class Attempts:
         observer: RunObserver,
         daily_cost_usd: float,
         notify: Notify,
+        together: Together,
         worker: str | None = None,
     ) -> None:
         """`worker` is this process's name where others may work on the same store; None: there are none."""
         self._database, self._clock, self._worker = database, clock, worker
         self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
-        self._notify = notify
+        self._notify, self._together = notify, together
         self._outages: dict[str, int] = {}
         self._answers: dict[str, int] = {}
         self._answers_at_outage: dict[str, int] = {}
@@ -140,32 +142,35 @@ class Attempts:
     async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
         prepared = await handler.prepare(run)
         if run.state != RunState.REPLIED:
-            reply = await handler.ask(prepared)
+            reply, shared = await self._together.ask(handler, run, prepared)
             self.provider_works(handler.agent)
-            stored = await self._store(handler, run, prepared, reply)
+            stored = await self._store(run, prepared, reply, shared)
             if stored is None:
                 return
             run = stored
         await self._apply(handler, run, prepared)
 
-    async def _store(
-        self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any], reply: AgentReply
-    ) -> Run | None:
-        usage = reply.usage
-        tokens = usage.prompt_tokens + usage.completion_tokens
+    async def _store(self, run: Run, prepared: Prepared[Any], reply: AgentReply, shared: Replies) -> Run | None:
         prompt = "\n".join(message.content for message in reply.prompt)
+        prompt_hash = hashlib.sha256(prompt.encode()).hexdigest()
 
-        def work(connection: Connection) -> Run | None:
+        def store(connection: Connection, run: Run, prepared: Prepared[Any], reply: AgentReply) -> Run | None:
             return runs.store_reply(
                 connection,
                 run,
                 reply=reply.text,
                 snapshot=prepared.snapshot,
                 model=reply.model,
-                prompt_hash=hashlib.sha256(prompt.encode()).hexdigest(),
-                tokens=tokens,
-                cost_usd=usage.cost_usd,
+                prompt_hash=prompt_hash,
+                tokens=reply.usage.prompt_tokens + reply.usage.completion_tokens,
+                cost_usd=reply.usage.cost_usd,
             )
+
+        def work(connection: Connection) -> Run | None:
+            stored = store(connection, run, prepared, reply)
+            for companion, its in shared if stored is not None else ():
+                store(connection, companion.run, companion.prepared, its)
+            return stored
 
         return await self._database.write(work, point="C9")
 
@@ -205,7 +210,12 @@ class Attempts:
             await (self._bury if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
             return
         now = self._clock.now()
-        await self._database.write(lambda c: runs.halve(c, run, now))
+
+        def work(connection: Connection) -> None:
+            for one in (*self._together.companions_of(connection, run), run):
+                runs.halve(connection, one, now)
+
+        await self._database.write(work)
         self._observer.agent_run(handler.agent, "halved")
 
     def provider_works(self, agent: str) -> None:
@@ -265,10 +275,18 @@ class Attempts:
     ) -> None:
         now = self._clock.now()
         self._answers_at_outage.pop(run.id, None)
-        if not await self._database.write(lambda c: self._write_off(c, handler, run, now, error, claim)):
-            return
-        self._observer.agent_run(handler.agent, "dead")
-        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_failure(error)})
+
+        def work(connection: Connection) -> list[tuple[RunHandler[Any, Any], Run]]:
+            """What shares the reading would get the same answer: it is parked too, unless the process ended in it."""
+            of_all = [] if isinstance(error, CrashLoop) else self._together.companions_of(connection, run)
+            runs_of = [(handler, run), *((self._together.handler_of(one), one) for one in of_all)]
+            if not self._write_off(connection, handler, run, now, error, claim):
+                return []
+            return runs_of[:1] + [one for one in runs_of[1:] if self._write_off(connection, *one, now, error, None)]
+
+        for its, parked in await self._database.write(work):
+            self._observer.agent_run(its.agent, "dead")
+            log.error("run_dead", extra={"run": parked.id, "agent": its.agent, **_failure(error)})
 
     def _write_off(
         self,

@@ -1,5 +1,6 @@
 """An agent's part of a run: prepare, ask, resolve, apply."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,14 @@ class RunHandler(ABC, Generic[Input, Resolved]):
         """One call of the model; none where the reply stands already. Raises the errors of `ChatModel.complete`."""
         if prepared.reply is not None:
             return AgentReply(prepared.reply, "none")
-        return await self._ask(prepared.input)
+        started = time.perf_counter()
+        try:
+            return await self._ask(prepared.input)
+        finally:
+            self.took(prepared.input, time.perf_counter() - started)
+
+    def took(self, asked: Input, seconds: float) -> None:
+        """Notes how long the model, its own or a shared one, took."""
 
     @abstractmethod
     async def _ask(self, asked: Input) -> AgentReply: ...

@@ -14,6 +14,8 @@ from sqlalchemy import Connection
 from internal.config import RunsConfig
 from internal.flows.runs.attempt import Attempts, Notify, RunObserver
 from internal.flows.runs.handler import RunHandler
+from internal.flows.runs.together import Together
+from internal.scheduling import open_run_repository as open_runs
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import SUSPECT, Run
@@ -42,10 +44,12 @@ class RunLoop:
         daily_cost_usd: float,
         notify: Notify,
         worker: str | None = None,
+        together: Together | None = None,
     ) -> None:
         """`worker` is this process's name where others may work on the same store; None: there are none."""
         self._database, self._clock, self._handlers, self._worker = database, clock, handlers, worker
-        self._attempts = Attempts(database, clock, config, observer, daily_cost_usd, notify, worker)
+        self._together = together or Together(database, None, (), {})
+        self._attempts = Attempts(database, clock, config, observer, daily_cost_usd, notify, self._together, worker)
         self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._lookups: set[asyncio.Task[None]] = set()
         self._stopping = False
@@ -91,7 +95,9 @@ class RunLoop:
     async def _ready_for(self, user_id: int) -> bool:
         now, agents = self._clock.now(), [handler.agent for handler in self._handlers]
         with acting_for(user_id):
-            return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
+            return await self._database.read(
+                lambda c: any(not self._together.waits(c, run) for run in open_runs.ready_of(c, user_id, agents, now))
+            )
 
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: its claim ends with the process, or its lease."""
@@ -108,7 +114,8 @@ class RunLoop:
         now, worker, agents = self._clock.now(), self._worker, [handler.agent for handler in self._handlers]
 
         def read(connection: Connection) -> list[list[Run]]:
-            return [runs.ready(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
+            ready = [runs.ready(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
+            return [[run for run in its if not self._together.waits(connection, run)] for its in ready]
 
         with acting_for_everyone():
             return await self._database.read(read)

@@ -11,7 +11,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, OwnerProfile, TaskManager, TaskManagerRequest
-from internal.agents.task_manager.output import TaskReply, parse
+from internal.agents.task_manager.output import NOTHING, TaskReply, parse
 from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
 from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
 from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same_titles
@@ -29,8 +29,6 @@ AGENT: Final = service.AGENT
 
 SHOWN: Final = 100
 """Most open tasks in one prompt: the next ones first, those without a date last."""
-
-_NOTHING: Final = '{"tasks": [], "settled": []}'
 
 
 class PersonFinder(Protocol):
@@ -105,7 +103,7 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(pending[:SHOWN], start=1)],
         )
         shown = {"messages": revs(lines), "tasks": {task.handle: task.task_id for task in request.tasks}}
-        return Prepared(TaskInput(request, lines, user), shown, None if owner_speaks(lines) else _NOTHING)
+        return Prepared(TaskInput(request, lines, user), shown, None if owner_speaks(lines) else NOTHING)
 
     async def _ask(self, asked: TaskInput) -> AgentReply:
         return await self._manager.ask(asked.request)

@@ -21,7 +21,7 @@ from internal.storage.migration import migrate
 from internal.storage.tables import search_items
 from internal.testing import Fault, ScriptedModel
 
-MODELS = tuple(name.upper() for name in AgentsConfig.model_fields)
+MODELS = tuple(name.upper() for name, _ in AgentsConfig().each())
 
 
 @pytest.fixture

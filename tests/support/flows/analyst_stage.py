@@ -15,6 +15,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as line
+from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config import RunsConfig
 from internal.events.cause_in_progress import current_cause
@@ -96,10 +97,15 @@ class AnalysisStage:
         )
         self.chronicling = SessionLifecycle([ANALYST])
 
-    async def conversation(self, *turns: tuple[str, str]) -> Session:
-        """What was said and answered, in a session that is closed behind it."""
+    async def conversation(self, *turns: tuple[str, str], tapped: str = "👎") -> Session:
+        """What was said and answered, in a session that is closed behind it.
+
+        A tap on the last answer gives the analyst something to judge; with "" there is none.
+        """
         for text, answer in turns:
             await self.talk.exchange(text, answer)
+        last, now = (await self.talk.messages())[-1], self.talk.clock.now()
+        await self.talk.write(lambda c: chronicle.react(c, OWNER, last.id, tapped, now))
         return await self.close()
 
     async def close(self) -> Session:

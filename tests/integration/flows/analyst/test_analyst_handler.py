@@ -90,6 +90,18 @@ async def test_each_response_gets_an_analysis_and_the_session_a_summary(stage: A
     ]
 
 
+async def test_a_session_in_which_nothing_speaks_against_an_answer_is_judged_by_rules(stage: AnalysisStage) -> None:
+    """No call; the Analyses are there all the same. A correction has the analyst asked."""
+    session = await stage.conversation(ASKED, THANKED, tapped="")
+    await stage.judge()
+    assert stage.analyst.asked == []
+    assert await stage.verdicts(session) == ["correct", "correct", "correct"]
+    await stage.conversation(ASKED, WRONG, tapped="")
+    stage.analyst.script.append({"responses": []})
+    await stage.judge()
+    assert len(stage.analyst.asked) == 1
+
+
 async def test_a_second_judgement_takes_the_place_of_the_first(stage: AnalysisStage) -> None:
     """All of it, the summary of a response too; a topic that the owner gave stays."""
     session = await stage.conversation(ASKED, WRONG)
@@ -236,6 +248,7 @@ async def test_a_newly_enabled_analyst_gets_old_sessions_only_when_it_is_told_to
     talk = stage.talk
     for turn in (ASKED, THANKED):
         await talk.exchange(*turn)
+        await talk.exchange("No, that is not true.", "Noted.")
         talk.clock.advance(31 * 60)
         await talk.publication().publish_due()
     publication = talk.publication(chronicling=stage.chronicling)

@@ -351,14 +351,20 @@ async def test_nothing_is_put_off_for_ever(stage: Stage) -> None:
 
 
 async def test_a_question_is_told_in_its_own_words(stage: Stage) -> None:
-    """Its buttons answer them, so a model can neither change nor drop it."""
+    """Its buttons answer them, so a model can neither change nor drop it, and is not asked about it alone."""
     weigher = Weigher([[{"id": 1, "decision": "drop", "text": "Something else", "reason": "No"}]])
     stage.manager = weigher
-    await stage.generate("Is it *right*?", "team", payload={"buttons": [[{"text": "Yes", "callback_data": "y"}]]})
+    buttons = {"buttons": [[{"text": "Yes", "callback_data": "y"}]]}
+    await stage.generate("Is it *right*?", "team", payload=buttons)
     await stage.look()
-    [row] = await stage.talk.outbox()
-    assert row.outgoing.text == "Is it right?"
-    assert row.outgoing.keyboard == [[{"text": "Yes", "callback_data": "y"}]]
+    assert weigher.asked == []
+    await stage.generate("Is it *left*?", "team", payload=buttons)
+    await stage.generate("The disk is full.")
+    await stage.look()
+    assert len(weigher.asked) == 1
+    (first, second, _) = await stage.talk.outbox()
+    assert [first.outgoing.text, second.outgoing.text] == ["Is it right?", "Is it left?"]
+    assert first.outgoing.keyboard == second.outgoing.keyboard == [[{"text": "Yes", "callback_data": "y"}]]
 
 
 async def test_what_is_done_meanwhile_is_not_told(stage: Stage) -> None:

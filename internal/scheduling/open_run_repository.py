@@ -1,0 +1,48 @@
+"""Runs that are still to be done: the next of each agent, and those of several agents over one slice."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from internal.scheduling.run import Run, RunState
+from internal.storage.rows import reader
+from internal.storage.tables import runs
+
+OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
+
+# A run over a whole session has no fragment.
+read_run = reader(Run, episode_id=lambda known: known or "", state=RunState)
+
+
+def ready_of(connection: Connection, user_id: int, agents: Iterable[str], now: datetime) -> list[Run]:
+    """The next open run of one owner for each of these agents, where it may be worked on now."""
+    heads = (run for agent in agents for run in _open_of(connection, user_id, agent, most=1))
+    return [run for run in heads if run.due_at <= now]
+
+
+def _open_of(connection: Connection, user_id: int, agent: str, *, most: int | None = None) -> list[Run]:
+    """The open runs of an agent for one owner in working order."""
+    its = (runs.c.user_id == user_id) & (runs.c.agent == agent) & runs.c.state.in_(OPEN)
+    query = select(runs).where(its).order_by(runs.c.rev, runs.c.first_n, runs.c.n).limit(most)
+    return [read_run(row) for row in connection.execute(query)]
+
+
+def alongside(connection: Connection, run: Run, agents: Collection[str], *, next_only: bool) -> list[Run]:
+    """The open runs of these agents over the same slice that have no reply yet.
+
+    `next_only`: without those before which the same agent has others to do.
+    """
+    most = 1 if next_only else None
+    found = (one for agent in agents for one in _open_of(connection, run.user_id, agent, most=most))
+    return [one for one in found if one.state != RunState.REPLIED and _slice(one) == _slice(run)]
+
+
+def _slice(run: Run) -> tuple[str, int, int, bool]:
+    return run.episode_id, run.first_n, run.last_n, run.replaces is None
+
+
+def any_replied(connection: Connection, user_id: int, agents: Collection[str]) -> bool:
+    """Whether a reply to one of these agents is about to be applied."""
+    its = (runs.c.user_id == user_id) & runs.c.agent.in_(list(agents)) & (runs.c.state == RunState.REPLIED)
+    return connection.execute(select(runs.c.id).where(its).limit(1)).first() is not None
