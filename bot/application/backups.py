@@ -33,7 +33,7 @@ class Backups:
     def __init__(
         self, config: Config, database: Database, clock: Clock, on_backup: Callable[[datetime], None] = lambda at: None
     ) -> None:
-        self._data_dir, self._database, self._clock, self._on_backup = config.data_dir, database, clock, on_backup
+        self._database, self._clock, self._on_backup = database, clock, on_backup
         self._folder = backup.folder_of(config.data_dir)
         self._one_backup = asyncio.Lock()
 
@@ -42,12 +42,13 @@ class Backups:
         return await asyncio.to_thread(backup.listing, self._folder)
 
     async def back_up(self, to: Path | None = None) -> Backup:
-        """Backs up into the data folder, by itself or into the file `to` in it.
+        """Backs up into the folder of backups, by itself or into the file `to` in it.
 
         Raises StorageError, and Refused if that file exists or is elsewhere.
         """
         if to is not None:
-            await asyncio.to_thread(expect_within, self._data_dir, to, "to")
+            await asyncio.to_thread(expect_within, self._folder, to, "to")
+            await asyncio.to_thread(backup.private_folder, self._folder)
         async with self._one_backup:
             now = self._clock.now()
             made = await self._back_up_into(now) if to is None else await self._back_up_as(to, now)

@@ -91,7 +91,7 @@ def load(path: Path | None) -> Config:
 
 @contextlib.contextmanager
 def handed_over(folder: Path) -> Iterator[Path]:
-    """Yields a free path in the data folder, the only one where the server reads and writes files for a command.
+    """Yields a free path in a folder where the server reads and writes files for a command.
 
     Whatever is there at the end is deleted.
     """

@@ -206,7 +206,7 @@ async def _back_up_to(target: Path, rest: Rest, config: Config) -> BackupReport:
     from bot.web.admin.operations import BACKUP_PATH, BackupReport
     from internal.storage.backup import backup as files
 
-    with handed_over(config.data_dir) as copy, files.new_at(target, datetime.now(UTC)) as making:
+    with handed_over(files.folder_of(config.data_dir)) as copy, files.new_at(target, datetime.now(UTC)) as making:
         made = await rest.post(BACKUP_PATH, {"to": str(copy)}, BackupReport)
         moved = making.finished(await asyncio.to_thread(files.copy, copy, making.draft))
     return BackupReport(str(target), made.at, moved.revision, moved.size)

@@ -34,7 +34,7 @@ def close_to_others(path: Path) -> None:
 def expect_within(folder: Path, path: Path, field: str) -> None:
     """Raises Refused(`field`) for a path outside of the folder, also by `..` or by a link."""
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise Refused(field, f"{field}: it must be in the data folder, {folder}")
+        raise Refused(field, f"{field}: it must be in {folder}")
 
 
 def private_copy(source: Path, target: Path) -> None:

@@ -72,7 +72,7 @@ class Operations(Protocol):
     """The port of an operator's commands."""
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Backs up into the data folder, by itself or into the file `to` in it.
+        """Backs up into the folder of backups, by itself or into the file `to` in it.
 
         Raises StorageError, and Refused if that file exists or is elsewhere.
         """

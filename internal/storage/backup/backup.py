@@ -57,8 +57,8 @@ def folder_of(data_dir: Path) -> Path:
 
 
 def listing(folder: Path) -> list[Backup]:
-    """The backups of a folder, newest first, by their names."""
-    found = [backup for path in folder.glob("laplaced-*.db") if (backup := _read_name(path)) is not None]
+    """The backups of a folder, newest first: those named by their time, and copies under chosen names."""
+    found = [backup for path in folder.glob("*") if (backup := _read_name(path) or _read_copy(path)) is not None]
     return sorted(found, key=lambda backup: backup.at, reverse=True)
 
 
@@ -101,6 +101,7 @@ class BackupDraft:
         """Marks the draft as a verified copy with that schema revision."""
         target = self.named(revision)
         put_in_place(self.draft, target)
+        os.utime(target, (self.now.timestamp(),) * 2)  # the time of a copy whose name does not tell it
         return Backup(target, self.now, revision, target.stat().st_size)
 
 
@@ -283,10 +284,25 @@ def _drop_drafts(folder: Path) -> None:
 
 
 def _prune(folder: Path, keep: int, finished: datetime) -> None:
-    """Never deletes the backup just made: after the clock was set back it may look like the oldest."""
-    for old in listing(folder)[keep:]:
+    """Never deletes the backup just made: after the clock was set back it may look like the oldest.
+
+    Copies under chosen names are not counted.
+    """
+    for old in [backup for backup in listing(folder) if _NAME.fullmatch(backup.path.name)][keep:]:
         if old.at != finished.astimezone(UTC).replace(microsecond=0):
             old.path.unlink(missing_ok=True)
+
+
+def _read_copy(path: Path) -> Backup | None:
+    """A copy under a chosen name; None for what is no database of Laplaced, or is being written."""
+    if path.suffix == ".part":
+        return None
+    with contextlib.suppress(sqlite3.Error, StorageError, OSError):
+        with contextlib.closing(_reading(path)) as connection:
+            revision = _revision(connection, path)
+        state = path.stat()
+        return Backup(path, datetime.fromtimestamp(state.st_mtime, UTC), revision, state.st_size)
+    return None
 
 
 def _read_name(path: Path) -> Backup | None:

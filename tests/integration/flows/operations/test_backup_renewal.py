@@ -12,6 +12,7 @@ from bot.application.backups import Backups
 from bot.application.bootstrap import open_app
 from internal.config import load
 from internal.dialogue import repository as dialogue
+from internal.errors import Refused
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask
 from internal.storage.backup.backup import HELD, folder_of
 from internal.testing import FrozenClock
@@ -67,6 +68,24 @@ async def test_a_backup_with_something_erased_is_replaced_and_deleted(talk: Talk
     talk.clock.advance(2 * HOUR)
     assert await held(backups) == 1
     assert not old.path.exists()
+
+
+async def test_a_copy_under_a_chosen_name_holds_it_no_longer(talk: Talk, backups: Backups) -> None:
+    """It stands among the backups and goes with them; other files there stay, and it can be nowhere else."""
+    first, *_ = [await say(talk, words) for words in WORDS]
+    folder = (await backups.back_up()).path.parent
+    named = await backups.back_up(folder / "mine.db")
+    (folder / "notes.txt").write_text(WORDS[0])
+    with pytest.raises(Refused, match="must be in"):
+        await backups.back_up(folder.parent / "mine.db")
+    assert named in await backups.listing()
+    talk.clock.advance(2 * DAY)
+    await erase(talk, first)
+    talk.clock.advance(HOUR)
+    assert await held(backups) == 3
+    talk.clock.advance(HELD)
+    assert await held(backups) == 1
+    assert sorted(path.suffix for path in folder.iterdir()) == [".db", ".txt"]
 
 
 async def test_forgetting_each_hour_pushes_out_no_backups(talk: Talk, backups: Backups) -> None:

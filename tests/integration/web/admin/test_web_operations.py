@@ -109,11 +109,11 @@ async def test_nobody_without_the_key(operator: httpx.AsyncClient, path: str) ->
 async def test_backup_is_written_where_it_was_asked_for(
     operator: httpx.AsyncClient, taken: Taken, tmp_path: Path
 ) -> None:
-    """By itself or under an absolute path that is free, in the data folder; the bot is told of it."""
+    """By itself or under an absolute path that is free, among the backups; the bot is told of it."""
     made = (await operator.post("/admin/backup", json={})).json()
     assert Path(made["path"]).parent == tmp_path / "backups"
     assert (made["revision"], verify(Path(made["path"]))) == (head_revision(), head_revision())
-    target = str(tmp_path / "mine.db")
+    target = str(tmp_path / "backups" / "mine.db")
     assert (await operator.post("/admin/backup", json={"to": target})).json()["path"] == target
     again = await operator.post("/admin/backup", json={"to": target})
     assert (again.status_code, again.json()["detail"]) == (422, f"{target} exists; a backup overwrites nothing")
@@ -134,7 +134,8 @@ async def test_no_file_outside_the_data_folder_is_touched(
     for place in (tmp_path.parent / "x.db", tmp_path / "../x.db", beside / "x.db", tmp_path / "linked/x.db"):
         refused = await operator.post(f"/admin/{path}", json={field: str(place), **owner})
         told = refused.json()["detail"]
-        assert (refused.status_code, told) == (422, f"{field}: it must be in the data folder, {tmp_path}")
+        folder = tmp_path / "backups" if path == "backup" else tmp_path
+        assert (refused.status_code, told) == (422, f"{field}: it must be in {folder}")
         assert not place.exists()
 
 
