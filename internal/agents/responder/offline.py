@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise, takewhile
@@ -74,7 +75,7 @@ class OfflineResponder:
 
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """The reply piece by piece. ModelUnavailable if the language process cannot answer."""
-        text = await self._worker.run(compose, request)
+        text = await self._worker.run(compose, replace(request, toolbox=None))
         for start, end in _pieces(text):
             yield ChatDelta(text[start:end])
         yield ChatDelta("", ChatReply(text, MODEL))
