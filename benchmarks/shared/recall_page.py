@@ -84,6 +84,40 @@ what training on such conversations would give; these weights are thrown away.
 {left_out}
 """
 
+BETTER = """
+**How it became better**, 23 November 2026: the seven conversations of BEAM's development part, by words only, recall@10
+(@20) by `laplaced eval` at commits 48d1b41 and b193294. Before, a long message was one text, each word more was a
+merit, and the end of a bot's answer was context of what the owner wrote next.
+
+| | before | after |
+|---|---:|---:|
+| **all** | 0.151 (0.241) | 0.619 (0.698) |
+| contradiction resolution | 0.333 (0.441) | 0.941 (0.964) |
+| event ordering | 0.000 (0.000) | 0.226 (0.397) |
+| information extraction | 0.250 (0.429) | 0.536 (0.679) |
+| instruction following | 0.000 (0.089) | 0.661 (0.750) |
+| knowledge update | 0.309 (0.417) | 0.881 (0.964) |
+| multi session reasoning | 0.135 (0.163) | 0.607 (0.675) |
+| preference following | 0.071 (0.071) | 0.631 (0.655) |
+| summarization | 0.078 (0.165) | 0.127 (0.237) |
+| temporal reasoning | 0.179 (0.393) | 0.964 (0.964) |
+
+By parts, recall@10: passages, and the owner's words first 0.561; a long answer is no context of what follows 0.584;
+what was answered tells what was asked 0.605; the standing wish that fits 0.610; a summary is about what both said
+0.619; the form of a message tells nothing in a talk with a bot 0.619 (recall@20 from 0.675 to 0.699). These choices
+were made on these conversations: expect a little less on others.
+
+**Tried, and left out because it gave nothing** (change of recall@10 over all kinds): spreading over sessions or threads
+for questions about an order, a development or all sessions (-0.002 to +0.003); not searching for words about the talk
+itself ("list the order in which I brought up", -0.014 to 0); counting the bot's words by half or less (-0.02 to 0);
+marking preferences ("I prefer", 0) and openings such as "Sounds good" (-0.01 to +0.003, LoCoMo -0.003); a second
+search by the mean of the best hits' vectors (+0.01, LoCoMo -0.01).
+
+**What still fails there.** Questions for an order or a summary mean five to fourteen messages among dozens about the
+same project in the same words. Descriptions instead of names ("the person who agreed to guide my essay") and the bot's
+own advice retold in other words are found neither by words nor by the small embedder.
+"""
+
 OWN = """
 ## Our own conversations
 
@@ -169,7 +203,7 @@ def page(
             _development("Development conversations", development, f"\n![Recall by turns looked at]({PLOT})\n")
         )
     if with_bot is not None:
-        parts.append(_development("Conversations with a bot", with_bot))
+        parts += [_development("Conversations with a bot", with_bot), BETTER]
     parts += [_own(own), _ablation(development, own), _failed(development, own, quoted)]
     if timings:
         names = list(timings[0])
