@@ -126,6 +126,10 @@ def _fields(person: Person) -> dict[str, Any]:
     return {name: getattr(person, name) for name in _FIELDS}
 
 
+def _fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**stored, "aliases": tuple(stored["aliases"])}
+
+
 def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
     """A profile with its hidden parts; a username that somebody else has by now stays with them."""
     before, after = kept["before"], kept["after"]
@@ -144,7 +148,8 @@ def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Pe
     if username is None and before["username"] and after["username"] is None:
         taken = repository.by_username(connection, person.user_id, before["username"])
         username = before["username"] if taken is None else None
-    meta = {name: {**person.field_meta.get(name, {}), "by": kept["by"][name]} for name in _FIELDS if name in kept["by"]}
+    unchanged = [name for name in _FIELDS if name in kept["by"] and _fields(person)[name] == _fields_of(after)[name]]
+    meta = {name: {**person.field_meta.get(name, {}), "by": kept["by"][name]} for name in unchanged}
     return replace(
         person,
         display_name=names[0],

@@ -69,10 +69,12 @@ class Snapshot:
     def without(self, sources: Collection[str], holds: Callable[[str], bool] | None = None) -> Snapshot:
         """The snapshot without items that rest on one of these messages or hold a trace."""
         gone = set(sources)
+        return self.only(
+            lambda item: not gone.intersection(item.sources) and not (holds is not None and holds(item.text))
+        )
 
-        def stays(item: Item) -> bool:
-            return not gone.intersection(item.sources) and not (holds is not None and holds(item.text))
-
+    def only(self, stays: Callable[[Item], bool]) -> Snapshot:
+        """The snapshot with the items of which this is true."""
         who, now, threads = (tuple(filter(stays, self.part(part))) for part in PARTS)
         return Snapshot(who, now, threads, self.by_rules)
 

@@ -12,6 +12,7 @@ from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
 from internal.errors import Refused, expect_found
+from internal.flows.forgetting import bio_sentences
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import service as knowledge
@@ -110,7 +111,7 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
             connection: Connection, user_id: int, uuid: str, request: schemas.FactUpdateRequest
         ) -> tuple[Fact, Fact]:
             try:
-                return knowledge.update_fact(
+                old, new = knowledge.update_fact(
                     connection,
                     user_id,
                     uuid,
@@ -124,6 +125,9 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
             except Refused as error:
                 field = _FIELDS.get(error.reason)
                 raise Refused(error.reason, f"{field}: {error}" if field else str(error)) from None
+            if new.fact != old.fact:
+                bio_sentences.hide_replaced(connection, old, new, now=now)
+            return old, new
 
         return await database.write(work)
 

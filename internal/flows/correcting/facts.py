@@ -28,8 +28,10 @@ from internal.language.names import entities
 from internal.language.search.word_match import restates, shared_words
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageCallFailed
+from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
+from internal.storage.erasure import forgettings
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +114,14 @@ class FactCorrections:
     async def undo(self, user: User, fact_id: str) -> Fact:
         """Restores what a correction made this version of. Raises NotFound or Conflict."""
         now = self._clock.now()
-        return await self._database.write(lambda c: knowledge.undo_correction(c, user.user_id, fact_id, now=now))
+
+        def work(connection: Connection) -> Fact:
+            restored = knowledge.undo_correction(connection, user.user_id, fact_id, now=now)
+            corrected = knowledge.fact(connection, user.user_id, fact_id)
+            bio_sentences.show_replaced(connection, user.user_id, {corrected.supersedes or ""}, now=now)
+            return restored
+
+        return await self._database.write(work)
 
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
@@ -148,6 +157,8 @@ class FactCorrections:
                 over_as=correction.ends_as,
                 now=now,
             )
+            if new.fact != current.fact:
+                bio_sentences.hide_replaced(connection, current, new, now=now)
             return CorrectedFact(new, "changed")
 
         return await self._database.write(work)
@@ -195,7 +206,9 @@ def _closed(connection: Connection, current: Fact, correction: Correction, key: 
         return CorrectedFact(current, "denied")
     if correction.status == "denied":
         # What was denied goes from profiles too, and lines up to now do not bring it back.
-        bio_sentences.erase(connection, current.user_id, [current.id], key, now)
+        with hidden_parts.put_back(connection, current.user_id, now=now):
+            bio_sentences.erase(connection, current.user_id, [current.id], key, now)
+        forgettings.replace(connection, current.user_id, current.id, now=now)
         knowledge.retract_fact(connection, current.user_id, current.id, now=now)
         return CorrectedFact(_newest(connection, current.user_id, current.id), "denied")
     if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):

@@ -17,7 +17,8 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
-from internal.knowledge.relations import materially_different
+from internal.knowledge.model import Fact
+from internal.knowledge.relations import materially_different, statement_key
 from internal.language.facts.overlap import revealing_words, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
@@ -31,7 +32,7 @@ from internal.people import (
 from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence
-from internal.storage.erasure import forgettings
+from internal.storage.erasure import forgettings, hidings
 
 _STEM: Final = 3
 _ENDING: Final = 3
@@ -169,12 +170,46 @@ def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_i
         hidden_parts.hide(connection, user_id, asked.id, person_id, keys, now=now)
 
 
+def hide_replaced(connection: Connection, before: Fact, after: Fact, *, now: datetime) -> None:
+    """Hides the sentences that state a version which a correction replaced, until `show_replaced`.
+
+    With the same other end, a sentence that only names it may still be right: only the old words go then. What states
+    an earlier version that holds again is shown.
+    """
+    user_id, chain = before.user_id, fact_repository.chain(connection, before.user_id, before.id)
+    again = [one.fact.id for one in chain if not materially_different(one.fact.fact, after.fact)]
+    show_replaced(connection, user_id, again, now=now)
+    moved = (before.source, before.target) != (after.source, after.target)
+    replaced = forgettings.replace(connection, user_id, before.id, now=now)
+    for person, parts in certain(connection, user_id, before.id):
+        keys = [part.key for part in parts if _outdated(part.text, before, after, moved=moved)]
+        hidden_parts.hide(connection, user_id, replaced.id, person.id, keys, now=now)
+
+
+def _outdated(sentence: str, before: Fact, after: Fact, *, moved: bool) -> bool:
+    if set(statement_key(sentence).split()) <= set(statement_key(after.fact).split()):
+        return False
+    return moved or not materially_different(sentence, before.fact)
+
+
+def show_replaced(connection: Connection, user_id: int, versions: Collection[str], *, now: datetime) -> None:
+    """Shows again the sentences that state these versions of a fact: no correction replaces them any more."""
+    for replaced in forgettings.replaced(connection, user_id):
+        if replaced.ref_id in versions:
+            forgettings.put_back(connection, user_id, replaced.id)
+            hidden_parts.follow(connection, user_id, hidings.end(connection, user_id, replaced.id)["part"], now=now)
+
+
 def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:
     """Erases the sentences that state a fact, given by all its versions, and returns them.
 
     Lines up to now bring none of them back.
     """
     erased = take_out(connection, user_id, versions, versions[-1:], now)
+    for replaced in forgettings.replaced(connection, user_id):
+        if replaced.ref_id in versions:
+            forgettings.put_back(connection, user_id, replaced.id)
+            hidings.end(connection, user_id, replaced.id)
     tombstones.mark_sentences_forgotten(connection, user_id, erased, key, now)
     return erased
 

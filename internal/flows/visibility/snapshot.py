@@ -1,4 +1,4 @@
-"""The snapshot without what is about to be forgotten, however it got there."""
+"""The snapshot without what is about to be forgotten or was corrected, however it got there."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from internal.graph import store
 from internal.knowledge import fact_repository
 from internal.people import forget_repository
 from internal.snapshots import repository as snapshots
-from internal.snapshots.model import EMPTY, Snapshot, Version
+from internal.snapshots.model import EMPTY, Item, Snapshot, Version
 from internal.storage.erasure import forgettings, traces
 from internal.storage.erasure.forgettings import Forgetting
 
@@ -28,7 +28,8 @@ def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
 def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], Version]:
     """A function that removes what is hidden from versions of this owner's snapshot."""
     asked = forgettings.pending(connection, user_id)
-    if not asked:
+    corrected = [_corrected(connection, one) for one in forgettings.replaced(connection, user_id)]
+    if not asked and not corrected:
         return lambda version: version
     everything = everything_asked(connection, user_id)
     messages = messages_to_forget(connection, user_id)
@@ -39,9 +40,34 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], 
     def show(version: Version) -> Version:
         if everything is not None and version.created_at <= everything.created_at:
             return replace(version, snapshot=EMPTY)
-        return replace(version, snapshot=version.snapshot.without(messages, going))
+        left = version.snapshot.without(messages, going)
+        return replace(version, snapshot=left.only(lambda item: not any(states(item) for states in corrected)))
 
     return show
+
+
+def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item], bool]:
+    """A test for items of before a correction that state what it replaced: in its words, or naming its old other end.
+
+    The latter counts only in items that rest on the messages of the fact.
+    """
+    user_id, fact_id = replaced.user_id, replaced.ref_id or ""
+    chain = [one.fact for one in fact_repository.chain(connection, user_id, fact_id)]
+    old = next((one for one in chain if one.id == fact_id), None)
+    if old is None:
+        return lambda item: False
+    holds, denied = traces.Lines([old.fact]), chain[-1].id == old.id
+    if holds(chain[-1].fact) and not denied:
+        return lambda item: False
+    moved = denied or chain[-1].target != old.target
+    said = own_messages(connection, user_id, fact_id) if moved else ()
+    names_target = name_traces.naming(name_traces.names_by_id(connection, user_id, old.target) if moved else ())
+
+    def states(item: Item) -> bool:
+        rests_on_it = not set(said).isdisjoint(item.sources)
+        return item.at <= replaced.created_at and (holds(item.text) or (rests_on_it and names_target(item.text)))
+
+    return states
 
 
 def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:

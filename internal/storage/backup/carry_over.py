@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Select, case, insert, inspect, select, update
 
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure.forgettings import Forgetting, forgetting_of
+from internal.storage.erasure.forgettings import REPLACED, Forgetting, forgetting_of
 from internal.storage.tables import forgettings, hidings, inbox, outbox, tombstones, turns, users
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")
@@ -61,7 +61,8 @@ def read_legacy(connection: Connection) -> Legacy:
 def _forgettings(connection: Connection) -> Select[Any]:
     """The columns that this database has of them: it may be older than this program."""
     there = {column["name"] for column in inspect(connection).get_columns(forgettings.name)}
-    return select(*(column for column in forgettings.c if column.name in there)).order_by(forgettings.c.created_at)
+    query = select(*(column for column in forgettings.c if column.name in there))
+    return query.where(forgettings.c.state != REPLACED).order_by(forgettings.c.created_at)
 
 
 def _messages(connection: Connection) -> dict[str, set[str]]:

@@ -21,6 +21,10 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 EVERYTHING: Final = "everything"
 """Kind of forgetting, and of the change that tells caches to read an owner anew."""
 
+REPLACED: Final = "replaced"
+"""The state of a row that is no request: a correction replaced the version `ref_id` of a fact, and hides what states it
+until it is undone."""
+
 FORGOTTEN: Final = "forgotten"
 """The kind of change that says that less than everything was erased: the log still holds it then."""
 
@@ -88,17 +92,40 @@ def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[se
     return set(connection.execute(query).scalars()), here
 
 
+def replace(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Forgetting:
+    """Records that a correction replaced this version of a fact."""
+    replaced_one = Forgetting(user_id, new_id(), "fact", fact_id, now, now)
+    _put(connection, replaced_one, REPLACED)
+    return replaced_one
+
+
+def replaced(connection: Connection, user_id: int) -> list[Forgetting]:
+    """The versions of facts that corrections replaced, in order."""
+    return _in_state(connection, user_id, REPLACED)
+
+
+def put_back(connection: Connection, user_id: int, replaced_id: str) -> None:
+    """Records that a correction was undone, or that its fact is gone."""
+    one = (forgettings.c.user_id == user_id) & (forgettings.c.id == replaced_id)
+    connection.execute(delete(forgettings).where(one, forgettings.c.state == REPLACED))
+
+
 # Runs at every message and every question and is built once: building takes longer than running it.
-_PENDING: Final = (
+_IN_STATE: Final = (
     select(forgettings)
-    .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending")
+    .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == bindparam("state"))
     .order_by(*_IN_TURN)
 )
 
 
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
     """The pending requests, in the order in which they will be erased."""
-    return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
+    return _in_state(connection, user_id, "pending")
+
+
+def _in_state(connection: Connection, user_id: int, state: str) -> list[Forgetting]:
+    found = connection.execute(_IN_STATE, {"owner": user_id, "state": state})
+    return [forgetting_of(dict(row)) for row in found.mappings()]
 
 
 def pending_of(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> Forgetting | None:

@@ -1,7 +1,7 @@
 """What is hidden until it is erased: one row for each message, node, edge or profile part and each request hiding it.
 
-A row belongs to a pending forgetting and ends with it. What several requests hide stays hidden until the last of them
-is undone.
+A row belongs to a pending forgetting, or to a correction that replaced a fact, and ends with it. What several requests
+hide stays hidden until the last of them is undone.
 """
 
 from collections import defaultdict
@@ -106,11 +106,11 @@ def end(connection: Connection, user_id: int, forgetting_id: str) -> Targets:
 
 
 def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
-    """How much is hidden for a request that is not pending, by owner and the id of the request: it would never end."""
+    """How much is hidden for no pending request and no correction, by owner and id: it would never end."""
     asked = select(forgettings.c.id).where(
         forgettings.c.user_id == hidings.c.user_id,
         forgettings.c.id == hidings.c.forgetting_id,
-        forgettings.c.state == "pending",
+        forgettings.c.state.in_(("pending", "replaced")),
     )
     place = (hidings.c.user_id, hidings.c.forgetting_id)
     query = select(*place, func.count()).where(~asked.exists()).group_by(*place).order_by(*place)

@@ -9,6 +9,11 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting import erase
+from internal.flows.visibility.snapshot import shown_snapshot
+from internal.people import service as people
+from internal.snapshots import repository as snapshots
+from internal.snapshots.model import Item, Snapshot
+from internal.storage.erasure import hidings
 
 
 @pytest.fixture
@@ -91,6 +96,73 @@ async def test_a_profile_does_not_tell_what_was_denied(stage: ErasingStage) -> N
     stage.reply("flat", people_operations=[added("Anna", "She is living in Berlin. Likes tea.", 1)])
     await told_before(stage, "Anna, in her flat in Berlin, likes tea", days=2)
     assert await bios(stage) == {"Anna": "A friend. Likes tea."}
+
+
+async def remembered(stage: ErasingStage) -> list[str]:
+    """The items of the snapshot as prompts hold it."""
+    return [item.text for item in (await stage.talk.read(lambda c: shown_snapshot(c, OWNER))).items]
+
+
+async def pete_works(stage: ErasingStage) -> FactCorrections:
+    """Pete's job in a fact, his profile and the snapshot, as one message stated it."""
+    works = fact("Pete", "WORKS_FOR", "Nokia", "My cousin Pete works at Nokia", 1)
+    bio = "A cousin. My cousin Pete works at Nokia. Plays chess."
+    stage.reply("Nokia", people_operations=[added("Pete", bio, 1)], facts=[works])
+    await stage.said("My cousin Pete works at Nokia. I like Pete.")
+    [said] = [one.id for one in await stage.talk.messages() if one.role == "user"]
+    at = stage.talk.clock.now()
+    texts = ("My cousin Pete works at Nokia. I like Pete.", "Pete is an engineer of Nokia", "Pete, a cousin, was ill")
+    snapshot = Snapshot(who=tuple(Item(one, at, (said,)) for one in texts))
+    await stage.talk.write(lambda c: snapshots.add(c, OWNER, snapshot, now=at))
+    stage.talk.clock.advance(60)
+    return FactCorrections(stage.database, stage.talk.clock, LanguageHere(), KEY)
+
+
+async def test_prompts_do_not_state_what_a_correction_replaced(stage: ErasingStage) -> None:
+    """Neither the profile nor the snapshot; its undo brings both back, and what is said later stays."""
+    corrections, user = await pete_works(stage), await stage.talk.user()
+    [held] = await stage.facts()
+    whole = (await bios(stage), await remembered(stage))
+    done = await corrections.restate(user, held.id, "Pete works at Ericsson")
+    assert await bios(stage) == {"Pete": "A cousin. Plays chess."}
+    assert await remembered(stage) == ["Pete, a cousin, was ill"]
+    later = Snapshot(now=(Item("Pete works at Nokia again", stage.talk.clock.now() + timedelta(1), ()),))
+    assert await stage.talk.read(hidings.unexplained) == {}
+    await corrections.undo(user, done.fact.id)
+    assert (await bios(stage), await remembered(stage)) == whole
+    for words in ("Pete works at Ericsson", "My cousin Pete works at Nokia"):
+        await corrections.restate(user, (await stage.facts())[0].id, words)
+    assert (await bios(stage), await remembered(stage)) == whole
+    again = await corrections.restate(user, (await stage.facts())[0].id, "Pete works at Ericsson")
+    await stage.talk.write(lambda c: snapshots.add(c, OWNER, later, now=stage.talk.clock.now()))
+    assert await remembered(stage) == ["Pete works at Nokia again"]
+    await stage.forget("fact", again.fact.id)
+    assert await bios(stage) == {"Pete": "A cousin. Plays chess."}
+    assert await stage.talk.read(lambda c: hidings.hidden_parts(c, OWNER, "profile:")) == set()
+
+
+async def test_a_date_in_a_correction_leaves_what_is_still_right(stage: ErasingStage) -> None:
+    """Only another other end makes sentences that name the old one wrong; what the owner wrote meanwhile stays his."""
+    corrections, user = await pete_works(stage), await stage.talk.user()
+    [held] = await stage.facts()
+    dated = await corrections.restate(user, held.id, "My cousin Pete works at Nokia since 2019")
+    assert await bios(stage) == {"Pete": "A cousin. My cousin Pete works at Nokia. Plays chess."}
+    assert len(await remembered(stage)) == 3
+    moved = await corrections.restate(user, dated.fact.id, "Pete works at Ericsson since 2019")
+    [pete] = await stage.people()
+    now = stage.talk.clock.now()
+    await stage.talk.write(lambda c: people.edit(c, OWNER, pete.id, {"bio": "My best cousin."}, now=now))
+    await corrections.undo(user, moved.fact.id)
+    [pete] = await stage.people()
+    assert pete.field_meta["bio"]["by"] == "owner"
+
+
+async def test_the_snapshot_does_not_state_what_was_denied(stage: ErasingStage) -> None:
+    """Like profiles, whose other hidden sentences stay hidden."""
+    corrections, user = await pete_works(stage), await stage.talk.user()
+    [held] = await stage.facts()
+    assert (await corrections.restate(user, held.id, "Pete does not work at Nokia")).outcome == "denied"
+    assert await remembered(stage) == ["Pete, a cousin, was ill"]
 
 
 @pytest.mark.parametrize(
