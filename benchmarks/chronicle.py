@@ -108,9 +108,9 @@ class Talk:
         now, words = self.clock.now(), WORDS[self.sent % len(WORDS)]
         [row] = mailbox.receive(connection, BOT, [(self.sent, "{}")], now)
         incoming = Incoming(OWNER, BOT, OWNER, self.sent, words, now)
-        taken = self.intake._take(connection, row.n, users.get(connection, OWNER), incoming, now, answer=True)
+        taken, _ = self.intake._take(connection, row.n, users.get(connection, OWNER), incoming, now, answer=True)
         assert taken.turn is not None
-        question = freeze(connection, taken.turn)
+        question = freeze(connection, taken.turn, now)
         assert question is not None
         turns.finish(connection, taken.turn, TurnState.ANSWERED)
         message = dialogue.add(

@@ -81,7 +81,7 @@ async def _house(folder: Path) -> AsyncIterator[tuple[App, str]]:
     told |= {"server": {"port": 0, "console_port": 0}, "mcp": {"port": 0}}
     config = Config.model_validate(told)
     async with open_app(config) as app:
-        ports = ServerPorts(_nobody, Operations(config, app.database, app.clock), _nothing)
+        ports = ServerPorts(_nobody, Operations(app.backups, app.database, app.clock), _nothing)
         async with served(app, ports) as server:
             assert server.console is not None
             yield app, server.console

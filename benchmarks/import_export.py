@@ -178,7 +178,7 @@ async def prepare(folder: Path) -> dict[str, str]:
 
 def _admit(connection: Connection) -> None:
     owner = Author(OWNER, "Owner", language_code="uk")
-    access.admit(connection, owner, allowed=[OWNER], open_door=False, now=datetime.now(UTC))
+    access.admit(connection, owner, allowed=[OWNER], admit_all=False, now=datetime.now(UTC))
 
 
 def stored(folder: Path) -> tuple[int, int, int]:

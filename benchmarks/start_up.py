@@ -68,7 +68,7 @@ async def _fill(path: Path, messages: int) -> None:
 
 def _talk(connection: Connection, user_id: int, messages: int) -> None:
     now = datetime.now(UTC)
-    access.admit(connection, Author(user_id, f"User {user_id}"), allowed=[user_id], open_door=False, now=now)
+    access.admit(connection, Author(user_id, f"User {user_id}"), allowed=[user_id], admit_all=False, now=now)
     for number in range(messages):
         dialogue.add(connection, user_id, "assistant" if number % 2 else "user", SENTENCE, now=now)
     dialogue.touch(connection, user_id, now)

@@ -132,7 +132,7 @@ async def _acquaint(path: Path, ids: Sequence[int], known: int) -> None:
 
 def add_user(connection: Connection, user: int, known: int) -> None:
     now = datetime.now(UTC)
-    access.admit(connection, Author(user, f"User {user}", language_code="ru"), allowed=[user], open_door=False, now=now)
+    access.admit(connection, Author(user, f"User {user}", language_code="ru"), allowed=[user], admit_all=False, now=now)
     for number in range(known):
         sender = people.Sender(1_000_000 + number, f"Имя{number} Фамилия{number}")
         people.from_metadata(connection, user, sender, seen_at=now, now=now)

@@ -170,7 +170,7 @@ async def live(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
 
 def _add_owner(connection: Connection) -> User | None:
     author = Author(OWNER, "Олена", language_code="ru")
-    return access.admit(connection, author, allowed=[OWNER], open_door=False, now=BEGAN)
+    return access.admit(connection, author, allowed=[OWNER], admit_all=False, now=BEGAN)
 
 
 async def _told(app: App, living: Living, quarters: list[Quarter], *, mirror: bool) -> dict[str, Any]:

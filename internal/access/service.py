@@ -52,7 +52,7 @@ def admit(
 ) -> User | None:
     """The user who wrote, created or updated; None for a stranger, of whom nothing is stored.
 
-    `allowed` are the configured ids; `open_door` (local Telegram) admits everybody and makes the first one the owner.
+    `allowed` are the configured ids; `admit_all` (local Telegram) admits everybody and makes the first one the owner.
     Removed users stay out. A paused user who writes is active again.
     """
     user = repository.find(connection, author.user_id)
@@ -67,7 +67,7 @@ def admit(
 def expect(connection: Connection, user_id: int, *, admit_all: bool, now: datetime) -> User:
     """Creates an admitted user who has not written yet. A known user is returned unchanged.
 
-    The caller has checked the admission. Name, language and zone become known with the first message; with `open_door`
+    The caller has checked the admission. Name, language and zone become known with the first message; with `admit_all`
     the first user is the owner, as in `admit`.
     """
     known = repository.find(connection, user_id)

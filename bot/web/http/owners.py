@@ -22,7 +22,7 @@ OwnerOf = Callable[[Connection, str], int | None]
 
 
 class Owners:
-    """`allowed` are the configured ids; `open_door`: every user is let in, and the first one is the owner."""
+    """`allowed` are the configured ids; `admit_all`: every user is let in, and the first one is the owner."""
 
     def __init__(
         self, database: Database, allows: Allows, *, allowed: Collection[int] = (), admit_all: bool = False

@@ -246,7 +246,7 @@ class WholeBot:
 
     def __init__(self, stage: BotStage, model: ScriptedModel, **more: Any) -> None:
         database, clock, bot = stage.database, stage.clock, stage.bot
-        options: dict[str, Any] = {"group_window": timedelta(milliseconds=50), "open_door": True} | more
+        options: dict[str, Any] = {"group_window": timedelta(milliseconds=50), "admit_all": True} | more
         embedder, agents = TrigramEmbedder(), AgentsConfig(responder=ResponderConfig(model=MODEL))
         self.chat = OpenAIChat(model.url, "key")
         self.drafts = TelegramDrafts(bot, stage.budget, database, clock, stage.sender.wake)
@@ -306,7 +306,7 @@ class WholeBot:
             turns=self.turns,
             drafts=self.drafts,
             handlers=self.handlers,
-            policy=AccessPolicy(frozenset(options.get("allowed", ())), options["open_door"]),
+            policy=AccessPolicy(frozenset(options.get("allowed", ())), options["admit_all"]),
             phrases=phrase,
             menu=menus,
             wake_outbox=stage.sender.wake,

@@ -93,7 +93,7 @@ async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
     async with Database.open(where(tmp_path)) as database:
         await database.exclusive(migrate)
         author = Author(1, "Olena", None, "ru")
-        user = await database.write(lambda c: access.admit(c, author, allowed=(), open_door=True, now=NOW))
+        user = await database.write(lambda c: access.admit(c, author, allowed=(), admit_all=True, now=NOW))
         assert user is not None
         yield Memory(database, user)
 
