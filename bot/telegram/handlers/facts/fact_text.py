@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 from urllib.parse import quote
@@ -113,7 +113,7 @@ def card_text(user: User, card: Card) -> str:
         lines.append(phrase(lang, "fact-before", text=quotable(fact.original_fact)))
     if fact.update_reason:
         lines.append(phrase(lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
-    return "\n".join(lines) + "\n\n" + sources_text(user, card, SHOWN_SOURCES)
+    return "\n".join(lines) + "\n\n" + fact_sources(user, card, SHOWN_SOURCES)
 
 
 def _standing(user: User, card: Card) -> list[str]:
@@ -136,7 +136,25 @@ class Sourced(Protocol):
     def citations(self) -> Sequence[Citation]: ...
 
 
-def sources_text(user: User, card: Sourced, limit: int) -> str:
+def fact_sources(user: User, card: Card, limit: int) -> str:
+    """As `sources_text`; in a corrected fact the correction comes first, and lines of before it are the earlier
+    version's, which they may say the opposite of.
+    """
+    fact = card.fact
+    if fact.set_by != "owner" or fact.original_fact in (None, fact.fact):
+        return sources_text(user, card, limit)
+    said = phrase(user.lang, "source-quote", text=cut(fact.fact, QUOTE))
+    own = f"> {said}\n> — {phrase(user.lang, 'source-own', at=local(user, fact.created_at))}"
+    since = [line for line in card.lines if line.at > fact.created_at]
+    again = {line.episode_id for line in since}
+    cited = [one for one in card.citations if one.episode_uuid not in again]
+    earlier = replace(card, lines=[line for line in card.lines if line not in since], citations=cited)
+    own = "\n\n".join([own, *(_source(user, line, None) for line in since[:limit])])
+    before = [sources_text(user, earlier, limit, "fact-sources-before")] if earlier.lines or cited else []
+    return "\n\n".join([f"{phrase(user.lang, 'fact-sources')}\n{own}", *before])
+
+
+def sources_text(user: User, card: Sourced, limit: int, title: str | None = None) -> str:
     """The first quotes with speaker, time and link; a source without lines is named by its episode."""
     names = {one.episode_uuid: one for one in card.citations if one.source != "message"}
     quoted = [_source(user, line, names.get(line.episode_id)) for line in card.lines[:limit]]
@@ -144,10 +162,10 @@ def sources_text(user: User, card: Sourced, limit: int) -> str:
     quoted += [_place(user, one) for one in names.values() if one.episode_uuid not in shown][: limit - len(quoted)]
     if not quoted:
         return phrase(user.lang, "fact-sources-none")
-    title = phrase(user.lang, "fact-sources-all" if limit > SHOWN_SOURCES else "fact-sources")
+    heading = phrase(user.lang, title or ("fact-sources-all" if limit > SHOWN_SOURCES else "fact-sources"))
     more = len(card.lines) - limit
     rest = [phrase(user.lang, "fact-sources-more", count=more)] if more > 0 else []
-    return "\n".join([title, "\n\n".join(quoted), *rest])
+    return "\n".join([heading, "\n\n".join(quoted), *rest])
 
 
 def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:

@@ -33,10 +33,10 @@ from bot.telegram.handlers.facts.fact_text import (
     card_text,
     cut,
     fact_lines,
+    fact_sources,
     number_rows,
     numbered,
     read_card,
-    sources_text,
     versions_text,
 )
 from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
@@ -182,7 +182,7 @@ async def fact_pressed(query: CallbackQuery, callback_data: FactButton, chat: Ch
 async def sources_pressed(query: CallbackQuery, callback_data: SourcesButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    await chat.edit(sources_text(chat.user, card, LISTED_SOURCES), [_back_to_card(chat.user, callback_data)])
+    await chat.edit(fact_sources(chat.user, card, LISTED_SOURCES), [_back_to_card(chat.user, callback_data)])
 
 
 async def versions_pressed(query: CallbackQuery, callback_data: VersionsButton, chat: Chat, services: Services) -> None:

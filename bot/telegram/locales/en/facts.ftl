@@ -51,6 +51,7 @@ fact-before = It used to say: “{ $text }”
 fact-reason = Why it was changed: { $reason }
 fact-sources = __Where it comes from__
 fact-sources-all = __Where it comes from, in order__
+fact-sources-before = __Where the earlier version comes from__
 fact-sources-none = No message says this.
 fact-sources-more = …and { $count } more.
 source-quote = “{ $text }”

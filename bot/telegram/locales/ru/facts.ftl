@@ -55,6 +55,7 @@ fact-before = Раньше было записано: «{ $text }»
 fact-reason = Почему изменено: { $reason }
 fact-sources = __Откуда это__
 fact-sources-all = __Откуда это: всё по порядку__
+fact-sources-before = __Откуда прежняя версия__
 fact-sources-none = В сообщениях этого нет.
 fact-sources-more = …и ещё { $count }.
 source-quote = «{ $text }»

@@ -55,6 +55,7 @@ fact-before = Раніше було записано: «{ $text }»
 fact-reason = Чому змінено: { $reason }
 fact-sources = __Звідки це__
 fact-sources-all = __Звідки це: усе по порядку__
+fact-sources-before = __Звідки попередня версія__
 fact-sources-none = У повідомленнях цього немає.
 fact-sources-more = …і ще { $count }.
 source-quote = «{ $text }»

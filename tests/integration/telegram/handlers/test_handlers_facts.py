@@ -636,7 +636,9 @@ async def test_the_owner_says_how_it_is(world: World, lang: Language) -> None:
     assert done.text.startswith(text("correct-done", lang))
     assert text("fact-owners-word", lang) in done.text
     assert text("fact-before", lang, text="Петров работает в ACME") in done.text
-    assert text("source-quote", lang, text="Петров работает в ACME") in done.text
+    own, earlier = done.text.split(text("fact-sources-before", lang))
+    assert text("source-quote", lang, text="Петров давно работает в ACME") in own.split(text("fact-sources", lang))[1]
+    assert text("source-quote", lang, text="Петров работает в ACME") in earlier
     new = await life.current("Петров давно работает в ACME")
     assert (new.set_by, new.supersedes) == ("owner", old)
     versions = await press(world, done, label(lang, "fact-button-versions", count=2), 2)
