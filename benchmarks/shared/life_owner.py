@@ -156,7 +156,7 @@ class Living:
             self.clock.set(following)
             await self.night()
             self.clock.set(following.replace(hour=12))
-            self.changes["questions asked"] += await self.app.questions_router.ask_due()
+            self.changes["questions asked"] += await self.app.question_scheduler.ask_due()
             await self.deliver()
         self.nights_s += time.perf_counter() - began
 

@@ -150,7 +150,7 @@ class App:
         )
         self.backups = Backups(config, database, clock, metrics.backup_finished)
         self.nights = NightlyMaintenance(database, clock, config.memory, metrics)
-        self.questions_router = QuestionScheduler(database, clock, config.memory, ask_about_memory)
+        self.question_scheduler = QuestionScheduler(database, clock, config.memory, ask_about_memory)
         self.reminding = ReminderScheduler(
             database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         )
@@ -255,7 +255,7 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
-                Job("questions", self.questions_router.ask_due, LOOKING),
+                Job("questions", self.question_scheduler.ask_due, LOOKING),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
