@@ -234,7 +234,7 @@ def best_lines(
         ]
         placed += [_segment_line(part, episode, "user", words) for part in parts if part.text]
         if placed:
-            shown = placed[best_match([one.shown.text for one in placed], words)].shown
+            shown = placed[_answer_among([one.shown.text for one in placed], words)].shown
             lines[episode.id] = replace(shown, speaker="assistant") if shown.kind == "assistant" else shown
     return lines
 
@@ -283,14 +283,23 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
 
 def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     """The place of the text that holds most of these words, the first of several."""
+    shared = _shared(texts, words)
+    return max(range(len(texts)), key=lambda place: (shared[place], -place))
+
+
+def _answer_among(texts: Sequence[str], words: Sequence[Word]) -> int:
+    """As `best_match`, of the statements that hold one of the words: a question is no answer to itself."""
+    shared = _shared(texts, words)
+    stating = [not text.rstrip().endswith("?") and count > 0 for text, count in zip(texts, shared, strict=True)]
+    return max(range(len(texts)), key=lambda place: (stating[place], shared[place], -place))
+
+
+def _shared(texts: Sequence[str], words: Sequence[Word]) -> list[int]:
+    """How many of the words each text holds."""
     stems = [_stems([word]) for word in words]
     lengths = {len(stem) for word in stems for stem in word}
-
-    def shared(place: int) -> int:
-        starts = {token[:length] for token in _TOKEN.findall(name_key(texts[place])) for length in lengths}
-        return sum(not word.isdisjoint(starts) for word in stems)
-
-    return max(range(len(texts)), key=lambda place: (shared(place), -place))
+    beginnings = [{token[:length] for token in _TOKEN.findall(name_key(text)) for length in lengths} for text in texts]
+    return [sum(not word.isdisjoint(starts) for word in stems) for starts in beginnings]
 
 
 def _with_neighbours(place: int, segments: Sequence[Segment]) -> list[int]:

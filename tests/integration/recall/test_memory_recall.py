@@ -214,7 +214,7 @@ async def test_everything_that_a_question_brings_to_mind_holds_memories(mind: Mi
 
 
 async def test_recall_shows_the_line_that_answers(mind: Mind) -> None:
-    """Of an imported conversation and of one with the bot, with time and speaker; nothing of a line being forgotten."""
+    """Of an import and of a conversation with the bot, with time and speaker; no question, nothing being forgotten."""
     now = mind.known.clock.now()
 
     def talk(connection: Connection) -> list[str]:
@@ -223,7 +223,7 @@ async def test_recall_shows_the_line_that_answers(mind: Mind) -> None:
             for role, text in (("user", "Дачу купили ещё весной"), ("assistant", "Запомнил."))
         ]
         chat = [
-            Segment(1, now, "Всем привет", None, speaker="Оля", own=False),
+            Segment(1, now, "Что с дачей?", None, speaker="Оля", own=False),
             Segment(2, now + timedelta(minutes=1), "Дачу купили под Тверью", None, speaker="Пётр", own=False),
         ]
         own = [Segment(n, now, None, message_id) for n, message_id in enumerate(said, start=1)]

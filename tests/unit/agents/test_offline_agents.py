@@ -189,6 +189,7 @@ def test_nobody_out_of_a_forward_is_noted() -> None:
     """The author is named, and nothing is promised of those whom he names; nor is his the owner's word later."""
     forward = DialogueLine("user", "See you at the gallery on Monday, bring Sophie!", {"forwarded_from": "Victor Hugo"})
     reply = compose(replace(asked(), dialogue=[DialogueLine("assistant", "…"), forward]))
+    assert "I remember an author whose account Telegram shows me" in reply
     assert "Victor Hugo" in reply
     assert "Sophie" not in reply
     both = [DialogueLine("assistant", "…"), forward, DialogueLine("user", "My friend Bob sent this")]
