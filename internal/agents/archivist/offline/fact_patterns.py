@@ -65,6 +65,8 @@ _DAY = (
 )
 _THING = r"(?P<target>[^,.;:!?()\n]{2,60})"
 _BORN = _any("родился родилась народився народилася народилась was_born")
+_VERY = r"(?:(?:очень|особо|дуже|надто)\s+)?"
+_TO_ME, _PLEASES = rf"(?:мне|мені)\s+(?:(?:тоже|теж)\s+)?{_VERY}", "(?:нрав(?:и|я)тся|подоба(?:є|ю)ться)"
 
 SHAPES: Sequence[VerbPattern] = (
     VerbPattern(
@@ -122,7 +124,8 @@ SHAPES: Sequence[VerbPattern] = (
         _any(
             "не_люблю ненавижу терпеть_не_могу терпіти_не_можу ненавиджу не_терплю не_выношу",
             "не_виношу не_зношу can't_stand can’t_stand cannot_stand don't_like don’t_like do_not_like hate dislike",
-        ),
+        )
+        + rf"|{_TO_ME}не\s+{_VERY}{_PLEASES}",
         _any("не_любит ненавидит не_любить ненавидить doesn't_like doesn’t_like does_not_like hates dislikes"),
         NEVER,
         _THING,
@@ -130,7 +133,7 @@ SHAPES: Sequence[VerbPattern] = (
     VerbPattern(
         "LIKES",
         "thing",
-        _any("люблю обожаю обожнюю like love adore enjoy"),
+        _any("люблю обожаю обожнюю like love adore enjoy") + rf"|{_TO_ME}{_PLEASES}",
         _any("любит обожает любить обожнює likes loves adores enjoys"),
         NEVER,
         _THING,
@@ -158,6 +161,14 @@ JOINT = r"(?:и|а|но|та|і|й|але|and|but)"
 I_BEFORE = re.compile(
     rf"(?:^|[\s,;(—–-])(?:я\s+(?:[^\s,;:.!?]+\s+){{0,3}}|i(?:\s+(?:am|have)|['’](?:m|ve))?\s+{ADVERBS})$", re.IGNORECASE
 )
+THING_BEFORE = re.compile(
+    rf"(?:^|,\s*(?:а|но|але)\s+)(?!{ADVERBS}я\s|больше|більше|совсем|зовсім|вообще|взагалі)"
+    r"(?P<target>[^\s,;:.!?]+(?:\s+[^\s,;:.!?]+)?)\s+я\s+$",
+    re.IGNORECASE,
+)
+"""A thing before its verb, with the owner between the two: "а біг я не люблю"."""
+CLAUSE_END = re.compile(r"\s*(?:[.,;!…]|$)")
+
 CLAUSE_BEFORE = re.compile(
     rf"(?:^|[,;(—–]\s*|(?:^|\s)(?:и|а|но|та|і|й|але|and|but|so|потому что|бо|because)\s+){ADVERBS}$", re.IGNORECASE
 )

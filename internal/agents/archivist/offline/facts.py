@@ -5,7 +5,7 @@ right before its verb: a fact that is not found costs little, a wrong one is bel
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from internal.agents.archivist.offline import fact_patterns as shapes
@@ -95,7 +95,9 @@ def pronoun_before(sentence: str, verb: int) -> bool:
 
 def fact_of(stated: Statement, source: str, sentence: str, line: TranscriptLine) -> dict[str, object]:
     """The statement in the archivist's contract format, in the owner's own words."""
-    types: Mapping[Kind, str] = {"place": "Location", "organization": "Organization", "thing": "Preference"}
+    types: dict[Kind, str] = {"place": "Location", "organization": "Organization"}
+    if source == OWNER_NODE:  # a preference is the owner's
+        types["thing"] = "Preference"
     return {
         "source": "user" if source == OWNER_NODE else source,
         "relation": stated.relation,
@@ -118,10 +120,13 @@ def _read(
     adverbs = re.compile(rf"\s+{shapes.ADVERBS}", re.IGNORECASE).match(sentence, verb.end())
     # Names differ from words by their capital, which is why this match does not ignore case.
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
+    if found is None and shape.kind == "thing" and shapes.CLAUSE_END.match(sentence, verb.end()):
+        found = shapes.THING_BEFORE.search(before)
     if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
         return None
     target = _target(shape, found["target"], language)
-    if target is None or _cut_short(found["target"], sentence[found.end("target") :]):
+    ahead = found.start() < verb.start()
+    if target is None or (not ahead and _cut_short(found["target"], sentence[found.end("target") :])):
         return None
     place, third = found.span("target"), verb["third"] is not None
     stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), place, third=third)

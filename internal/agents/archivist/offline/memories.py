@@ -179,12 +179,12 @@ class OfflineMemories:
                 continue
             if self.means_a_person(stated, said):
                 continue
-            verb = said.text[stated.verb : stated.place[0]]
-            strength = next((one for shape, one in shapes.LIKINGS if shape.search(verb)), 0.5)
+            verb, less = said.text[stated.verb : stated.place[0]], stated.relation == "DISLIKES"
+            strength = next((one for shape, one in shapes.LIKINGS if shape.search(verb)), -0.5 if less else 0.5)
             yield from preference(stated.target, strength)
-            less = shapes.RATHER_THAN.search(said.text)
-            if stated.relation == "PREFERS" and less is not None:
-                yield from preference(basic_form(less["less"].strip(), text_language(said.text, "en")), -0.3)
+            other = shapes.RATHER_THAN.search(said.text)
+            if stated.relation == "PREFERS" and other is not None:
+                yield from preference(basic_form(other["less"].strip(), text_language(said.text, "en")), -0.3)
 
     # --- Events
 

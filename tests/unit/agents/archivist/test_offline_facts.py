@@ -173,3 +173,27 @@ def test_what_stands_behind_a_preposition_keeps_its_case(lang: str, said: str, l
     """The thing itself stands in its basic form, what tells it apart as it was said."""
     dialogue = {"lang": lang, "say": [said], "facts": []}
     assert [fact.target for fact in facts_of(request_of(dialogue))] == [liked]
+
+
+def test_a_preference_is_the_owners_alone() -> None:
+    """What another person dislikes is a thing of which a fact tells, and nothing that the owner likes."""
+    (hers,) = facts_of(request_of({"lang": "ru", "say": ["Катя не любит кинзу"]}))
+    assert (hers.source, hers.relation, hers.entity_types) == ("Катя", "DISLIKES", {})
+    (ours,) = facts_of(request_of({"lang": "ru", "say": ["Не люблю кинзу"]}))
+    assert (ours.relation, ours.entity_types) == ("DISLIKES", {"кинза": "Preference"})
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "stated"),
+    [
+        ("uk", "Мені подобається плавання, а біг я не люблю", [("LIKES", "плавання"), ("DISLIKES", "біг")]),
+        ("ru", "Мне очень нравится плавание, но бег я ненавижу.", [("LIKES", "плавание"), ("DISLIKES", "бег")]),
+        ("ru", "Мне не нравится бег.", [("DISLIKES", "бег")]),
+        ("ru", "Кинзу я не люблю.", [("DISLIKES", "Кинза")]),
+        ("ru", "Очень я люблю.", []),
+        ("ru", "Больше я не люблю.", []),
+    ],
+)
+def test_what_pleases_and_what_stands_before_its_verb(lang: str, said: str, stated: list[tuple[str, str]]) -> None:
+    """A liking may be said of the thing, and the thing may come first."""
+    assert [(fact.relation, fact.target) for fact in facts_of(request_of({"lang": lang, "say": [said]}))] == stated
