@@ -60,7 +60,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Repaired:
+class Mended:
     """How much a repair mended, by kind; `unanalysed` are the sessions that still have to be analysed."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -90,27 +90,27 @@ def examine(connection: Connection, user_id: int) -> Findings:
     )
 
 
-def repair(connection: Connection, user_id: int) -> Repaired:
+def repair(connection: Connection, user_id: int) -> Mended:
     """Mends what can be mended: afterwards the chronicle holds every message of the log once, in order.
 
     Sessions are not analysed here: `unanalysed` are those to give to the analyst.
     """
-    found, repaired = examine(connection, user_id), Repaired()
-    _drop_homeless(connection, user_id, found, repaired)
-    repaired.add("wiped", service.drop_emptied(connection, user_id))
-    repaired.add("missing", _Restoring(connection, user_id).add_missing())
-    repaired.add("misplaced", _put_in_order(connection, user_id))
-    repaired.add("dangling", _point_again(connection, user_id))
-    repaired.add("mislabelled", _relabel(connection, user_id))
+    found, mended = examine(connection, user_id), Mended()
+    _drop_homeless(connection, user_id, found, mended)
+    mended.add("wiped", service.drop_emptied(connection, user_id))
+    mended.add("missing", _Restoring(connection, user_id).add_missing())
+    mended.add("misplaced", _put_in_order(connection, user_id))
+    mended.add("dangling", _point_again(connection, user_id))
+    mended.add("mislabelled", _relabel(connection, user_id))
     for session_id in _Stored.read(connection, user_id).empty():
         _drop_session(connection, user_id, session_id)
-        repaired.add("empty", 1)
-    repaired.add("lost_mentions", audit_repository.drop_lost_mentions(connection, user_id))
+        mended.add("empty", 1)
+    mended.add("lost_mentions", audit_repository.drop_lost_mentions(connection, user_id))
     for node_id in audit_repository.lone_nodes(connection, user_id):
         store.delete_node(connection, user_id, node_id)
-        repaired.add("lone_nodes", 1)
-    repaired.unanalysed = examine(connection, user_id).unanalysed
-    return repaired
+        mended.add("lone_nodes", 1)
+    mended.unanalysed = examine(connection, user_id).unanalysed
+    return mended
 
 
 def fill_from_log(connection: Connection, user_id: int) -> int:
@@ -220,12 +220,12 @@ def _wiped(event: Event) -> bool:
     return event.label is EventLabel.ANALYSIS and "verdict" not in event.attrs
 
 
-def _drop_homeless(connection: Connection, user_id: int, found: Findings, repaired: Repaired) -> None:
+def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended: Mended) -> None:
     events = repository.events_by_ids(connection, user_id, found.homeless)
     service.lose_messages(connection, user_id, [one.message_id for one in events if one.message_id is not None])
     left = repository.events_by_ids(connection, user_id, found.homeless)
     repository.drop_events(connection, user_id, [event.id for event in left])
-    repaired.add("homeless", len(events))
+    mended.add("homeless", len(events))
 
 
 def _put_in_order(connection: Connection, user_id: int) -> int:

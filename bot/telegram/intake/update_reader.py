@@ -41,7 +41,7 @@ def read_update(raw: str, bot: Bot, received_at: datetime) -> Update:
             return Update.model_validate(plain, context=context)
         except ValidationError as error:
             fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            if not _repaired(plain, fault["loc"], missing=fault["type"] == "missing", at=received_at):
+            if not _mended(plain, fault["loc"], missing=fault["type"] == "missing", at=received_at):
                 raise
     return Update.model_validate(plain, context=context)
 
@@ -67,7 +67,7 @@ def _media(part: Any) -> Sequence[tuple[str, Any]]:
     return own or [found for value in part.values() for found in _media(value)]
 
 
-def _repaired(update: Json, loc: Sequence[int | str], *, missing: bool, at: datetime) -> bool:
+def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: datetime) -> bool:
     """Whether a fault could be mended: a missing value was filled in, or what cannot be read was taken out."""
     path: list[tuple[Any, int | str]] = []
     place: Any = update

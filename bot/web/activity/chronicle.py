@@ -134,7 +134,7 @@ class RepairOut(Out):
 
     before: AuditOut
     after: AuditOut
-    repaired: Mapping[str, int]
+    mended: Mapping[str, int]
     judged: int
     offered: int
     doubled: list[list[str]]

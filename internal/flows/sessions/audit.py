@@ -60,7 +60,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class Mended:
     """The result of a repair: `mended` by kind, and the audit before and after it; `doubled` are names still doubled.
 
     Judgements and merges that it asked for are still to come when it returns: `judged` and `offered` count them.
@@ -68,7 +68,7 @@ class Repaired:
 
     before: Audit
     after: Audit
-    repaired: Mapping[str, int]
+    mended: Mapping[str, int]
     judged: int = 0
     offered: int = 0
     doubled: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -86,27 +86,27 @@ class ChronicleAudit:
         names, doubled = await self._doubled(user_id)
         return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
 
-    async def repair(self, user_id: int) -> Repaired:
+    async def repair(self, user_id: int) -> Mended:
         """Mends what can be mended, merges doubled things, has sessions judged, offers to merge doubled people."""
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
         now = self._clock.now()
-        repaired, judged, offered = await self._database.write(lambda c: self._repair(c, user_id, doubled, now))
+        mended, judged, offered = await self._database.write(lambda c: self._repair(c, user_id, doubled, now))
         after = await self.audit(user_id)
         _, left = await self._doubled(user_id)
         pairs = tuple((one.first.name, one.second.name) for one in left)
-        return Repaired(before, after, repaired, judged, offered, pairs)
+        return Mended(before, after, mended, judged, offered, pairs)
 
     def _repair(
         self, connection: Connection, user_id: int, doubled: Sequence[Duplicate], now: datetime
     ) -> tuple[Mapping[str, int], int, int]:
-        repaired = audit.repair(connection, user_id)
+        mended = audit.repair(connection, user_id)
         judged = sum(
-            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in repaired.unanalysed
+            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
         )
-        repaired.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
+        mended.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
         offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)
-        return repaired.counts, judged, offered
+        return mended.counts, judged, offered
 
     async def _doubled(self, user_id: int) -> tuple[list[Name], list[Duplicate]]:
         names = await self._database.read(lambda c: audit_repository.entity_names(c, user_id))

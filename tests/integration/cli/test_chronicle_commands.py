@@ -62,9 +62,9 @@ def test_audit_tells_and_mends(folder: Path) -> None:
     broken = laplaced("graph", "audit", "--user", str(OWNER))
     assert (broken.exit_code, json.loads(broken.stdout)["full_text"]) == (1, 0.0)
     assert broken.stderr == "laplaced: the chronicle is not whole; laplaced graph audit --repair mends what can be\n"
-    repaired = laplaced("graph", "audit", "--user", str(OWNER), "--repair")
-    done = json.loads(repaired.stdout)
-    assert (repaired.exit_code, done["mended"], done["after"]["full_text"]) == (0, {"missing": 3, "misplaced": 4}, 1.0)
+    mended = laplaced("graph", "audit", "--user", str(OWNER), "--repair")
+    done = json.loads(mended.stdout)
+    assert (mended.exit_code, done["mended"], done["after"]["full_text"]) == (0, {"missing": 3, "misplaced": 4}, 1.0)
 
 
 def test_transcript_of_all_or_of_one(folder: Path) -> None:

@@ -57,13 +57,13 @@ def test_every_finding_has_its_words() -> None:
     uk, ru = (names(LOCALES / lang / "checks.ftl") for lang in ("uk", "ru"))
     assert uk == ru
     told = {name.removeprefix("found-") for name in uk if not name.endswith("-fix")}
-    repaired = {name.removeprefix("found-").removesuffix("-fix") for name in uk if name.endswith("-fix")}
+    mended = {name.removeprefix("found-").removesuffix("-fix") for name in uk if name.endswith("-fix")}
     nodes = [node for module in CHECKING for node in ast.walk(ast.parse(Path(module.__file__ or "").read_text()))]
     strings = {node.value for node in nodes if isinstance(node, ast.Constant)}
     made = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     keys = {(one.func.id, one.args[-1].value) for one in made if _is_check(one)}  # type: ignore[attr-defined]
     assert {key for _, key in keys} <= told <= strings
-    assert {key for kind, key in keys if kind == "finding"} <= repaired
+    assert {key for kind, key in keys if kind == "finding"} <= mended
 
 
 def _is_check(call: ast.Call) -> bool:

@@ -154,9 +154,9 @@ async def test_an_analysis_mentions_what_it_names_whoever_came_first(stage: Anal
     stage.analyst.script += [reply, reply]
     await stage.conversation(("Работаю в ACME", "Понял."))
     await stage.judge()
-    assert await mentioned(stage) == [{}, {}, {}, {}]
+    assert await mentioned(stage) == [{}, {}, {}, {}, {}]
     await stage.archival.said()
-    assert await mentioned(stage) == [{"ACME": 5}, {}, {}, {"ACME": 3}]
+    assert await mentioned(stage) == [{"ACME": 5}, {}, {}, {}, {"ACME": 3}]
 
     session = await stage.conversation(("Ещё раз про ACME", "Понял."))
     await stage.judge()
@@ -180,7 +180,7 @@ async def test_agents_side_by_side_miss_no_name_of_one_another(stage: AnalysisSt
     else:
         stage.archival.names.between.append(stage.judge)
         await stage.archival.said()
-    assert await mentioned(stage) == [{"ACME": 5}, {}, {}, {"ACME": 3}]
+    assert await mentioned(stage) == [{"ACME": 5}, {}, {}, {}, {"ACME": 3}]
     assert (len(stage.analyst.asked), len(stage.archival.archivist.asked)) == (1, 1)
 
 

@@ -86,7 +86,7 @@ async def test_what_turns_wrote_is_whole(talk: Talk) -> None:
     assert await auditing(talk).audit(OWNER) == WHOLE
     before = await talk.read(lambda c: repository.events(c, OWNER))
     done = await auditing(talk).repair(OWNER)
-    assert (done.before, done.after, done.repaired, done.judged, done.offered) == (WHOLE, WHOLE, {}, 0, 0)
+    assert (done.before, done.after, done.mended, done.judged, done.offered) == (WHOLE, WHOLE, {}, 0, 0)
     assert await talk.read(lambda c: repository.events(c, OWNER)) == before
 
 
@@ -96,7 +96,7 @@ async def test_a_question_about_two_facts_is_no_orphan(talk: Talk) -> None:
     facts = {"description": "LIVES_IN: same_time", "facts": ["fact-1", "fact-2"]}
     await talk.write(lambda c: store.add_node(c, OWNER, "Contradiction", facts, now=talk.clock.now()))
     assert await auditing(talk).audit(OWNER) == WHOLE
-    assert (await auditing(talk).repair(OWNER)).repaired == {}
+    assert (await auditing(talk).repair(OWNER)).mended == {}
 
 
 HARM = [
@@ -132,11 +132,11 @@ async def test_harm_is_found_and_mended(talk: Talk, statement: str, figure: str 
     elif figure is not None:
         assert getattr(found, figure) < 1.0
     done = await auditing(talk).repair(OWNER)
-    assert done.repaired[kind] > 0
+    assert done.mended[kind] > 0
     after = done.after
     assert (after.next_integrity, after.full_text, after.orphans) == (1.0, 1.0, 0)
     await talk.read(lambda c: check_line(c, OWNER))
-    assert (await auditing(talk).repair(OWNER)).repaired == {}
+    assert (await auditing(talk).repair(OWNER)).mended == {}
 
 
 async def test_a_line_that_was_lost_comes_back_as_it_was(talk: Talk) -> None:
@@ -185,14 +185,14 @@ async def test_things_that_differ_in_form_only_are_doubled(talk: Talk, one: str,
     found = await auditing(talk).audit(OWNER)
     assert found.entity_uniqueness == pytest.approx(2 / 3)
     done = await auditing(talk).repair(OWNER)
-    assert (done.after.entity_uniqueness, done.repaired, done.doubled) == (1.0, {"doubled": 1}, ())
+    assert (done.after.entity_uniqueness, done.mended, done.doubled) == (1.0, {"doubled": 1}, ())
     merged = await talk.read(lambda c: store.resolve_node(c, OWNER, known[1].id))
     assert merged is not None
     assert (merged.id, merged.name) == (known[0].id, one)
     now = talk.clock.now()
     await talk.write(lambda c: entities.split(c, OWNER, known[1].id, now=now))
     done = await auditing(talk).repair(OWNER)
-    assert (done.after.entity_uniqueness, done.repaired, done.doubled) == (1.0, {}, ())
+    assert (done.after.entity_uniqueness, done.mended, done.doubled) == (1.0, {}, ())
     assert [await talk.read(lambda c, n=n: store.get_node(c, OWNER, n.id)) is not None for n in known] == [True] * 3  # type: ignore[misc]
 
 
