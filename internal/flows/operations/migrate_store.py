@@ -10,7 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -136,7 +136,7 @@ def name_of(store: Path | str) -> str:
 
 def place_for_replaced(folder: Path, now: datetime) -> Path:
     """The file for the content of a server's database that is replaced."""
-    return folder / f"laplaced-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+    return replace_file.place_for_replaced(folder / "laplaced.db", now)
 
 
 def _need_folder(store: Path | str) -> None:

@@ -89,7 +89,7 @@ def _drop_log(database: Path) -> None:
 
 
 def _name_kept(aside: Path, database: Path, now: datetime) -> Path:
-    kept = _free_name(database, f"{database.stem}-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+    kept = place_for_replaced(database, now)
     log = _log_of(aside)
     if log.exists():
         log.replace(_log_of(kept))
@@ -98,8 +98,9 @@ def _name_kept(aside: Path, database: Path, now: datetime) -> Path:
     return kept
 
 
-def _free_name(database: Path, stem: str) -> Path:
-    """A name that is not taken: two databases may be replaced within one second, by a killed restore and this one."""
+def place_for_replaced(database: Path, now: datetime) -> Path:
+    """A name beside a database that is not taken: two may be replaced within one second."""
+    stem = f"{database.stem}-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     names = (
         f"{stem}{ending}{database.suffix}" for ending in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
     )

@@ -146,7 +146,8 @@ def test_a_moved_store_does_not_start_by_mistake(
     with pytest.raises(StorageError, match="laplaced reopen"):
         asyncio.run(started(place))
     monkeypatch.setenv("LAPLACED_STORAGE__URL", address_of(place))
-    assert laplaced("restore", "--force", str(_backup_of(old, folder))).exit_code == 0
+    restored = laplaced("restore", "--force", str(_backup_of(old, folder)))
+    assert restored.exit_code == 0, restored.output
     asyncio.run(started(place))
 
 
