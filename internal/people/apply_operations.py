@@ -138,7 +138,7 @@ class _Reply:
         self._refuse_forgotten(operation, telegram_id, username)
         lines = self._lines(operation.evidence)
         aliases = unique_names(operation.aliases, without={name_key(name)})
-        bio = join_bio("", self._unburied(operation.bio, operation.evidence))
+        bio = join_bio("", self._without_forgotten(operation.bio, operation.evidence))
         person = Person(
             id=0,
             user_id=self._user_id,
@@ -173,9 +173,9 @@ class _Reply:
         if (max(times) if operation.evidence else min(times)) <= forgotten:
             raise Refused("forgotten", "the owner had this person forgotten after that was said")
 
-    def _unburied(self, bio: str, numbers: tuple[int, ...]) -> str:
+    def _without_forgotten(self, bio: str, numbers: tuple[int, ...]) -> str:
         """A bio without the sentences that were forgotten after its lines were said."""
-        if not bio or not suggestion_repository.any_buried(self._connection, self._user_id):
+        if not bio or not suggestion_repository.any_forgotten(self._connection, self._user_id):
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
         return without_sentences(
@@ -224,7 +224,7 @@ class _Reply:
             changes["circle"] = operation.circle
         if username := self._changed_username(person, operation):
             changes["username"] = username
-        if bio := self._unburied(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
+        if bio := self._without_forgotten(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
             changes["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
         return {field: value for field, value in changes.items() if value != getattr(person, field)}
 

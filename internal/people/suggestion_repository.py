@@ -159,7 +159,7 @@ def forgotten_when(connection: Connection, user_id: int, marks: Collection[str])
     return {row.key_hmac: row.at for row in rows}
 
 
-def any_buried(connection: Connection, user_id: int) -> bool:
+def any_forgotten(connection: Connection, user_id: int) -> bool:
     """Whether this owner ever had anything forgotten."""
     query = select(tombstones.c.key_hmac).where(tombstones.c.user_id == user_id)
     return connection.execute(query.limit(1)).first() is not None

@@ -46,7 +46,7 @@ def without_forgotten(
 
     `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
     """
-    if not suggestion_repository.any_buried(connection, user_id):
+    if not suggestion_repository.any_forgotten(connection, user_id):
         return resolved
     sieve = _Sieve(connection, user_id, key, said_at)
     facts = [fact for fact in resolved.facts if not sieve.holds_fact(fact)]
@@ -82,7 +82,7 @@ def without_forgotten_memories(
     A memory that mentions a forgotten thing or person is refused; a link to something forgotten is left out and the
     rest stays.
     """
-    if not suggestion_repository.any_buried(connection, user_id):
+    if not suggestion_repository.any_forgotten(connection, user_id):
         return lookup, []
     sieve = _Sieve(connection, user_id, key, said_at)
     kept: list[ProposedMemory] = []

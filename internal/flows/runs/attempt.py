@@ -98,7 +98,7 @@ class Attempts:
         now = self._clock.now()
         crashes = run.interruptions - SUSPECT
         if crashes >= self._config.max_attempts:
-            await self._bury(handler, run, CrashLoop(), claim=claim_of("", run.interruptions - 2))
+            await self._park(handler, run, CrashLoop(), claim=claim_of("", run.interruptions - 2))
             return None
         alone = pause(crashes + 1, self._config.retry_base, self._config.retry_max) if crashes >= 0 else None
 
@@ -133,7 +133,7 @@ class Attempts:
         except StaleInput as error:
             await self._give_back(handler, run, self._clock.now(), error, charge=False, outcome="stale")
         except ModelRefused as error:
-            await self._bury(handler, run, error)
+            await self._park(handler, run, error)
         except Exception as error:  # border of an attempt: charged, tried again with growing pauses, then parked
             if not isinstance(error, ModelReplyInvalid):
                 log.exception("run_failed", extra={"run": run.id, "agent": handler.agent})
@@ -207,7 +207,7 @@ class Attempts:
     ) -> None:
         """Two halves are tried instead. A single line that is too long stays so; its reply may be shorter next time."""
         if run.length < 2:
-            await (self._bury if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
+            await (self._park if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
             return
         now = self._clock.now()
 
@@ -243,7 +243,7 @@ class Attempts:
     async def _fail(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         most = UNREADABLE if isinstance(error, ModelReplyUnreadable) else self._config.max_attempts
         if run.attempts >= min(most, self._config.max_attempts):
-            await self._bury(handler, run, error)
+            await self._park(handler, run, error)
             return
         due_at = self._clock.now() + pause(run.attempts, self._config.retry_base, self._config.retry_max)
         await self._give_back(handler, run, due_at, error, charge=True, outcome="failed")
@@ -270,7 +270,7 @@ class Attempts:
             "run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_failure(error)}
         )
 
-    async def _bury(
+    async def _park(
         self, handler: RunHandler[Any, Any], run: Run, error: Exception, *, claim: str | None = None
     ) -> None:
         now = self._clock.now()

@@ -50,7 +50,7 @@ class Requests:
     async def of(self, question: Question) -> ResponderRequest:
         """The request for a question: as prepared or as built for an earlier attempt, else built now."""
         lane = _lane(question.turn)
-        if (preparing := self._preparing.pop(lane, None)) is not None:
+        if (preparing := self._preparing.get(lane)) is not None:  # stays there, so that `drop` ends one given up here
             await asyncio.wait([preparing])
         built = self._built.get(lane)
         if built is not None and question.same_as(built[0]):

@@ -64,7 +64,7 @@ class PromptFilter:
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
     """For each line, whether it names nobody who was forgotten after it was said."""
     going = _going(connection, user_id)
-    if not going and not suggestion_repository.any_buried(connection, user_id):
+    if not going and not suggestion_repository.any_forgotten(connection, user_id):
         return [True] * len(said)
     words = [words_in(text) for text, _ in said]
     gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)

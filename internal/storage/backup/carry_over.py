@@ -114,7 +114,7 @@ def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime)
     ours = {owner for owner, since in legacy.owners.items() if known.get(owner) == since}
     for row in legacy.tombstones:
         if row["user_id"] in ours:
-            _bury(connection, row)
+            _mark_forgotten(connection, row)
     rows = [row for row in legacy.forgettings if row["user_id"] in ours]
     found = [_take_over(connection, row, legacy.messages.get(row["id"], set()), now) for row in rows]
     return [successor for successor in found if successor is not None]
@@ -142,7 +142,7 @@ def _take_over(connection: Connection, row: RowMapping, taken: set[str], now: da
     return Successor(forgetting_of(values), values["state"], taken)
 
 
-def _bury(connection: Connection, row: RowMapping) -> None:
+def _mark_forgotten(connection: Connection, row: RowMapping) -> None:
     put = upsert(tombstones).values(dict(row))
     later = case((tombstones.c.at > put.excluded.at, tombstones.c.at), else_=put.excluded.at)
     connection.execute(put.on_conflict_do_update(index_elements=["user_id", "key_hmac"], set_={"at": later}))

@@ -98,6 +98,20 @@ async def test_a_cancelled_preparation_is_done_again(talk: Talk) -> None:
     assert talk.responder.questions == ["Hi"]
 
 
+async def test_a_stop_ends_what_is_being_prepared(talk: Talk) -> None:
+    """Nothing goes on, or is kept, for an answer that nobody waits for."""
+    taken, flow = await talk.say("Hi"), talk.flow()
+    assert taken.turn is not None
+    talk.embedder.open.clear()
+    with flow.preparing(taken.turn):
+        await until(lambda: talk.embedder.questions)
+    answering = asyncio.ensure_future(flow.answer(taken.turn))
+    await until(lambda: talk.drafts.showing)
+    flow.stop(taken.turn.id)
+    await answering
+    await until(lambda: not any(task.get_name() == "prepare" for task in asyncio.all_tasks()))
+
+
 async def test_a_model_that_is_silent_is_asked_twice(talk: Talk) -> None:
     """Then the user is told so, instead of waiting for a third time."""
     turn = await talk.ask("Hi")
