@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from string import Template
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import OwnerProfile, TranscriptLine
@@ -99,11 +100,19 @@ def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:
 
 
 def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
-    """A message's text, neutralised, with its metadata attached in front, on a line of its own."""
+    """A message's text, neutralised, with its metadata attached in front, on a short line of its own.
+
+    Date, time and zone need no names: `<metadata>2026-02-07 14:30 UTC+3; forwarded_from: Maria</metadata>`.
+    """
     if not metadata:
         return neutralised(text)
-    fields = "; ".join(f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items())
-    return f"<metadata>{fields}</metadata>\n{neutralised(text)}"
+    clock = " ".join(escape(str(metadata[key])) for key in _CLOCK if metadata.get(key))
+    others = (f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items() if key not in _CLOCK)
+    return f"<metadata>{'; '.join(filter(None, (clock, *others)))}</metadata>\n{neutralised(text)}"
+
+
+_CLOCK: Final = ("current_date", "current_time", "user_timezone")
+"""The keys of a message's time, as the data model names them."""
 
 
 def _offset(local: datetime) -> str:

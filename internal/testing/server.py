@@ -11,6 +11,7 @@ import numpy as np
 from aiohttp import web
 
 from internal.llm.model import Vectors
+from internal.testing.prefix_cache import PrefixCache
 from internal.testing.script import Answer, Asked, Fault, Reply, Step, step_from_json
 from internal.testing.vectors import trigram_vectors
 
@@ -24,7 +25,7 @@ class ScriptedModel:
     `async with ScriptedModel() as model:` then `model.url`. Chat for a model without a fitting step is refused with
     400, so that a forgotten script shows. Embeddings need no script; steps for their model name are faults. The model
     name `*` is every model. `refused_formats` are response_format types answered with 400, as small
-    servers do; `tools` among them refuses tools.
+    servers do; `tools` among them refuses tools. Usage tells the cached tokens of a prompt as OpenAI's servers do.
     """
 
     port: int = 0
@@ -33,7 +34,9 @@ class ScriptedModel:
     piece: int = 7
     refused_formats: set[str] = field(default_factory=set)
     requests: list[Asked] = field(default_factory=list)
+    usages: list[dict[str, Any]] = field(default_factory=list)
     _steps: dict[str, list[Step]] = field(default_factory=dict)
+    _cache: PrefixCache = field(default_factory=PrefixCache)
     _arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
     _runner: web.AppRunner | None = None
@@ -158,8 +161,11 @@ class ScriptedModel:
         return response
 
     def _usage(self, asked: Asked, content: str) -> dict[str, Any]:
-        prompt, completion = len(asked.text.split()), len(content.split())
+        usage: dict[str, Any]
+        (prompt, cached), completion = self._cache.count(asked), len(content.split())
         usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+        usage["prompt_tokens_details"] = {"cached_tokens": cached}
+        self.usages.append(usage)
         return {**usage, "cost": self.cost_usd} if asked.body.get("usage", {}).get("include") else usage
 
     async def _fail_chat(self, request: web.Request, asked: Asked, fault: Fault) -> web.StreamResponse:

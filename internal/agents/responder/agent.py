@@ -12,6 +12,7 @@ from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
+from internal.agents.responder.inner_circle import InnerCircleBlock
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
@@ -37,6 +38,7 @@ class ModelResponder:
     def __init__(self, chat: ChatModel, config: ResponderConfig) -> None:
         self._chat = chat
         self._config = config
+        self._inner_circle = InnerCircleBlock()
 
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """As the port says, without the prompt's blocks and without citations of what was not given.
@@ -116,7 +118,7 @@ class ModelResponder:
             instructions(__package__, persona_name=request.persona_name, persona_tone=request.persona_tone),
             owner_block(request.owner),
             facts_block(request.owner.facts),
-            people_block("inner_circle", request.inner_circle),
+            self._inner_circle.of(request.owner.user_id, request.inner_circle),
         )
 
 

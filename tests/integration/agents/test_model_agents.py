@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ from internal.agents.responder.agent import ModelResponder
 from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnknownIds, ModelUnavailable
 from internal.llm.openai import OpenAIChat
-from internal.people.model import Circle
+from internal.people.model import Circle, Person, candidate_line
 from internal.people.operations import Added, Updated
 from internal.snapshots.model import Item, Snapshot
 from internal.testing import Asked, Fault, ScriptedModel
@@ -319,9 +320,7 @@ def test_blocks_with_nobody_in_them_are_left_out(chat: OpenAIChat) -> None:
     text = "\n".join(message.content for message in messages)
     blocks = ("inner_circle", "relevant_people", "people", "notes", "known_facts", "facts", "memories", "past_messages")
     assert not [tag for tag in blocks if f"<{tag}>" in text]
-    assert messages[-1].content == (
-        "<metadata>current_date: 2026-02-07; current_time: 17:30; user_timezone: UTC+5:30</metadata>\nHi"
-    )
+    assert messages[-1].content == ("<metadata>2026-02-07 17:30 UTC+5:30</metadata>\nHi")
 
 
 def test_the_system_part_holds_no_clock(chat: OpenAIChat) -> None:
@@ -332,6 +331,20 @@ def test_the_system_part_holds_no_clock(chat: OpenAIChat) -> None:
         bare_request(inner_circle=[MUM], relevant_people=[MARIA], now=NOON.replace(year=2027), dialogue=[])
     )
     assert early[0] == late[0]
+
+
+def test_the_inner_circle_stays_as_it_was_shown_while_only_mentions_are_counted(chat: OpenAIChat) -> None:
+    """What a prompt begins with must not move with counts; a changed profile is shown whole, for each owner apart."""
+    responder = ModelResponder(chat, ResponderConfig())
+
+    def shown(*people: Person) -> str:
+        return responder.messages(bare_request(inner_circle=people))[0].content
+
+    first, mentioned = shown(MUM, PETROV), replace(PETROV, mention_count=500)
+    assert shown(mentioned, MUM) == first
+    changed = replace(mentioned, bio="Moved to Lviv")
+    assert candidate_line(changed) in shown(changed, MUM)
+    assert candidate_line(changed) in shown(replace(changed, mention_count=501))
 
 
 def test_stored_text_can_neither_open_nor_close_a_block(chat: OpenAIChat) -> None:
@@ -392,8 +405,8 @@ def test_the_two_roles_take_turns(chat: OpenAIChat) -> None:
     ]
     _, *messages = ModelResponder(chat, ResponderConfig()).messages(bare_request(dialogue=said))
     assert [message.role for message in messages] == ["user", "assistant", "user"]
-    assert messages[0].content == "<metadata>current_time: 10:00</metadata>\nOne\n\nTwo"
-    assert messages[2].content.startswith("Three\n\n<metadata>current_date: 2026-02-07")
+    assert messages[0].content == "<metadata>10:00</metadata>\nOne\n\nTwo"
+    assert messages[2].content.startswith("Three\n\n<metadata>2026-02-07 ")
     assert messages[2].content.endswith("</metadata>\nFour")
 
 

@@ -72,7 +72,7 @@ async def test_a_call_sends_the_agents_own_model_and_reads_text_and_usage(
     server.script("m", "  Здравствуй, мир  ")
     request = ask()
     reply = await chat.complete(request)
-    assert reply == ChatReply("Здравствуй, мир", "m", Usage(prompt_tokens=3, completion_tokens=2))
+    assert reply == ChatReply("Здравствуй, мир", "m", Usage(prompt_tokens=9, completion_tokens=2))
     (asked,) = server.requests
     assert asked.body == {
         "model": "m",
@@ -92,7 +92,7 @@ async def test_a_stream_gives_the_same_reply_in_pieces(server: ScriptedModel, ch
     pieces, final = await collect(chat, ask())
     assert "".join(pieces) == "Раз, два, три, четыре, пять"
     assert len(pieces) > 3
-    assert final == ChatReply("Раз, два, три, четыре, пять", "m", Usage(3, 5))
+    assert final == ChatReply("Раз, два, три, четыре, пять", "m", Usage(9, 5))
     assert server.requests[0].body["stream_options"] == {"include_usage": True}
     assert ledger.calls[0][1] == final
 

@@ -1,0 +1,36 @@
+"""The block `<inner_circle>`: every prompt begins with it, so it changes only where a profile does."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from internal.people.model import Person, candidate_line, people_block
+
+OWNERS: Final = 1_000
+"""Most owners whose circle is remembered, the latest."""
+
+
+class InnerCircleBlock:
+    """Shows people in order of creation, and each with the mentions counted when the profile was last shown anew.
+
+    A count that moves, or an order by counts, would make a provider read the whole prompt again.
+    """
+
+    def __init__(self) -> None:
+        self._shown: OrderedDict[int, dict[int, Person]] = OrderedDict()
+
+    def of(self, user_id: int, people: Sequence[Person]) -> str:
+        before = self._shown.pop(user_id, {})
+        counted = {one.id: _counted_as(one, before.get(one.id)) for one in sorted(people, key=lambda one: one.id)}
+        self._shown[user_id] = counted
+        if len(self._shown) > OWNERS:
+            self._shown.popitem(last=False)
+        return people_block("inner_circle", list(counted.values()))
+
+
+def _counted_as(person: Person, before: Person | None) -> Person:
+    if before is None:
+        return person
+    same = replace(person, mention_count=before.mention_count)
+    return same if candidate_line(same) == candidate_line(before) else person
