@@ -36,9 +36,9 @@ def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> A
     ) -> Response:
         body = {"link": link} if link else {"key": key}
         caller = request.client.host if request.client is not None else ""
-        told = {"X-Console-Key": caller_key, "X-Console-Caller": caller.encode("ascii", "replace").decode()}
+        headers = {"X-Console-Key": caller_key, "X-Console-Caller": caller.encode("ascii", "replace").decode()}
         try:
-            answer = await http.post("/console/login", json=body, headers=told)
+            answer = await http.post("/console/login", json=body, headers=headers)
         except httpx.HTTPError:
             return _page(request, back, "login-down", 503)
         if answer.status_code != httpx.codes.OK:

@@ -184,13 +184,13 @@ class Progress:
 
     def __init__(self) -> None:
         self._same_line = sys.stderr.isatty()
-        self._told_at = 0.0
+        self._shown_at = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if done < total and now - self._told_at < (0.2 if self._same_line else _EVERY_S):
+        if done < total and now - self._shown_at < (0.2 if self._same_line else _EVERY_S):
             return
-        self._told_at = now
+        self._shown_at = now
         whole = not self._same_line or done == total
         click.echo(f"{what}: {done} of {total}", err=True, nl=whole)
         if not whole:

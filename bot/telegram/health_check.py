@@ -33,7 +33,7 @@ async def check_telegram(
     try:
         # Like the poller: without the proxies of the environment.
         async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=believed(address)) as client:
-            me, told_at = await _ask(client, address, "getMe")
+            me, server_time = await _ask(client, address, "getMe")
             hook, _ = await _ask(client, address, "getWebhookInfo")
     except _Refused as refusal:
         return [_refused(refusal)]
@@ -43,8 +43,8 @@ async def check_telegram(
         result = f"{api_base} does not answer as Telegram does ({kind})"
         return [finding("telegram", result, fix, "telegram-unreachable", address=api_base, error=kind)]
     checks = [_token(me, known_bot), _privacy(me), _webhook(config, hook)]
-    if told_at is not None:
-        checks.append(_clock(told_at, now()))
+    if server_time is not None:
+        checks.append(_clock(server_time, now()))
     return checks
 
 
@@ -107,8 +107,8 @@ def _webhook(config: TelegramConfig, hook: dict[str, Any]) -> Check:
     return fine("webhook", f"Telegram calls {_host(url)}", "webhook-called", host=_host(url))
 
 
-def _clock(told_at: datetime, now: datetime) -> Check:
-    off = abs(now - told_at)
+def _clock(server_time: datetime, now: datetime) -> Check:
+    off = abs(now - server_time)
     if off <= CLOCK_TOLERANCE:
         return fine("time", "this machine's clock agrees with Telegram's", "time-agrees")
     seconds = round(off.total_seconds())

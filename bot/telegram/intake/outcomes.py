@@ -60,8 +60,8 @@ class UpdateOutcomes:
         await self.settle_with(row, state, lambda c: mailbox.put(c, line, now))
         self._wake_outbox()
 
-    async def quarantine(self, row: InboxRow, error: str, told: str | None = None, **values: str) -> None:
-        """Sets an update aside. Who sent a message gets the phrase `told`: else he would wait for an answer."""
+    async def quarantine(self, row: InboxRow, error: str, notice: str | None = None, **values: str) -> None:
+        """Sets an update aside. The sender of a message gets the phrase `notice` and does not wait in vain."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -78,9 +78,9 @@ class UpdateOutcomes:
         await self._database.write(work)
         self._observer.update_quarantined()
         log.error("update_quarantined", extra={"update": row.update_id, "error": error})
-        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0)) if told else None
-        if told and user is not None and user.state is UserState.ACTIVE and '"message": {' in row.raw:
-            text = self._phrases(user.lang, told, **values)
+        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0)) if notice else None
+        if notice and user is not None and user.state is UserState.ACTIVE and '"message": {' in row.raw:
+            text = self._phrases(user.lang, notice, **values)
             line = Outgoing(user.user_id, self._bot_id, user.user_id, text, f"{row.key}:set-aside")
             with acting_for(user.user_id):
                 await self._database.write(lambda c: mailbox.put(c, line, now))

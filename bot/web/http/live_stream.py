@@ -42,7 +42,7 @@ async def following(
     more is noticed within a second.
     """
     loop = asyncio.get_running_loop()
-    asked = told = loop.time()
+    asked = sent_at = loop.time()
     async for silent in _looks(database, stopping):
         more = True
         while more:
@@ -56,11 +56,11 @@ async def following(
             found, place = await database.read(partial(read, before))
             for one in found:
                 yield one
-                told = loop.time()
+                sent_at = loop.time()
             more = place != before
-        if loop.time() - told >= KEEP_ALIVE_S:
+        if loop.time() - sent_at >= KEEP_ALIVE_S:
             yield None
-            told = loop.time()
+            sent_at = loop.time()
 
 
 def event_stream(news: AsyncIterator[T | None], shown: Callable[[T], tuple[int | str, str, str]]) -> StreamingResponse:

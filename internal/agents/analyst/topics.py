@@ -35,11 +35,11 @@ def topic_of(lines: Sequence[TranscriptLine]) -> str:
     topic, most = "", 0
     for line, found in said:
         for start, end in sentences(line.text) if line.role != "assistant" else ():
-            told = sum(
+            weight = sum(
                 weights[word] for word in {word for at, word in found if word and start <= at < min(end, start + TITLE)}
             )
-            if told > most:
-                topic, most = line.text[start:end], told
+            if weight > most:
+                topic, most = line.text[start:end], weight
     return title_of(topic, TITLE).rstrip(".")
 
 

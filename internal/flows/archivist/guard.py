@@ -18,7 +18,7 @@ from internal.people.operations import Added, Merged, Operation, RefusedOperatio
 Item = TypeVar("Item")
 
 TEXTS = ("content", "summary", "description")
-"""Properties of a memory that are told in words, besides its naming one."""
+"""Properties of a memory that are texts, besides its naming one."""
 
 
 class ReplyGuard:
@@ -74,9 +74,9 @@ class _Judge:
         """A known memory is named by its handle, which says nothing."""
         nodes = [memory.node, *(link.other for link in memory.links)]
         names = [str(node.properties["name"]) for node in nodes if node.label == "Entity"]
-        told = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
-        text = " ".join(str(memory.node.properties.get(name, "")) for name in dict.fromkeys(told))
-        return self._proposed(names if told else [], text.strip(), memory.evidence)
+        fields = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
+        text = " ".join(str(memory.node.properties.get(name, "")) for name in dict.fromkeys(fields))
+        return self._proposed(names if fields else [], text.strip(), memory.evidence)
 
     def _proposed(self, names: Sequence[str], text: str, evidence: Sequence[int]) -> Proposed:
         meant = [name for one in names for name in self._known.get(one, (one,)) if one and one != OWNER_NODE]

@@ -39,7 +39,7 @@ def known_memories(
 
     `read_again` is the episode whose earlier reading is about to be taken back: what only that supports is not shown.
     """
-    gone = known_repository.told_only_by(connection, user_id, read_again) if read_again else set()
+    gone = known_repository.derived_only_from(connection, user_id, read_again) if read_again else set()
     newest = [
         node
         for label in HANDLES

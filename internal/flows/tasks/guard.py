@@ -20,8 +20,8 @@ def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str,
     judge = _Judge(request, titles)
     unasked = without_request([judge.line(task) for task in reply.tasks], request.owner.language)
     asked = [task for place, task in enumerate(reply.tasks) if place not in unasked]
-    tasks = [task for task in asked if judge.told(task.title, task.line)]
-    settled = [told for one in reply.settled if (told := judge.settled(one)) is not None]
+    tasks = [task for task in asked if judge.stated(task.title, task.line)]
+    settled = [end for one in reply.settled if (end := judge.settled(one)) is not None]
     lost = len(asked) + len(reply.settled) - len(tasks) - len(settled)
     refused = [RefusedOperation("no_request_in_evidence", "nobody asks for it or promises it")] * len(unasked)
     refused += [RefusedOperation("not_in_evidence", "nothing of it stands in the line it cites")] * lost
@@ -37,7 +37,7 @@ class _Judge:
         line = self._lines[task.line]
         return line.text, line.at
 
-    def told(self, title: str, number: int) -> bool:
+    def stated(self, title: str, number: int) -> bool:
         proposed = Proposed((), title, evidence_texts(self._request.transcript, (number,)))
         return not ungrounded([proposed], self._request.owner.language)
 
@@ -45,5 +45,5 @@ class _Judge:
         """The end of a task with the line that tells of it; where none is cited, the last of the owner's that does."""
         title = self._titles.get(one.task_id, "")
         own = [line.number for line in reversed(self._request.transcript) if line.owners_word]
-        found = next((number for number in ([one.line] if one.cited else own) if self.told(title, number)), None)
+        found = next((number for number in ([one.line] if one.cited else own) if self.stated(title, number)), None)
         return None if found is None else replace(one, line=found, cited=True)

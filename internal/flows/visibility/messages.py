@@ -79,5 +79,5 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     causes |= set(line.session_of_messages(connection, call.user_id, going.ids).values())
     if causes.intersection((call.links or {}).values()):
         return False
-    told = traces.Lines(one.content for one in said)
-    return not told(prompt) and not told(reply)
+    quoted_in = traces.Lines(one.content for one in said)
+    return not quoted_in(prompt) and not quoted_in(reply)

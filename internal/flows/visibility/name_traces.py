@@ -85,9 +85,9 @@ def clear_namings(connection: Connection, user_id: int, names: Iterable[str], no
     return cleared
 
 
-def names_at(connection: Connection, user_id: int, told: Sequence[Version]) -> dict[str, str]:
+def names_at(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, str]:
     """The names of the things at the ends of these facts, except the owner's; read before the facts are erased."""
-    ends = {end for one in told for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
+    ends = {end for one in versions for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     return fact_repository.names_of(connection, user_id, ends)
 
 
@@ -153,18 +153,18 @@ def clear_names(
 
 def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
     places = evidence.places(connection, user_id, "entity", [node_id])
-    told = claim_repository.at_nodes(connection, user_id, [node_id])
+    versions = claim_repository.at_nodes(connection, user_id, [node_id])
     return [
         *texts_of(connection, user_id, places),
-        *(one.fact for one in told),
+        *(one.fact for one in versions),
     ]
 
 
 def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:
     """Empties the description and drops the aliases of a thing that hold something, unless the owner set them."""
     changes: dict[str, object] = {}
-    told = node.properties.get("description")
-    if told and not node.owner_set("description") and holds(told):
+    description = node.properties.get("description")
+    if description and not node.owner_set("description") and holds(description):
         changes["description"] = None
     names = node.properties.get("aliases", [])
     if aliases and any(map(holds, names)):

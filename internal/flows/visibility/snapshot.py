@@ -34,7 +34,7 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], 
     everything = everything_asked(connection, user_id)
     messages = messages_to_forget(connection, user_id)
     for one in asked:
-        messages |= _told_in(connection, one)
+        messages |= _messages_with(connection, one)
     going = telling(connection, asked)
 
     def show(version: Version) -> Version:
@@ -77,7 +77,7 @@ def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds
     return lambda text: of_lines(text) or of_names(text)
 
 
-def _told_in(connection: Connection, asked: Forgetting) -> set[str]:
+def _messages_with(connection: Connection, asked: Forgetting) -> set[str]:
     """The messages that state a pending fact: items that rest on them may repeat it in other words."""
     if asked.kind != "fact" or asked.ref_id is None:
         return set()
@@ -90,9 +90,9 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
         return [words for one in chain for words in (one.fact.fact, one.fact.original_fact) if words]
     if asked.kind == "memory" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
-        told = node.properties.values() if node else ()
+        values = node.properties.values() if node else ()
         # A single word, such as its status, occurs in unrelated texts.
-        return [words for words in told if isinstance(words, str) and " " in words.strip()]
+        return [words for words in values if isinstance(words, str) and " " in words.strip()]
     return []
 
 

@@ -284,8 +284,8 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     match = _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
         return None
-    told = blank_out(folded, spans)[match.end() :]
-    if not any(infinitive(word) for word in told.split()[:6]) and not _THAT.match(told):
+    promised = blank_out(folded, spans)[match.end() :]
+    if not any(infinitive(word) for word in promised.split()[:6]) and not _THAT.match(promised):
         return None
     title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
     if named:
@@ -295,8 +295,8 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
 
 
 def _promised(title: str, whom: str, time: TimeFound | None) -> TaskFound | None:
-    told = f"{title} ({whom})" if whom else title
-    return TaskFound("promise", told, time, (0, 0), whom=whom) if title else None
+    words = f"{title} ({whom})" if whom else title
+    return TaskFound("promise", words, time, (0, 0), whom=whom) if title else None
 
 
 def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) -> bool:

@@ -67,7 +67,7 @@ def known_nodes(
     ]
 
 
-def told_only_by(connection: Connection, user_id: int, episode_id: str) -> set[str]:
+def derived_only_from(connection: Connection, user_id: int, episode_id: str) -> set[str]:
     """The ids of the nodes that only this episode observed."""
     one = observations.c
     ours = (one.user_id == user_id) & (one.kind == "node")

@@ -84,7 +84,7 @@ def _alone(user_id: int, ids: Sequence[str]) -> Select[Any]:
         select(edge.c.source)
         .join_from(edge, thing, and_(thing.c.user_id == user_id, thing.c.id == edge.c.target))
         .where(edge.c.user_id == user_id, edge.c.source.in_(ids), thing.c.label.in_(THINGS))
-        .where(hidings.visible(thing.c.id), ~_told_by_another(user_id, edge), *(~fact for fact in facts))
+        .where(hidings.visible(thing.c.id), ~_derived_from_another(user_id, edge), *(~fact for fact in facts))
         .distinct()
     )
 
@@ -109,7 +109,9 @@ def _unsupported(user_id: int, ids: Sequence[str]) -> Select[Any]:
         .where(evidence.c.user_id == user_id, evidence.c.target == literal("observation:") + observations.c.id)
     )
     edge = graph_edges.alias("edge")
-    shared = exists().where(edge.c.user_id == user_id, edge.c.source == memory.c.id, _told_by_another(user_id, edge))
+    shared = exists().where(
+        edge.c.user_id == user_id, edge.c.source == memory.c.id, _derived_from_another(user_id, edge)
+    )
     # One search an end: asked with OR, SQLite reads every link of the owner for each memory.
     linked = [
         exists().where(edge.c.user_id == user_id, edge.c[end] == memory.c.id, edge.c.type == RELATES_TO)
@@ -119,7 +121,7 @@ def _unsupported(user_id: int, ids: Sequence[str]) -> Select[Any]:
     return select(memory.c.id).where(memory.c.user_id == user_id, memory.c.id.in_(ids), *alone)
 
 
-def _told_by_another(user_id: int, edge: Any) -> Exists:
+def _derived_from_another(user_id: int, edge: Any) -> Exists:
     """Whether another visible memory is linked to the target of an edge in the same way."""
     other, memory = graph_edges.alias("other"), graph_nodes.alias("other_memory")
     is_memory: ColumnElement[bool] = and_(

@@ -267,10 +267,10 @@ class Reading:
             return sighting
         name, circle = sighting.of
         known = {self._people[number].circle.value for number in mentions(name, self._known)}
-        told = {
+        circles = {
             one.circle for one in self.dossiers if one.circle and name_key(name) in map(name_key, one.names)
         } or known
-        return replace(sighting, circle=through(told.pop(), circle)) if len(told) == 1 else sighting
+        return replace(sighting, circle=through(circles.pop(), circle)) if len(circles) == 1 else sighting
 
     def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
         for dossier in dossiers:
