@@ -325,7 +325,7 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
 
     Raises ConfigurationError, each fault naming its key and never showing a value that may be secret.
     """
-    tree = from_file(path) if path is not None else {}
+    tree = from_file(path, Config) if path is not None else {}
     merge(tree, from_environment(os.environ if environ is None else environ, Config))
     try:
         return Config(**tree)

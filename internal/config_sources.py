@@ -17,8 +17,8 @@ Shape = type[BaseModel]
 """The model whose keys there are."""
 
 
-def from_file(path: Path) -> dict[str, Any]:
-    """The file's tree without blanks. Raises ConfigurationError, which quotes nothing of the file."""
+def from_file(path: Path, shape: Shape) -> dict[str, Any]:
+    """The file's tree without blanks, `api_key_file` and its like read. Raises ConfigurationError, quoting nothing."""
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -29,7 +29,19 @@ def from_file(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(tree, dict):
         raise ConfigurationError(f"{path} must hold keys and values")
-    return _without_blanks(tree)
+    tree = _without_blanks(tree)
+    _read_files(tree, shape)
+    return tree
+
+
+def _read_files(tree: dict[str, Any], shape: Shape, above: str = "") -> None:
+    """Puts in the place of each `NAME_file` the value of NAME that stands in that file."""
+    for key, value in list(tree.items()):
+        field, stem = shape.model_fields.get(key), key.removesuffix("_file")
+        if field is not None and _is_section(field) and isinstance(value, dict):
+            _read_files(value, field.annotation, f"{above}{key}.")  # type: ignore[arg-type]  # _is_section has looked
+        elif field is None and stem != key and stem in shape.model_fields and isinstance(value, str):
+            tree[stem] = _read_secret(f"{above}{key}", tree.pop(key), other=tree.get(stem) and f"{above}{stem}")
 
 
 def _place(error: Exception) -> str:
@@ -64,17 +76,19 @@ def _variable(name: str, environ: Mapping[str, str], shape: Shape) -> tuple[list
         path[-1] = path[-1].removesuffix("_file")
         field = _field(shape, path)
         if field is not None:
-            value = _read_secret(name, value, environ)
+            bare = name[: -len("_file")]
+            value = _read_secret(name, value, other=environ.get(bare) and bare)
     if field is None:
         raise ConfigurationError(f"unknown key {'.'.join(path)} (from {name})")
     return path, _plain(value, field)
 
 
-def _read_secret(name: str, path: str, environ: Mapping[str, str]) -> str:
-    if environ.get(name[: -len("_file")]):
-        raise ConfigurationError(f"{name} and {name[: -len('_file')]} are both set; keep one")
+def _read_secret(name: str, path: str, *, other: str | None) -> str:
+    """`other` is the name under which the value itself is set too."""
+    if other:
+        raise ConfigurationError(f"{name} and {other} are both set; keep one")
     try:
-        value = Path(path).read_text(encoding="utf-8").strip()
+        value = Path(path).expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigurationError(f"{name}: cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -47,6 +47,7 @@ from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
+from internal.llm.presets import Found, find_local
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
@@ -94,6 +95,7 @@ async def run(
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
     with stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
+            found = asyncio.create_task(find_local() if config.offline_models else _nothing())  # while the rest starts
             clock = None if simulation is None else simulation.clock
             app = await stack.enter_async_context(open_app(config, clock=clock))
             await app.restore()
@@ -102,7 +104,7 @@ async def run(
             server = await stack.enter_async_context(_web(app, side, api_base, token, simulation))
             app.lock.announce(server.rest.url)
             await side.resume()
-            await _greet(app, api_base, server)
+            await _greet(app, api_base, server, await found)
             try:
                 beside = [] if simulation is None else [simulation.run(Running(app, side, api_base, server.rest.url))]
                 await work(app, side, server.ended, stop, beside)
@@ -306,7 +308,11 @@ async def _notice_token(app: App, bot_id: int) -> None:
         log.warning("bot_changed", extra={"before": known, "now": bot_id})
 
 
-async def _greet(app: App, api_base: str, server: RunningServers) -> None:
+async def _nothing() -> list[Found]:
+    return []
+
+
+async def _greet(app: App, api_base: str, server: RunningServers, found: Sequence[Found]) -> None:
     """Prints what a person at the terminal needs to know to stdout; logs go to stderr."""
     config = app.config
     if config.local_telegram:
@@ -316,7 +322,11 @@ async def _greet(app: App, api_base: str, server: RunningServers) -> None:
         if code is not None:
             print(f"The bot has no owner yet. Send it this message, once: /start {code}")
     if app.models.offline:
-        print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
+        print("No model key: the offline models answer, by rules and quotes. For real ones: laplaced setup")
+    for one in found:
+        chosen = f"--provider {one.preset.name}{f' --model {one.models[0]}' if one.models else ''}"
+        has = ", ".join(one.models[:3]) + (" ..." if len(one.models) > 3 else "") or "no model yet"
+        print(f"{one.preset.title} runs on this machine ({has}) and is not used. To use it: laplaced setup {chosen}")
     if not has_ukrainian_dictionary():
         log.warning("ukrainian_dictionary_missing", extra={"fix": INSTALL_UKRAINIAN})
     print(f"MCP: {server.mcp}")

@@ -13,7 +13,7 @@ from internal.llm.calls import CallObserver, Reply, Request
 from internal.llm.failures import RequestRejected
 from internal.llm.model import ChatDelta, ChatReply, ChatRequest
 from internal.llm.transport import Endpoint
-from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
+from internal.llm.wire import FORMATS, Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 
 CHAT_PATH = "chat/completions"
 
@@ -56,6 +56,11 @@ class OpenAIChat:
 
     async def aclose(self) -> None:
         await self._endpoint.aclose()
+
+    def refused(self, model: str) -> list[str]:
+        """What the server was found not to take for a model: tools, JSON schemas ..., in its words of the wire."""
+        dialect = self._dialects.get(model, Dialect())
+        return [*([] if dialect.tools else ["tools"]), *FORMATS[: FORMATS.index(dialect.reply_format)]]
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Returns the whole reply at once. Raises as `ChatModel`."""

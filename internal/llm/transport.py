@@ -52,6 +52,11 @@ class Endpoint:
     async def aclose(self) -> None:
         await self._client.aclose()
 
+    async def get(self, path: str, deadline: float) -> bytes:
+        """Returns the whole answer. Raises as `post`."""
+        async with self.open(path, None, deadline) as response:
+            return await self._read(response, deadline, self._reply_limit)
+
     async def post(self, path: str, body: dict[str, Any], deadline: float) -> bytes:
         """Returns the whole answer. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
         async with self.open(path, body, deadline) as response:
@@ -72,12 +77,16 @@ class Endpoint:
             yield self._redact(event)
 
     @asynccontextmanager
-    async def open(self, path: str, body: dict[str, Any], deadline: float) -> AsyncIterator[httpx.Response]:
-        """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above."""
-        response = await self._send(path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), deadline)
+    async def open(self, path: str, body: dict[str, Any] | None, deadline: float) -> AsyncIterator[httpx.Response]:
+        """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above.
+
+        Without a `body` the request is a GET.
+        """
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        response = await self._send(path, content, deadline)
         try:
             if response.status_code >= 300:
-                raise await self._refusal(response, deadline, str(body.get("model", "")))
+                raise await self._refusal(response, deadline, str((body or {}).get("model", "")))
             yield response
         finally:
             await response.aclose()
@@ -91,7 +100,7 @@ class Endpoint:
         error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
-    async def _send(self, path: str, content: bytes, deadline: float) -> httpx.Response:
+    async def _send(self, path: str, content: bytes | None, deadline: float) -> httpx.Response:
         if not (ALLOW_MODEL_REQUESTS or self.local):
             raise ModelRequestsForbidden
         for pause in RETRY_PAUSES:
@@ -101,9 +110,9 @@ class Endpoint:
                 await _sleep(pause, deadline)
         return await self._attempt(path, content, deadline)
 
-    async def _attempt(self, path: str, content: bytes, deadline: float) -> httpx.Response:
-        headers = {"Content-Type": "application/json"}
-        request = self._client.build_request("POST", path, content=content, headers=headers)
+    async def _attempt(self, path: str, content: bytes | None, deadline: float) -> httpx.Response:
+        verb, headers = ("GET", {}) if content is None else ("POST", {"Content-Type": "application/json"})
+        request = self._client.build_request(verb, path, content=content, headers=headers)
         try:
             async with asyncio.timeout_at(deadline):
                 return await self._client.send(request, stream=True)

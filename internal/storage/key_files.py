@@ -1,4 +1,7 @@
-"""Keys that Laplaced generates for itself, one file each in the data folder, readable by its owner alone."""
+"""Keys of this installation, one file each in the data folder, readable by its owner alone.
+
+Laplaced generates them for itself, but for the model provider's, which `laplaced setup` is given.
+"""
 
 import secrets
 from pathlib import Path
@@ -9,7 +12,7 @@ from filelock import FileLock
 from internal.errors import StorageError
 from internal.storage.file_permissions import PRIVATE_FILE, write_private
 
-KeyName = Literal["server_api_key", "hmac_key", "webhook_secret"]
+KeyName = Literal["server_api_key", "hmac_key", "webhook_secret", "llm_api_key"]
 
 LOCK_FILE = "keys.lock"
 

@@ -26,6 +26,7 @@ class ScriptedModel:
     400, so that a forgotten script shows. Embeddings need no script; steps for their model name are faults. The model
     name `*` is every model. `refused_formats` are response_format types answered with 400, as small
     servers do; `tools` among them refuses tools. Usage tells the cached tokens of a prompt as OpenAI's servers do.
+    `offered` are the models that it lists.
     """
 
     port: int = 0
@@ -33,6 +34,7 @@ class ScriptedModel:
     embeddings_as_floats: bool = False
     piece: int = 7
     refused_formats: set[str] = field(default_factory=set)
+    offered: Sequence[str] = ()
     requests: list[Asked] = field(default_factory=list)
     usages: list[dict[str, Any]] = field(default_factory=list)
     _steps: dict[str, list[Step]] = field(default_factory=dict)
@@ -76,6 +78,7 @@ class ScriptedModel:
         app = web.Application(client_max_size=64 * MEGABYTE)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
+        app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/requests", self._show_requests)
         app.router.add_delete("/requests", self._drop_requests)
         app.router.add_post("/script", self._take_script)
@@ -231,6 +234,9 @@ class ScriptedModel:
         return web.json_response(
             {"object": "list", "data": rows[::-1], "model": asked.model, "usage": self._usage(asked, "")}
         )
+
+    async def _list_models(self, _: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.offered]})
 
     async def _show_requests(self, request: web.Request) -> web.Response:
         model = request.query.get("model")

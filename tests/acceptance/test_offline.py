@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from support.product.running_product import ROOT, Product, product, until
 
 from bot.simulator.client import ControlClient
+from internal.testing import ScriptedModel
 
 GUARD = '''
 """Refuses and records whatever leaves this machine, in every process of the product."""
@@ -130,10 +132,27 @@ async def test_three_people_are_remembered_over_stops_and_kills(tmp_path: Path) 
 
 
 async def test_the_terminal_says_what_answers(tmp_path: Path) -> None:
-    """At start the bot says where to write to it, and that no real Telegram and no real model is used."""
-    async with product(tmp_path, scripted=False, own_telegram=False, fresh=True, **_guarded(tmp_path)) as (bot, _):
+    """At start the bot says where to write to it, that no real Telegram and no real model is used, and which servers of
+    this machine could be: one that answers, none that is silent, and none is asked for a word."""
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    silent = await asyncio.start_server(hold, "127.0.0.1", 0)
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(silent)
+        ollama = await stack.enter_async_context(ScriptedModel(offered=["qwen3:8b", "gemma3:4b"]))
+        here = {"OLLAMA_HOST": f"0.0.0.0:{ollama.port}", "LLAMA_ARG_PORT": str(silent.sockets[0].getsockname()[1])}
+        given = _guarded(tmp_path) | here
+        bot, _ = await stack.enter_async_context(
+            product(tmp_path, scripted=False, own_telegram=False, fresh=True, **given)
+        )
         await bot.start()
         said = "\n".join(bot.output)
+        assert "Ollama runs on this machine (qwen3:8b, gemma3:4b) and is not used. To use it: laplaced setup" in said
+        assert "--provider ollama --model qwen3:8b\n" in said
+        assert ("llama.cpp" in said, ollama.requests) == (False, [])
         assert f"Open {bot.chat_page} and write to Laplaced" in said
         assert "the offline models answer" in said
         assert await _stopped_within(bot, 25) == 0

@@ -19,6 +19,7 @@ from support.paths import ROOT
 from internal.agents.ask_model import Limits
 from internal.config import Config, load
 from internal.config_agents import AgentConfig, AgentsConfig
+from internal.config_edit import edited
 from internal.errors import ConfigurationError
 
 LIMITS = ("temperature", "max_tokens", "timeout", "reasoning_effort")
@@ -279,6 +280,43 @@ def test_secret_files_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     assert "cannot read" in fault(TELEGRAM__TOKEN_FILE=str(tmp_path / "absent"))
     assert "is empty" in fault(TELEGRAM__TOKEN_FILE=str(tmp_path / "empty"))
     assert "both set" in fault(TELEGRAM__TOKEN_FILE=str(tmp_path / "empty"), TELEGRAM__TOKEN=SECRET)
+
+
+def test_configuration_file_names_the_file_of_a_secret(tmp_path: Path) -> None:
+    """The environment wins over it; what cannot serve is told with its key, and no other key may end in _file."""
+    (tmp_path / "key").write_text(f"{SECRET}\n", encoding="utf-8")
+    named = f"llm:\n  api_key: ''\n  api_key_file: {tmp_path}/key"
+    assert from_yaml(tmp_path, named).llm.api_key.get_secret_value() == SECRET
+    assert from_yaml(tmp_path, named, LAPLACED_LLM__API_KEY="other").llm.api_key.get_secret_value() == "other"
+    for text, said in (
+        (f"{named}\n  model_folder_file: x", "unknown key llm.model_folder_file"),
+        (named.replace("''", "both"), "llm.api_key_file and llm.api_key are both set"),
+        (named.replace("/key", "/absent"), "llm.api_key_file: cannot read"),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            from_yaml(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "llm:\n  model: m\n"),
+        ("# mine\nrag:\n  x: 1", "# mine\nrag:\n  x: 1\nllm:\n  model: m\n"),
+        ("llm:\n    base_url: u  # why\nrag: 1\n", "llm:\n    base_url: u  # why\n    model: m\nrag: 1\n"),
+        ("llm: {base_url: u} # why\n", "llm: {model: m, base_url: u} # why\n"),
+        ("llm: # why\n", "llm:\n  model: m # why\n"),
+        ("llm:\n  model: 'old' # why\n  api_key: x\n", "llm:\n  model: m # why\n  api_key: ''\n"),
+        ("a: &a {b: 1}\nllm: *a\nmore: [*a]\n", None),
+        ("- a list", None),
+    ],
+)
+def test_editing_changes_no_other_line(before: str, after: str | None) -> None:
+    """A file that cannot be changed safely is refused, and the keys are named."""
+    if after is not None:
+        assert edited(before, "llm", {"model": "m", "api_key": ""}) == after
+        return
+    with pytest.raises(ConfigurationError, match="cannot be changed in this file"):
+        edited(before, "llm", {"model": "m", "api_key": ""})
 
 
 def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:

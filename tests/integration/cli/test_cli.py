@@ -62,7 +62,7 @@ NEEDED = {
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})
 """What takes the signals of its process."""
-ELSEWHERE = ("eval ", "key ", "simulate", "worker")
+ELSEWHERE = ("eval ", "key ", "setup", "simulate", "worker")
 """Begins the names of commands that never open the owner's data, or none that is a file of one process."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
@@ -96,6 +96,7 @@ def test_help_names_every_command() -> None:
         "restore",
         "run",
         "runs",
+        "setup",
         "simulate",
         "snapshots",
         "tasks",
