@@ -5,6 +5,7 @@
 # make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
+# make profile  flame graphs of a message, a question, a fragment and a start in .profile; ARGS=message for one
 # make scale  several processes, contexts and growth on a PostgreSQL of its own, for docs/scale.md; takes a while
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
 # make lock  writes deploy/locks anew after a change of the dependencies
@@ -43,7 +44,7 @@ ITSELF := --no-deps --no-build-isolation -e .
 install = $(PIP) uv 2>/dev/null && $(UV) --require-hashes -r deploy/locks/$(1).txt && $(UV) $(ITSELF) \
 	|| { echo "uv could not install; pip does it"; $(PIP) --require-hashes -r deploy/locks/$(1).txt && $(PIP) $(ITSELF); }
 
-.PHONY: help run demo test test-long lint lock sbom bench scale recall torture screenshots debian
+.PHONY: help run demo test test-long lint lock sbom bench profile scale recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -89,12 +90,16 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/inbox.py
 	$(BIN)/python benchmarks/buffer_recovery.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/message_cost.py
 	$(BIN)/python benchmarks/owners_wait.py
 	$(BIN)/python benchmarks/people_search.py
 	$(BIN)/python benchmarks/facts.py
 	$(BIN)/python benchmarks/mirror.py
 	$(BIN)/python benchmarks/plasticity.py
 	$(BIN)/python benchmarks/chronicle.py
+
+profile: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/flame_graphs.py $(ARGS)
 
 scale: $(VENV)/.installed-test
 	@PYTHONPATH=tests $(BIN)/python benchmarks/scale.py $(ARGS)

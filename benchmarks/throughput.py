@@ -87,7 +87,7 @@ async def measure(users: int, pause: float, messages: int, known: int) -> Measur
     with tempfile.TemporaryDirectory() as name:
         folder, ids = Path(name), range(FIRST_USER, FIRST_USER + users)
         database = folder / "data/laplaced.db"
-        await _acquaint(database, ids, known)
+        await acquaint(database, ids, known)
         before = bare_commits(folder / "before.db")
         async with ScriptedModel(piece=1000) as model, InstantTelegram() as telegram:
             for agent, answer in ANSWERS.items():
@@ -121,9 +121,10 @@ async def measure(users: int, pause: float, messages: int, known: int) -> Measur
         )
 
 
-async def _acquaint(path: Path, ids: Sequence[int], known: int) -> None:
+async def acquaint(path: Path | str, ids: Sequence[int], known: int) -> None:
     """The users, each with so many people."""
-    path.parent.mkdir(mode=0o700)
+    if isinstance(path, Path):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
     async with Database.open(path) as database:
         await database.exclusive(migrate)
         for user in ids:

@@ -2,18 +2,19 @@
 
 import ssl
 from functools import cache
+from urllib.parse import urlsplit
 
-import httpx
 
-
-def believed(url: str | httpx.URL, *, environment: bool = False) -> ssl.SSLContext | bool:
-    """The `verify` argument of an httpx client for this address; plain HTTP has no certificates to check.
+def believed(url: str, *, environment: bool = False) -> ssl.SSLContext | bool:
+    """The certificates that a client believes for this address; False for plain HTTP, where there are none.
 
     `environment`: SSL_CERT_FILE and SSL_CERT_DIR name other authorities, as they do for httpx itself.
     """
-    return _authorities(environment) if httpx.URL(url).scheme == "https" else False
+    return _authorities(environment) if urlsplit(url).scheme == "https" else False
 
 
 @cache
 def _authorities(environment: bool) -> ssl.SSLContext:
+    import httpx
+
     return httpx.create_ssl_context(trust_env=environment)

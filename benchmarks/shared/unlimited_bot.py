@@ -1,8 +1,12 @@
-"""`laplaced run` or `worker` without Telegram's limits (one message a second to a chat, 25 to all)."""
+"""`laplaced run` or `worker` without Telegram's limits (one message a second to a chat, 25 to all).
+
+`COUNT_STATEMENTS=file` counts what the database is asked and writes it there at SIGUSR1, and begins anew.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 
 from bot.runtime import bot, worker
@@ -13,6 +17,10 @@ from internal.telemetry import logs
 NO_LIMIT = 1e9
 
 if __name__ == "__main__":
+    if where := os.environ.get("COUNT_STATEMENTS"):
+        import statement_counter
+
+        statement_counter.begin(where)
     config = load()
     logs.configure(config.secrets())
     program = worker if "worker" in sys.argv[1:] else bot

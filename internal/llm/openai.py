@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 
-import httpx
+import aiohttp
 
 from internal.errors import ModelError, ModelSilent, ModelUnavailable
 from internal.llm.calls import CallObserver, Reply, Request
@@ -134,7 +134,7 @@ class OpenAIChat:
         yield ChatDelta("", final=outcome.reply)
 
     async def _pieces(
-        self, response: httpx.Response, draft: Draft, first: float, deadline: float
+        self, response: aiohttp.ClientResponse, draft: Draft, first: float, deadline: float
     ) -> AsyncGenerator[str, None]:
         """Yields the words as they come, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):

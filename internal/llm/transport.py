@@ -1,4 +1,4 @@
-"""HTTP to a model server: translates httpx's errors into ours and keeps secrets out of them."""
+"""HTTP to a model server: translates aiohttp's errors into ours and keeps secrets out of them."""
 
 import asyncio
 import ipaddress
@@ -6,8 +6,10 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx
+import aiohttp
 
 from internal.certificates import believed
 from internal.errors import ConfigurationError, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
@@ -21,6 +23,8 @@ RETRY_PAUSES = (0.1, 0.4)
 """Seconds before repeating a request whose connection broke before an answer. Outages are the caller's."""
 CONNECT_TIMEOUT = 10.0
 ERROR_LIMIT = 64 * 1024
+KEPT_S = 5.0
+"""Seconds for which an unused connection is kept: some servers close theirs after as many."""
 REPLY_LIMIT = 8 * 1024 * 1024
 """Bytes. A reply of 4,096 tokens is about 20 KiB, 32 vectors of 3,072 numbers as text 2.2 MiB."""
 
@@ -35,22 +39,22 @@ class Endpoint:
     def __init__(self, base_url: str, api_key: str = "", *, reply_limit: int = REPLY_LIMIT) -> None:
         """Raises ConfigurationError if the address or the key cannot be used; the message never holds the key."""
         url = _checked_url(base_url)
-        self._secrets = [secret for secret in (api_key.strip(), url.password) if secret]
+        user, password = unquote(url.username or ""), unquote(url.password or "")
+        self._secrets = [secret for secret in (api_key.strip(), password) if secret]
         self._reply_limit = reply_limit
-        self.local = _is_loopback(url.host)
-        self.host = url.host
-        self._client = httpx.AsyncClient(
-            base_url=url.copy_with(userinfo=b""),
-            headers=_authorization(api_key.strip()),
-            auth=(url.username, url.password) if url.username and not api_key.strip() else None,
-            timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
-            # A proxy of the environment is for other machines, not for this one.
-            trust_env=not self.local,
-            verify=believed(url, environment=not self.local),
-        )
+        self.host = url.hostname or ""
+        self.local = _is_loopback(self.host)
+        self._url = url._replace(netloc=url.netloc.rpartition("@")[2]).geturl()
+        self._headers = _authorization(api_key.strip())
+        if user and not api_key.strip():
+            self._headers["Authorization"] = aiohttp.encode_basic_auth(user, password, "utf-8")
+        # A proxy of the environment is for other machines, not for this one.
+        self._proxy = None if self.local else _proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
 
     async def get(self, path: str, deadline: float) -> bytes:
         """Returns the whole answer. Raises as `post`."""
@@ -62,9 +66,11 @@ class Endpoint:
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
-    async def events(self, response: httpx.Response, first: float, deadline: float) -> AsyncGenerator[str, None]:
+    async def events(
+        self, response: aiohttp.ClientResponse, first: float, deadline: float
+    ) -> AsyncGenerator[str, None]:
         """Yields the data of each server-sent event of an opened response; `first` is the deadline of the first one."""
-        stream, chunks, size = EventStream(), response.aiter_bytes(), 0
+        stream, chunks, size = EventStream(), response.content.iter_any(), 0
         until = first
         while (chunk := await self._next(chunks, until)) is not None:
             size += len(chunk)
@@ -77,7 +83,9 @@ class Endpoint:
             yield self._redact(event)
 
     @asynccontextmanager
-    async def open(self, path: str, body: dict[str, Any] | None, deadline: float) -> AsyncIterator[httpx.Response]:
+    async def open(
+        self, path: str, body: dict[str, Any] | None, deadline: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above.
 
         Without a `body` the request is a GET.
@@ -85,13 +93,13 @@ class Endpoint:
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         response = await self._send(path, content, deadline)
         try:
-            if response.status_code >= 300:
+            if response.status >= 300:
                 raise await self._refusal(response, deadline, str((body or {}).get("model", "")))
             yield response
         finally:
-            await response.aclose()
+            response.release()
 
-    async def read(self, response: httpx.Response, deadline: float) -> bytes:
+    async def read(self, response: aiohttp.ClientResponse, deadline: float) -> bytes:
         """Returns the whole body of an opened response."""
         return await self._read(response, deadline, self._reply_limit)
 
@@ -100,7 +108,7 @@ class Endpoint:
         error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
-    async def _send(self, path: str, content: bytes | None, deadline: float) -> httpx.Response:
+    async def _send(self, path: str, content: bytes | None, deadline: float) -> aiohttp.ClientResponse:
         if not (ALLOW_MODEL_REQUESTS or self.local):
             raise ModelRequestsForbidden
         for pause in RETRY_PAUSES:
@@ -110,27 +118,38 @@ class Endpoint:
                 await _sleep(pause, deadline)
         return await self._attempt(path, content, deadline)
 
-    async def _attempt(self, path: str, content: bytes | None, deadline: float) -> httpx.Response:
+    async def _attempt(self, path: str, content: bytes | None, deadline: float) -> aiohttp.ClientResponse:
         verb, headers = ("GET", {}) if content is None else ("POST", {"Content-Type": "application/json"})
-        request = self._client.build_request(verb, path, content=content, headers=headers)
+        asked: dict[str, Any] = {"data": content, "headers": self._headers | headers, "proxy": self._proxy}
         try:
             async with asyncio.timeout_at(deadline):
-                return await self._client.send(request, stream=True)
-        except (httpx.HTTPError, TimeoutError) as error:
+                return await self._client().request(verb, self._url + path, allow_redirects=False, **asked)
+        except (aiohttp.ClientError, TimeoutError) as error:
             translated = self._translate(error)
-        # Raised outside the handler: httpx's exception carries the request, and with it the key.
+        # Raised outside the handler: aiohttp's exception carries the request, and with it the key.
         raise translated
+
+    def _client(self) -> aiohttp.ClientSession:
+        """The connections, which belong to the event loop that is running."""
+        if self._session is None:
+            believes = believed(self._url, environment=not self.local) or True
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=believes, keepalive_timeout=KEPT_S),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT),
+            )
+        return self._session
 
     async def _next(self, chunks: AsyncIterator[bytes], deadline: float) -> bytes | None:
         try:
             async with asyncio.timeout_at(deadline):
                 return await anext(chunks, None)
-        except (httpx.HTTPError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             translated = self._translate(error)
         raise translated
 
-    async def _read(self, response: httpx.Response, deadline: float, limit: int) -> bytes:
-        chunks, parts, size = response.aiter_bytes(), [], 0
+    async def _read(self, response: aiohttp.ClientResponse, deadline: float, limit: int) -> bytes:
+        chunks, parts, size = response.content.iter_any(), [], 0
         while (chunk := await self._next(chunks, deadline)) is not None:
             parts.append(chunk)
             size += len(chunk)
@@ -138,7 +157,7 @@ class Endpoint:
                 raise ModelReplyInvalid("the reply is too long")
         return self._redact_bytes(b"".join(parts))
 
-    async def _refusal(self, response: httpx.Response, deadline: float, model: str) -> ModelError:
+    async def _refusal(self, response: aiohttp.ClientResponse, deadline: float, model: str) -> ModelError:
         try:
             body = (await self._read(response, deadline, ERROR_LIMIT)).decode("utf-8", "replace")
         except ModelError:
@@ -147,7 +166,7 @@ class Endpoint:
             answer: Any = json.loads(body)
         except (ValueError, RecursionError):
             answer = "" if "<html" in body.casefold() else body
-        return from_status(response.status_code, answer, response.headers, model)
+        return from_status(response.status, answer, response.headers, model)
 
     def _redact(self, text: str) -> str:
         """Removes secrets: some providers quote the key back in replies of every status, 200 included."""
@@ -160,14 +179,14 @@ class Endpoint:
             body = body.replace(secret.encode(), b"[key]")
         return body
 
-    def _translate(self, error: httpx.HTTPError | TimeoutError) -> ModelError:
-        """Returns our error with a fixed sentence, since httpx's own may quote addresses and headers."""
+    def _translate(self, error: aiohttp.ClientError | TimeoutError) -> ModelError:
+        """Returns our error with a fixed sentence, since aiohttp's own may quote addresses and headers."""
         match error:
-            case httpx.ConnectError():
+            case aiohttp.ClientConnectorError():
                 return _Broken(f"the model server {self.host} cannot be reached")
-            case TimeoutError() | httpx.TimeoutException():
+            case TimeoutError():
                 return ModelUnavailable(f"the model server {self.host} did not answer in time")
-            case httpx.LocalProtocolError() | httpx.UnsupportedProtocol():
+            case aiohttp.InvalidURL():
                 return ModelRefused(f"no request can be made to the model server {self.host}")
             case _:
                 return _Broken(f"the connection to the model server {self.host} broke")
@@ -181,12 +200,13 @@ async def _sleep(seconds: float, deadline: float) -> None:
     await asyncio.sleep(max(0.0, min(seconds, deadline - asyncio.get_running_loop().time())))
 
 
-def _checked_url(base_url: str) -> httpx.URL:
+def _checked_url(base_url: str) -> SplitResult:
     try:
-        url = httpx.URL(base_url.rstrip("/") + "/")
-    except httpx.InvalidURL:
-        url = None
-    if url is None or url.scheme not in ("http", "https") or not url.host:
+        url = urlsplit(base_url.rstrip("/") + "/")
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
         raise ConfigurationError("the model server's base_url must be an http or https address")
     if url.query:
         raise ConfigurationError("the model server's base_url must have no query; the key belongs into api_key")
@@ -199,6 +219,15 @@ def _authorization(api_key: str) -> dict[str, str]:
     if not api_key.isascii() or not api_key.isprintable():
         raise ConfigurationError("the model server's api_key holds characters that no key has")
     return {"Authorization": f"Bearer {api_key}"}
+
+
+def _proxy_for(url: SplitResult) -> str | None:
+    """The proxy that the environment names for this address."""
+    named = getproxies()
+    proxy = named.get(url.scheme) or named.get("all")
+    if not proxy or proxy_bypass(url.hostname or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _is_loopback(host: str) -> bool:

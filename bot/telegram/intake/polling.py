@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-import httpx
+import aiohttp
 
 from internal.certificates import believed
 from internal.errors import ConfigurationError, LaplacedError, StorageError
@@ -92,19 +93,19 @@ class Poller:
         self._conflicts.clear()
         while True:
             # Like aiogram's client, without the proxies of the environment: half of the bot behind one helps nobody.
-            timeout = httpx.Timeout(CONNECT_S, read=self._deaf_after)
-            verify = believed(self._url)
-            async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=verify) as client:
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=self._deaf_after)
+            connector = aiohttp.TCPConnector(ssl=believed(self._url) or True)
+            async with aiohttp.ClientSession(timeout=timeout, connector=connector) as client:
                 await self._poll_until_broken(client)
 
-    async def _poll_until_broken(self, client: httpx.AsyncClient) -> None:
+    async def _poll_until_broken(self, client: aiohttp.ClientSession) -> None:
         while True:
             asked_at = time.monotonic()
             try:
                 updates = await self._poll(client)
                 if updates is not None and not await self._take(updates):
                     await asyncio.sleep(asked_at + SHORTEST_S - time.monotonic())
-            except (httpx.HTTPError, ValueError, StorageError) as error:
+            except (aiohttp.ClientError, TimeoutError, ValueError, StorageError) as error:
                 await self._pause(type(error).__name__)
                 return
 
@@ -122,7 +123,7 @@ class Poller:
         self._failures = 0
         return new
 
-    async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
+    async def _poll(self, client: aiohttp.ClientSession) -> list[RawUpdate] | None:
         """One long poll; None if Telegram refused it and it should be repeated."""
         # The first poll and one after a long silence have no offset: Telegram may have restarted its ids.
         # It does not wait either: its answer shows at once that the token is valid and the bot is ready.
@@ -130,16 +131,19 @@ class Poller:
         asked: dict[str, Any] = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
         if self._offset is not None:
             asked["offset"] = self._offset
-        response = await client.post(f"{self._url}/getUpdates", json=asked)
-        answer = response.json()
+        answer = await self._call(client, "getUpdates", asked)
         if not isinstance(answer, dict):
-            raise httpx.DecodingError("not an object")
+            raise aiohttp.ClientPayloadError("not an object")
         if not answer.get("ok"):
             await self._refused(client, answer)
             return None
         return _updates(answer.get("result"))
 
-    async def _refused(self, client: httpx.AsyncClient, answer: dict[str, Any]) -> None:
+    async def _call(self, client: aiohttp.ClientSession, method: str, asked: dict[str, Any] | None = None) -> Any:
+        async with client.post(f"{self._url}/{method}", json=asked, allow_redirects=False) as response:
+            return json.loads(await response.read())
+
+    async def _refused(self, client: aiohttp.ClientSession, answer: dict[str, Any]) -> None:
         code = answer.get("error_code")
         if code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
             raise BadToken
@@ -154,15 +158,15 @@ class Poller:
             case _:
                 await self._pause(str(code))
 
-    async def _end_own_webhook(self, client: httpx.AsyncClient) -> None:
+    async def _end_own_webhook(self, client: aiohttp.ClientSession) -> None:
         """Deletes the webhook of an earlier `telegram.mode: webhook`. Somebody else's is left: he would get nothing."""
-        match (await client.post(f"{self._url}/getWebhookInfo")).json():
+        match await self._call(client, "getWebhookInfo"):
             case {"ok": True, "result": {"url": str(url)}} if url in self._own_webhooks:
-                await client.post(f"{self._url}/deleteWebhook")
+                await self._call(client, "deleteWebhook")
                 log.warning("webhook_deleted", extra={"reason": "telegram.mode is polling"})
             case {"ok": True, "result": {"url": str(url)}} if url:
                 raise ConfigurationError(
-                    f"a webhook is set for this bot, and not by this program: Telegram calls {httpx.URL(url).host}; "
+                    f"a webhook is set for this bot, and not by this program: Telegram calls {urlsplit(url).hostname}; "
                     "stop what set it and delete it, or use telegram.mode=webhook"
                 )
         await self._pause("webhook")

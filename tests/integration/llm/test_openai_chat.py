@@ -491,6 +491,25 @@ async def test_the_switch_keeps_tests_from_real_providers(
     await real.aclose()
 
 
+async def test_a_proxy_of_the_environment_is_used_except_for_what_it_leaves_out(
+    server: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For other machines, also where its address has no scheme."""
+    monkeypatch.setattr(transport, "ALLOW_MODEL_REQUESTS", True)
+    monkeypatch.setenv("all_proxy", f"127.0.0.1:{server.port}")
+    monkeypatch.setenv("no_proxy", "direct.invalid")
+    server.script("m", "Да")
+    for host in ("model.invalid", "direct.invalid"):
+        chat = OpenAIChat(f"http://{host}/v1")
+        if host == "direct.invalid":
+            with pytest.raises(ModelUnavailable, match="cannot be reached"):
+                await chat.complete(ask())
+        else:
+            assert (await chat.complete(ask())).text == "Да"
+        await chat.aclose()
+    assert len(server.requests) == 1
+
+
 async def test_calls_run_side_by_side(server: ScriptedModel, chat: OpenAIChat) -> None:
     """Ten slow calls take as long as one."""
     server.always("m", Fault("slow", text="Да", seconds=0.3))

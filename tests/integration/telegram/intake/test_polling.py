@@ -131,7 +131,7 @@ async def test_a_deaf_connection_is_built_anew(stage: BotStage) -> None:
     async with polled(stage, accepted, deaf_after=0.3):
         await stage.say(user, "hello")
         await eventually(lambda: _count(accepted, 1))
-    assert stage.observer.counts["error ReadTimeout"] >= 1
+    assert stage.observer.counts["error SocketTimeoutError"] >= 1
 
 
 async def test_a_second_poller_is_told_plainly(stage: BotStage) -> None:
