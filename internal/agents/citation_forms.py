@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import regex
 
-from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
 from internal.language.facts.overlap import same_stem
 from internal.language.text.romanisation import skeletons
 
@@ -22,8 +22,11 @@ _GAP: Final = rf"{_SPACE}{{0,2}}"
 _WORD, _LEAD, _SPAN, _MORE, _SQUARE = "(?&word)", "(?&lead)", "(?&span)", "(?&more)", "(?&square)"
 _FACT: Final = r"(?:facts?(?:[ _]?id)?|факт(?:[ыиа]|ів|ов)?|[fф])"
 _MEMORY: Final = r"(?:memor(?:y|ies)|память|воспоминани[ея]|пам['’]ять|спогад[иа]?|[mм])"
+_INSTRUCTION: Final = r"(?:instructions?|i)"
 _PASSAGE: Final = r"(?:past[ _]messages?|messages?|passages?|said|сообщени[еяй]|повідомлення|слова|[sс])"
-_NAMED: Final = rf"(?:(?:{_FACT}|{_MEMORY}|{_PASSAGE}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
+_NAMED: Final = (
+    rf"(?:(?:{_FACT}|{_MEMORY}|{_INSTRUCTION}|{_PASSAGE}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
+)
 _LEADING: Final = rf"(?:(?:see|cf|sources?|см|смотри|источник[и]?|див|дивись|джерел[оа])[.:]?{_SPACE}{{1,2}})?"
 _SPANNING: Final = rf"\d{{1,3}}(?:{_SPACE}?[-–]{_SPACE}?{_WORD}?\d{{1,3}})?"
 _FURTHER: Final = rf"(?:{_GAP}[,;&]{_GAP}{_WORD}{{0,2}}{_SPAN}){{0,9}}"
@@ -50,7 +53,8 @@ CLUSTER: Final = regex.compile(
 """Citations that stand together, with the punctuation around them."""
 
 _NUMBERS: Final = regex.compile(
-    rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY})|(?P<passage>{_PASSAGE}))(?!\p{{L}})"
+    rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY})|(?P<passage>{_PASSAGE})"
+    rf"|(?P<instruction>{_INSTRUCTION}))(?!\p{{L}})"
     r"|(?P<first>\d{1,3})(?:\s?[-–]\s?\D{0,12}?(?P<last>\d{1,3}))?",
     _FLAGS,
 )
@@ -58,7 +62,7 @@ _ASIDE: Final = regex.compile(rf"†.*|(?<=【[^】]{{0,12}}):\d{{1,3}}|{_PERSON
 _WIDEST: Final = 10
 
 _CODE: Final = regex.compile(
-    r"(?<![\w\[(])(?:[fф]|(?P<memory>[mм])|(?P<passage>[sс]))[ -]?(?P<n>\d{1,3})(?!\w)"
+    r"(?<![\w\[(])(?:[fф]|(?P<memory>[mм])|(?P<passage>[sс])|(?P<instruction>i))[ -]?(?P<n>\d{1,3})(?!\w)"
     r"|(?:formula|формул\w{1,3})[ -]?(?P<n>\d)(?!\d)",
     _FLAGS,
 )
@@ -68,13 +72,14 @@ _TOKEN: Final = regex.compile(r"[^\W_]+")
 _LONG: Final = 4
 
 
-Kind = Literal["F", "M", "S"]
+Kind = Literal["F", "M", "S", "I"]
 KINDS: Final[tuple[Kind, ...]] = ("F", "M", "S")
-Recalled = RecalledFact | RecalledMemory | RecalledPassage
+"""What a number without a letter may mean."""
+Recalled = RecalledFact | RecalledMemory | RecalledPassage | StandingInstruction
 
 
 class Mark(NamedTuple):
-    """What a citation names: a fact (F), a memory (M) or a passage (S, for said), by its number."""
+    """What a citation names: a fact (F), a memory (M), a passage (S, for said) or an instruction (I), by its number."""
 
     kind: Kind
     n: int
@@ -108,7 +113,8 @@ def codes_in(texts: Iterable[str]) -> set[Mark]:
 
 def _kind(match: regex.Match[str]) -> Kind:
     """The kind that a word or letter stands for; fact where there is none."""
-    return "M" if match["memory"] is not None else "S" if match["passage"] is not None else "F"
+    named: dict[str, Kind] = {"memory": "M", "passage": "S", "instruction": "I"}
+    return next((kind for name, kind in named.items() if match[name] is not None), "F")
 
 
 def last_sentence(line: str) -> str:

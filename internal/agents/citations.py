@@ -4,7 +4,7 @@ Stored without them, a reply cannot teach the model to cite facts of another que
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 import regex
 
@@ -23,10 +23,10 @@ from internal.agents.citation_forms import (
     shares_words,
 )
 from internal.agents.markdown_code import Code
-from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
 from internal.errors import ModelReplyInvalid
 
-_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M|S)(\d{1,3})\](?!\()")
+_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M|S|I)(\d{1,3})\](?!\()")
 """The one form that the filter passes on; in a link it is the text of the link."""
 
 _OPENING: Final = regex.compile(r"[\[［【(]")
@@ -34,7 +34,7 @@ _CLOSING: Final = "]］】)"
 _BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
 _STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
 _LISTED: Final = regex.compile(r"\W*\[\^?\d")
-_SMALL: Final = regex.compile(r"[\[［][mмsс]\d")
+_SMALL: Final = regex.compile(r"[\[［][mмsсi]\d")
 _WIDEST_PAUSE: Final = 1_500
 """Characters held back at most: what a hundred citations take, the most that are read as one cluster."""
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -55,10 +55,12 @@ class CitationFilter:
         ordinary: Collection[str] = (),
         memories: Sequence[RecalledMemory] = (),
         passages: Sequence[RecalledPassage] = (),
+        instructions: Sequence[StandingInstruction] = (),
     ) -> None:
         self._given: dict[Mark, Recalled] = {Mark("F", fact.n): fact for fact in facts}
         self._given |= {Mark("M", one.n): one for one in memories}
         self._given |= {Mark("S", one.n): one for one in passages}
+        self._given |= {Mark("I", one.n): one for one in instructions}
         self._codes = codes_in((*ordinary, *(one.text for one in self._given.values())))
         self._held = ""
         self._line = ""
@@ -169,9 +171,10 @@ def cited_only(
     ordinary: Collection[str] = (),
     memories: Sequence[RecalledMemory] = (),
     passages: Sequence[RecalledPassage] = (),
+    instructions: Sequence[StandingInstruction] = (),
 ) -> str:
     """A whole reply with citations of what was given only. Raises ModelReplyInvalid if nothing else is left."""
-    citations = CitationFilter(facts, ordinary, memories, passages)
+    citations = CitationFilter(facts, ordinary, memories, passages, instructions)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
         raise ModelReplyInvalid("the reply holds nothing but citations of what was not given")
@@ -247,7 +250,7 @@ def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
 
 
 def _mark_of(match: regex.Match[str]) -> Mark:
-    return Mark(next(kind for kind in KINDS if kind == match[1]), int(match[2]))
+    return Mark(next(kind for kind in get_args(Kind) if kind == match[1]), int(match[2]))
 
 
 def _begins_line(parts: Sequence[str]) -> bool:

@@ -213,6 +213,16 @@ class RecalledMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class StandingInstruction:
+    """What the owner wants kept to in every answer: `[I1]` cites the one whose `n` is 1. `since` is aware."""
+
+    n: int
+    node_id: str
+    text: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PassageLine:
     """A line as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular speaks.
 
@@ -254,7 +264,7 @@ class ResponderRequest:
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
     earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks, `tasks` are
-    the open ones that are due soon. `toolbox` None: no tools.
+    the open ones that are due soon, `instructions` what he wants kept to in every answer. `toolbox` None: no tools.
     """
 
     owner: OwnerProfile
@@ -272,6 +282,7 @@ class ResponderRequest:
     passages: Sequence[RecalledPassage] = ()
     snapshot: Snapshot = EMPTY
     tasks: Sequence[KnownTask] = ()
+    instructions: Sequence[StandingInstruction] = ()
     toolbox: Toolbox | None = None
 
 

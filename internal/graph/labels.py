@@ -179,8 +179,11 @@ class Context(Label):
 
 
 class Preference(Described):
+    """`status` is that of a standing instruction, the category "instruction"; other preferences have none."""
+
     category: Text | None = None
     preference: Words
+    status: Literal["active", "ended"] | None = None
     strength: Liking | None = None
     observations: Count = 1
 
@@ -296,7 +299,9 @@ _WRITTEN: Final = (
     NodeSchema(Goal, _STATE | {"targetDate": "at"}, ("description",), sentence="description"),
     NodeSchema(Question, _STATE | {"answeredDate": "at"}, ("text",), sentence="text"),
     NodeSchema(Context, _NAMED | _TYPED | _STATE, ("name", "description")),
-    NodeSchema(Preference, {"preference": "name"}, ("category", "preference", "aliases", "description"), by_name=True),
+    NodeSchema(
+        Preference, {"preference": "name"} | _STATE, ("category", "preference", "aliases", "description"), by_name=True
+    ),
     NodeSchema(TemporalMarker, _TYPED | {"startDate": "at"}, ("description",), sentence="description"),
     NodeSchema(Contradiction, _STATE, ("description", "resolution"), sentence="description"),
 )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, and_, literal, select
+from sqlalchemy import Connection, Row, and_, literal, null, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
-from internal.storage.evidence import Place
+from internal.storage.evidence import UNPUBLISHED, Place
 from internal.storage.tables import evidence, messages, observations, people, segments, users
 
 
@@ -36,13 +36,33 @@ def stored_lines(connection: Connection, user_id: int, places: Collection[Place]
     query = select(users.c.name.label("owner"), *columns).select_from(
         segments.outerjoin(messages, same).join(users, users.c.user_id == segments.c.user_id)
     )
-    episodes = sorted({episode_id for episode_id, _ in places})
-    found: dict[Place, StoredLine] = {}
+    episodes = sorted({episode_id for episode_id, _ in places} - {UNPUBLISHED})
+    found = _unpublished(connection, user_id, {n for episode_id, n in places if episode_id == UNPUBLISHED})
     for chunk in chunks(episodes):
         ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(chunk)
         rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in places]
         found |= {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
     return found
+
+
+def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[Place, StoredLine]:
+    """The messages of these numbers that no fragment holds yet."""
+    if not numbers:
+        return {}
+    columns = [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
+    nothing = {name: null() for name in ("text", "at", "speaker", "forwarded_from", "url")}
+    query = (
+        select(
+            users.c.name.label("owner"),
+            messages.c.seq,
+            messages.c.id.label("message_id"),
+            *columns,
+            *(value.label(name) for name, value in nothing.items()),
+        )
+        .join_from(messages, users, users.c.user_id == messages.c.user_id)
+        .where(messages.c.user_id == user_id, messages.c.seq.in_(sorted(numbers)))
+    )
+    return {(UNPUBLISHED, row.seq): _line(row) for row in connection.execute(query)}
 
 
 def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:

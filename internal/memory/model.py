@@ -34,6 +34,9 @@ NAMING: Mapping[str, str] = {
 MEMORY_LABELS = tuple(label for label in NODES if label in NAMING)
 
 
+INSTRUCTION: Final = "instruction"
+"""The category of a preference that is a standing instruction; it is active until it is ended."""
+
 MERGE: Final = "merge"
 """The setter of a merged node's name: observations do not rename it."""
 

@@ -26,7 +26,9 @@ from internal.memory.observations.removal import (
     remove_node,
     remove_node_observations,
     remove_repeating,
+    withdraw_message,
 )
+from internal.memory.observations.repository import publish
 from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
 from internal.memory.observations.sessions import complete_session, session_context_id
 from internal.memory.observations.targets_repository import superseded

@@ -20,6 +20,9 @@ Kind = Literal["claim", "observation", "entity", "name", "person", "profile"]
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for the whole episode."""
 
+UNPUBLISHED: Final = ""
+"""The episode of a message that is in no fragment yet; its segment is the number (seq) of the message."""
+
 Key = tuple[str, str, int]
 """The target, episode and segment of one row."""
 
@@ -157,6 +160,17 @@ def copy(connection: Connection, user_id: int, targets: Mapping[str, str]) -> li
     if new:
         connection.execute(insert(evidence), list(new.values()))
     return list(new)
+
+
+def publish(connection: Connection, user_id: int, lines: Mapping[str, Place]) -> list[str]:
+    """Gives what rests on unpublished messages their places in a fragment; returns the targets."""
+    waiting = (evidence.c.user_id == user_id) & (evidence.c.episode_id == UNPUBLISHED)
+    rows = [row for row in connection.execute(select(evidence).where(waiting)) if row.message_id in lines]
+    for row in rows:
+        episode_id, segment = lines[row.message_id]
+        one = waiting & (evidence.c.target == row.target) & (evidence.c.segment == row.segment)
+        connection.execute(update(evidence).where(one).values(episode_id=episode_id, segment=segment))
+    return [row.target for row in rows]
 
 
 def move(connection: Connection, user_id: int, kind: Kind, from_id: str, to_id: str) -> None:

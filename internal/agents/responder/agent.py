@@ -9,14 +9,21 @@ from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
-from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
+from internal.agents.model import (
+    DialogueLine,
+    RecalledFact,
+    RecalledMemory,
+    RecalledPassage,
+    ResponderRequest,
+    StandingInstruction,
+)
 from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.inner_circle import InnerCircleBlock
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
-from internal.agents.responder.snapshot import snapshot_block, tasks_block
+from internal.agents.responder.snapshot import instructions_block, snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, ToolCall
@@ -49,7 +56,8 @@ class ModelResponder:
         for turn in range(ROUNDS + 1):
             known = request if toolbox is None else toolbox.extended(request)
             tools = () if toolbox is None or turn == ROUNDS else toolbox.tools
-            given = (known.facts, [line.text for line in request.dialogue], known.memories, known.passages)
+            said = [line.text for line in request.dialogue]
+            given = (known.facts, said, known.memories, known.passages, known.instructions)
             calls: Sequence[ToolCall] = ()
             async with aclosing(self._spoken(replace(self._request(request, messages), tools=tools), *given)) as deltas:
                 async for delta in deltas:
@@ -69,9 +77,10 @@ class ModelResponder:
         ordinary: Sequence[str],
         memories: Sequence[RecalledMemory],
         passages: Sequence[RecalledPassage],
+        instructions: Sequence[StandingInstruction],
     ) -> AsyncGenerator[ChatDelta, None]:
         """The model's words as they may be shown; a reply with calls of tools stays as it is."""
-        given = (facts, ordinary, memories, passages)
+        given = (facts, ordinary, memories, passages, instructions)
         speech, citations = Speech(), CitationFilter(*given)
         async with aclosing(self._chat.stream(asked)) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
@@ -117,6 +126,7 @@ class ModelResponder:
         return joined(
             instructions(__package__, persona_name=request.persona_name, persona_tone=request.persona_tone),
             owner_block(request.owner),
+            instructions_block(request.instructions, request.owner.timezone),
             facts_block(request.owner.facts),
             self._inner_circle.of(request.owner.user_id, request.inner_circle),
         )

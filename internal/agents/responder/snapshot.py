@@ -1,11 +1,13 @@
-"""The blocks `<context_snapshot>` and `<tasks>` of the responder's prompt: what is so whatever the owner asks."""
+"""The blocks `<instructions>`, `<context_snapshot>` and `<tasks>` of the prompt: what is so whatever the owner asks."""
 
 from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from internal.agents.known_task import KnownTask
+from internal.agents.model import StandingInstruction
 from internal.agents.prompts import block
+from internal.agents.responder.facts import day
 from internal.language.text.block_tags import escape
 from internal.snapshots.model import PARTS, Item, Part, Snapshot
 
@@ -27,6 +29,13 @@ def snapshot_block(snapshot: Snapshot, timezone: str) -> str:
 def tasks_block(tasks: Sequence[KnownTask]) -> str:
     """`<tasks>` with one open task a line, as `[T1] text | 2026-02-07 14:00`, in the owner's zone."""
     return block("tasks", [_task(task) for task in tasks])
+
+
+def instructions_block(instructions: Sequence[StandingInstruction], timezone: str) -> str:
+    """`<instructions>` with one a line, as `[I1] text | since`, in the owner's days."""
+    return block(
+        "instructions", [f"[I{one.n}] {escape(one.text)} | {day(one.since, timezone)}" for one in instructions]
+    )
 
 
 def _task(task: KnownTask) -> str:

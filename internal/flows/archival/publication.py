@@ -26,6 +26,7 @@ from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
+from internal.memory import service as memory
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -270,6 +271,7 @@ class Publication:
         )
         dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
         follow_messages(connection, user_id, episode.id)
+        memory.publish(connection, user_id, {m.id: (episode.id, n) for n, m in enumerate(evidence, start=1)})
         closed = closes and not dialogue.waiting(connection, user_id, limit=1)
         if closed:
             self._close(connection, user_id, now)

@@ -12,7 +12,11 @@ from internal.memory.model import KnownMemory
 from internal.memory.observations import known_repository
 from internal.memory.observations.known_repository import KnownNode
 
-OPEN: Final[Mapping[str, tuple[str, ...]]] = {"Question": ("open", "partial"), "Goal": ("active",)}
+OPEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "Question": ("open", "partial"),
+    "Goal": ("active",),
+    "Preference": ("active",),
+}
 MOST_OPEN: Final = 30
 """Most of each, the newest, shown whatever the slice is about: a question may be answered in passing."""
 CONTRADICTIONS: Final = 10

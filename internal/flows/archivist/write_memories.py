@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
 from typing import Final
@@ -17,7 +17,7 @@ from internal.flows.runs.slices import SliceLine
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
-from internal.memory.model import MemoryLookup, NodeRef
+from internal.memory.model import INSTRUCTION, MemoryLookup, NodeRef
 from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
@@ -58,6 +58,7 @@ def write_memories(
     """
     said_at = {line.shown.number: line.said_at for line in lines}
     lookup, forgotten = without_forgotten_memories(connection, run.user_id, lookup, said_at, tombstone_key)
+    lookup, foreign = _without_foreign_instructions(lookup, lines)
     before = None
     if run.replaces is not None:
         before = memory.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
@@ -79,9 +80,23 @@ def write_memories(
         memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)
     # Preferences that the reply names as things count once more: facts and memories both count as observations of them.
     memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
-    refused = [RefusedOperation(one.reason, one.detail) for one in forgotten]
+    refused = [RefusedOperation(one.reason, one.detail) for one in forgotten] + foreign
     refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
     return WrittenMemories({name: count for name, count in counts.items() if count}, refused, written.asked)
+
+
+def _without_foreign_instructions(
+    lookup: MemoryLookup, lines: Sequence[SliceLine]
+) -> tuple[MemoryLookup, list[RefusedOperation]]:
+    """Without the instructions that no message of the owner's to the bot gives: no page or import instructs it."""
+    said = {line.shown.number for line in lines if line.message_id is not None and line.shown.owners_word}
+    kept = [one for one in lookup.memories if not _instructs(one.node) or said.intersection(one.evidence)]
+    refused = RefusedOperation("not_own_words", "an instruction rests on what the owner told the bot")
+    return replace(lookup, memories=kept), [refused] * (len(lookup.memories) - len(kept))
+
+
+def _instructs(node: NodeRef) -> bool:
+    return node.label == "Preference" and node.properties.get("category") == INSTRUCTION
 
 
 def observed(episode_id: str, line: SliceLine) -> ObservedLine:

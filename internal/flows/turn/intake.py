@@ -18,6 +18,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import QUOTED_MARK, Incoming, Message, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows.instructions import keep as instructions
 from internal.flows.runs.rerun import after_edit
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
@@ -113,6 +114,8 @@ class Intake:
         dialogue.touch(connection, user.user_id, now)
         refusal = _remember_author(connection, incoming, now)
         turn = None
+        if answer:
+            instructions.keep(connection, message, now)
         if answer and isinstance(verdict, Allowed):
             turn = self._turn_for(connection, incoming, message, now)
             message = dialogue.assign_turn(connection, message, turn.id)
@@ -177,6 +180,7 @@ class Intake:
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         after_edit(connection, message, now)
         lifecycle.after_edit(connection, message, now)
+        instructions.keep_again(connection, message, now)
         _append_event(connection, "message_edited", update_n, message, now)
         return message
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
-from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, StandingInstruction, TranscriptLine
 from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
@@ -21,6 +21,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
 from internal.errors import ModelContextExceeded
+from internal.flows.instructions import keep as instructions
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
@@ -68,6 +69,7 @@ class Question:
     snapshot: Snapshot = EMPTY
     memory: tuple[int, int] = (0, 0)
     tasks: tuple[Task, ...] = ()
+    instructions: tuple[StandingInstruction, ...] = ()
 
     @property
     def text(self) -> str:
@@ -96,7 +98,8 @@ def read_question(connection: Connection, turn: Turn, now: datetime) -> Question
     snapshot = shown_snapshot(connection, turn.user_id)
     rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=INDEXING)
     soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
-    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon))
+    standing = instructions.active(connection, turn.user_id)
+    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon), tuple(standing))
 
 
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
@@ -135,6 +138,7 @@ class Prompts:
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
         )
+        standing = {one.node_id for one in question.instructions}
         return ResponderRequest(
             owner=owner,
             persona_name=self._persona.name,
@@ -146,11 +150,12 @@ class Prompts:
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
-            memories=recalled.memories,
+            memories=[one for one in recalled.memories if one.node_id not in standing],
             passages=await self._prompt_filter.passages(user.user_id, recalled.passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],
+            instructions=question.instructions,
         )
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:

@@ -12,7 +12,8 @@ def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
     """The cited sources in the order of their numbers, then the others that were given, people last."""
     given = _given(request)
     marked = [mark for mark in marks_in(reply) if mark in given]
-    ordered = [*marked, *(mark for mark in given if mark not in marked)]
+    # Instructions stand in every prompt: only an answer that cites one rests on it.
+    ordered = [*marked, *(mark for mark in given if mark not in marked and mark.kind != "I")]
     people = (*request.relevant_people, *request.inner_circle)
     shown = [ReplySource(n, *given[mark], mark in marked) for n, mark in enumerate(ordered, start=1)]
     return shown + [ReplySource(n, "person", str(one.id)) for n, one in enumerate(people, start=len(shown) + 1)]
@@ -32,4 +33,5 @@ def _given(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
     """Kind and id of each mark."""
     given: dict[Mark, tuple[SourceKind, str]] = {Mark("F", one.n): ("fact", one.fact_id) for one in request.facts}
     given |= {Mark("M", one.n): ("memory", one.node_id) for one in request.memories}
+    given |= {Mark("I", one.n): ("memory", one.node_id) for one in request.instructions}
     return given | {Mark("S", one.n): (one.kind, one.ref_id) for one in request.passages}

@@ -14,6 +14,7 @@ BLOCK_TAGS: Final = (
         "known_entities",
         "known_memory",
         "inner_circle",
+        "instructions",
         "context_snapshot",
         "notifications",
         "tasks",

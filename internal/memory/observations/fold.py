@@ -12,7 +12,7 @@ from math import fsum
 from typing import Any, Final
 
 from internal.graph.labels import NODES
-from internal.memory.model import NAMING, Observation
+from internal.memory.model import INSTRUCTION, NAMING, Observation
 from internal.memory.observations.preference_words import is_dislike
 
 ORDINARY_STRENGTH: Final = 0.5
@@ -85,7 +85,7 @@ def folded(label: str, observations: Iterable[Observation], context: FoldContext
 def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
     """The properties that observations decide: without an observation they are removed."""
     if label in SHARED:
-        own = {"observations", "strength"} if label == "Preference" else set()
+        own = {"observations", "strength", "status"} if label == "Preference" else set()
         return frozenset({name for observation in observations for name in observation.properties} | own) - COUNTED
     every = frozenset(NODES[label].model.model_fields) - COUNTED
     return every - {"facts"} if label == "Contradiction" else every
@@ -135,7 +135,7 @@ def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str,
 
 
 def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """The number of episodes that observed it and the mean of its strengths."""
+    """The number of episodes that observed it and the mean of its strengths. Only an instruction has a status."""
     strengths: dict[str, float] = {}
     for observation in ordered:
         place = observation.episode_id or observation.id
@@ -143,10 +143,12 @@ def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[st
         if stated is not None or place not in strengths:
             strengths[place] = _strength(ordered) if stated is None else float(stated)
     count = len(strengths.keys() | set(context.episodes))
+    stated_as = {one.properties.get("category") for one in ordered}
+    state = {} if INSTRUCTION in stated_as else {"status": None}
     if not strengths:
-        return {"observations": max(count, 1), "strength": _by_wording(context.words)}
+        return {"observations": max(count, 1), "strength": _by_wording(context.words)} | state
     mean = fsum(sorted(strengths.values())) / len(strengths)
-    return {"observations": count, "strength": min(max(mean, -1.0), 1.0)}
+    return {"observations": count, "strength": min(max(mean, -1.0), 1.0)} | state
 
 
 def _strength(ordered: Sequence[Observation]) -> float:

@@ -10,7 +10,7 @@ from internal.errors import Conflict, NotFound, Refused
 from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.graph.relationships import FACT
-from internal.memory.model import NAMING, Observation, TargetKind
+from internal.memory.model import INSTRUCTION, NAMING, Observation, TargetKind
 from internal.memory.observations import repository as observation_repository
 from internal.memory.observations import targets_repository
 from internal.memory.observations.changes import MemorySuggestion
@@ -118,13 +118,13 @@ def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: date
 
 
 def set_status(connection: Connection, user_id: int, node_id: str, status: str, *, now: datetime) -> Node:
-    """Sets the status of a goal, a question or a context by the owner's word; `answeredDate` follows.
+    """Sets the status of a goal, a question, a context or an instruction by the owner's word; `answeredDate` follows.
 
     Raises NotFound for anything else, Refused for a status that the label does not know.
     """
     node = _node(connection, user_id, node_id)
-    if node.label not in _STATES:
-        raise NotFound(f"there is no goal, question or context {node_id}")
+    if node.label not in _STATES and node.properties.get("category") != INSTRUCTION:
+        raise NotFound(f"there is no goal, question, context or instruction {node_id}")
     return change_node(connection, user_id, node_id, {"status": status}, now=now)
 
 

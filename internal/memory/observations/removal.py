@@ -53,6 +53,12 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
     return ObservationRemover(connection, user_id, now).remove(unsupported)
 
 
+def withdraw_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Removal:
+    """Removes what was kept when a message came: its words have changed."""
+    observations = observation_repository.supported_by(connection, user_id, Lines(message_ids={message_id}))
+    return ObservationRemover(connection, user_id, now).remove([one for one in observations if one.run_id is None])
+
+
 def remove_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
     """Removes a node with its edges and observations. Raises NotFound for what is no node of memory."""
     node = store.get_node(connection, user_id, node_id, hidden=True)

@@ -83,6 +83,15 @@ def move(connection: Connection, user_id: int, ids: Collection[str], target: str
         connection.execute(update(observations).where(one).values(target=target))
 
 
+def publish(connection: Connection, user_id: int, lines: Mapping[str, evidence.Place]) -> None:
+    """Has observations of unpublished messages rest on their places in a fragment: message id -> place."""
+    published = evidence.ids_of_kind(evidence.publish(connection, user_id, lines), "observation")
+    for part in chunks(published):
+        one = (observations.c.user_id == user_id) & observations.c.id.in_(part)
+        episode_id = next(iter(lines.values()))[0]
+        connection.execute(update(observations).where(one).values(episode_id=episode_id))
+
+
 def of_edges(connection: Connection, user_id: int) -> list[Observation]:
     """All observations of edges."""
     return _found(connection, user_id, observations.c.kind == "edge")

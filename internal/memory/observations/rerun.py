@@ -27,9 +27,13 @@ class SliceObservations:
 def withdraw_slice(
     connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
 ) -> SliceObservations:
-    """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`."""
+    """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`.
+
+    What was kept when a message came, before an agent read it, follows that message alone.
+    """
     lines = Lines(episode_id=episode_id, segments=segments)
-    observations = observation_repository.supported_by(connection, user_id, lines)
+    found = observation_repository.supported_by(connection, user_id, lines)
+    observations = [observation for observation in found if observation.run_id is not None]
     targets = [evidence.target("observation", observation.id) for observation in observations]
     ours = [row for row in evidence.rows_of_targets(connection, user_id, targets) if lines.includes(row)]
     evidence.remove_support(connection, user_id, targets, lines)

@@ -20,7 +20,7 @@ def listing(
     limit: int,
     offset: int = 0,
 ) -> list[Node]:
-    """Visible nodes of a label with these statuses (() = any), by due date, then the newest.
+    """Visible nodes of a label with these statuses (() = any, "" = none), by due date, then the newest.
 
     Memories that lost a contradiction are left out.
     """
@@ -42,4 +42,5 @@ def _chosen(user_id: int, label: str, statuses: Collection[str]) -> Select[Any]:
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == label, VISIBLE)
     if label == "Memory":
         query = query.where(graph_nodes.c.id.not_in(lost))
-    return query.where(or_(*(graph_nodes.c.status == status for status in sorted(statuses)))) if statuses else query
+    states = [graph_nodes.c.status == status if status else graph_nodes.c.status.is_(None) for status in statuses]
+    return query.where(or_(*states)) if states else query

@@ -146,8 +146,8 @@ def memory_text(node: Node) -> str:
 
 
 def status_of(node: Node) -> str | None:
-    """The status of a goal, question or context; liked or disliked for a preference."""
-    if node.label == "Preference":
+    """The status of a goal, question, context or instruction; liked or disliked for another preference."""
+    if node.label == "Preference" and not node.properties.get("status"):
         strength = node.properties.get("strength")
         return None if not strength else "liked" if strength > 0 else "disliked"
     status = node.properties.get("status")

@@ -150,6 +150,9 @@ PROPERTIES: dict[tuple[str, str], tuple[Callable[[Memories], dict[str, Any]], An
     ("Preference", "observations"): (preferred, 2),
     ("Preference", "description"): (told_only(FULL["Preference"]), "in chats"),
     ("Preference", "aliases"): (told_only(FULL["Preference"]), ["brief replies"]),
+    ("Preference", "status"): (
+        told_only(ref("Preference", "answer briefly", category="instruction", status="active")), "active",
+    ),
     ("Preference", "attributes"): (told_only(FULL["Preference"]), {"where": "work"}),
     ("TemporalMarker", "type"): (told_only(ref("TemporalMarker", "last summer", type="period", **SUMMER)), "period"),
     ("TemporalMarker", "description"): (told_only(ref("TemporalMarker", "last summer", type="period")), "last summer"),

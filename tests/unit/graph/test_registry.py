@@ -98,7 +98,14 @@ SPECIFIED: dict[str, dict[str, Kind]] = {
         "description": TEXT,
         "status": one_of("active", "completed", "archived"),
     },
-    "Preference": {"category": TEXT, "preference*": NAME, "strength": LIKING, "observations": COUNT, **KNOWN},
+    "Preference": {
+        "category": TEXT,
+        "preference*": NAME,
+        "strength": LIKING,
+        "observations": COUNT,
+        **KNOWN,
+        "status": one_of("active", "ended"),  # ours: of a standing instruction
+    },
     "TemporalMarker": {
         "type*": one_of("point", "period", "sequence"),
         "description*": NAME,

@@ -16,6 +16,7 @@ from internal.graph.relationships import FACT, RELATIONSHIPS, Relationship
 from internal.knowledge.model import OWNER_NODE, ProposedEntity
 from internal.language.text.spelling import name_key
 from internal.memory.model import (
+    INSTRUCTION,
     MEMORY_LABELS,
     NAMING,
     KnownMemory,
@@ -287,7 +288,9 @@ def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
 
 
 def _typed(label: str, properties: dict[str, Any]) -> dict[str, Any]:
-    """The properties with the type of a source, which its reference shows."""
+    """The properties with the type of a source, which its reference shows, and with the state of an instruction."""
+    if label == "Preference" and str(properties.get("category", "")).casefold() in (INSTRUCTION, f"{INSTRUCTION}s"):
+        properties = {"status": "active", "strength": 1.0} | properties | {"category": INSTRUCTION}
     if label == "Source" and "type" not in properties and isinstance(properties.get("reference"), str):
         properties["type"] = "url" if "://" in properties["reference"] else "document"
     return properties

@@ -37,7 +37,8 @@ _TRUTHS: Final = dict.fromkeys(words("true yes 1 да так"), True) | dict.fro
 _STATES: Final = {
     "done": ("achieved", "completed", "answered"), "reached": ("achieved",), "completed": ("achieved",),
     "finished": ("achieved", "completed"), "closed": ("answered", "completed", "resolved"), "resolved": ("answered",),
-    "dropped": ("abandoned",), "cancelled": ("abandoned", "archived"), "canceled": ("abandoned", "archived"),
+    "dropped": ("abandoned", "ended"), "cancelled": ("abandoned", "archived", "ended"),
+    "canceled": ("abandoned", "archived", "ended"), "inactive": ("ended",),
     "in_progress": ("active",), "open": ("active", "unresolved"), "ongoing": ("active",),
     "partially": ("partial",), "partially_answered": ("partial",), "unanswered": ("open",),
     "company": ("organization",), "location": ("place",), "city": ("place",), "object": ("tool",),

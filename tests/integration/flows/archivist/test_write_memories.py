@@ -178,6 +178,7 @@ EVERYTHING: tuple[dict[str, Any], ...] = (
     item("Context", link("PART_OF", "Context", name="Переезд", type="project"), name="Экзамен", type="task",
          status="active"),
     item("Preference", preference="занятия по утрам", category="учёба", strength=0.7, description="голова свежая"),
+    item("Preference", preference="отвечай коротко", category="instruction", description="о занятиях"),
     item("TemporalMarker", description="май 2026", type="period", startDate="2026-05-01", endDate="2026-05-31"),
     item("Contradiction", link("CONFLICTS_WITH", "Memory", content="Экзамен в мае"),
          link("CONFLICTS_WITH", "Memory", content="Экзамен в июне"),

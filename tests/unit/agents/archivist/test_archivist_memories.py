@@ -83,7 +83,13 @@ NODES_TOLD: dict[str, dict[str, Any]] = {
     "Goal": {"description": "x", "status": "achieved", "priority": 1, "targetDate": "до конца года"},
     "Question": {"text": "x", "status": "partial", "answeredDate": "2026-02-01"},
     "Context": {"name": "Альфа", "type": "project", "description": "y", "status": "completed"},
-    "Preference": {"preference": "x", "category": "еда", "strength": -0.8, "description": "y"},
+    "Preference": {
+        "preference": "x",
+        "category": "instruction",
+        "strength": -0.8,
+        "description": "y",
+        "status": "ended",
+    },
     "TemporalMarker": {"description": "отпуск", "type": "period", "startDate": "1 мая", "endDate": "2026-05-20"},
     "Contradiction": {"description": "x", "resolution": "y", "status": "resolved"},
 }

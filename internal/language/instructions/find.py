@@ -1,0 +1,365 @@
+"""Finds standing instructions: what a text tells the assistant itself to do always, or how to answer.
+
+An instruction is addressed to the assistant (an imperative, "you should", "I want you to", "no emojis") and is to last:
+it says so ("always", "never", "from now on"), or it is about the manner of answering in a form that means a habit.
+Questions, tasks, statements about oneself and others, and wishes for one answer are none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from internal.language.dates.units import fold
+from internal.language.instructions.topics import condition_of, topics_of
+from internal.language.text.spelling import sentences, unquoted
+
+LONGEST: Final = 200
+"""Characters of an instruction; a longer sentence is a story."""
+
+LONGEST_TEXT: Final = 600
+"""Characters of a message that is read; a longer one is pasted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInstruction:
+    """An instruction in its author's words. `lifts`: it only takes back an earlier one."""
+
+    text: str
+    topics: frozenset[str]
+    condition: frozenset[str]
+    lifts: bool = False
+
+    def ends(self, other: "FoundInstruction") -> bool:
+        """Whether it takes the place of an earlier one: of the same manner, and not only under another condition."""
+        if self.condition and self.condition != other.condition:
+            return False
+        if self.topics or other.topics:
+            return bool(other.topics) and other.topics <= self.topics
+        mine, earlier = _stems(self.text), _stems(other.text)
+        return 3 * len(mine & earlier) >= 2 * min(len(mine), len(earlier)) > 2
+
+
+_OPENING: Final = (
+    r"please|pls|ok(?:ay)?|hey|hi|hello|so|and|but|also|well|listen|look|just|then|remember|note|important"
+    r"|by the way|btw"
+    r"|oh|yes|no(?=,)|actually|thanks|thank you|only|rather|better|even|still"
+    r"|пожалуйста|плиз|ну|и|а|но|да|нет|ок|окей|слушай|смотри|кстати|еще|прошу|просто|запомни|учти|имей в виду"
+    r"|важно|привет"
+    r"|спасибо|эй|лучше|только|же|сначала|даже|вообще|тогда|мне|нам|со мной|меня|ко мне|тебя"
+    r"|будь ласка|і|й|та|але|так|ні|слухай|дивись|до речі|ще|запам'ятай|врахуй|май на увазі|важливо|привіт"
+    r"|дякую|краще|лише"
+    r"|тільки|спочатку|навіть|взагалі|тоді|мені|зі мною|мене|до мене|тебе"
+)
+_LASTING: Final = (
+    r"always|never|ever|from (?:now|today|here|this (?:moment|day|point)) on(?:wards)?|henceforth|going forward"
+    r"|every time"
+    r"|each time|in (?:the )?future|by default|any ?more|no (?:more|longer)|again|once and for all|whenever"
+    r"|permanently"
+    r"|всегда|никогда|впредь|отныне|больше|с (?:этого|сегодняшнего) \w+|с этих пор|каждый раз|всякий раз|в будущем"
+    r"|по умолчанию|навсегда|постоянно|раз и навсегда|на будущее|отныне и впредь|снова|опять"
+    r"|завжди|ніколи|відтепер|надалі|більше|з (?:цього|сьогоднішнього) \w+|з цих пір|щоразу|кожного разу|кожен раз"
+    r"|в майбутньому|у майбутньому|за замовчуванням|назавжди|постійно|на майбутнє|знову|віднині"
+)
+_NOW: Final = r"now|теперь|тепер|уже|вже|already"
+_TIMES: Final = (
+    r"(?:on |in |at |по |в |у |на )?(?:the )?(?:weekdays?|weekends?|mornings?|evenings?|будн\w+|выходн\w+"
+    r"|вихідн\w+|утрам"
+    r"|утром|вечерам|вечором|ранках|вечорам|вранці|ввечері)"
+)
+_CASE: Final = (
+    r"(?:when(?:ever)?|if|every time|each time)\s+(?:i|we|you)\b[^,;:.!?]{3,80},"
+    r"|(?:каждый раз,? |всякий раз,? )?(?:когда|если)\s+(?:я|мы|ты|тебя|\w+ешь|\w+ишь)\b[^,;:.!?]{3,80},"
+    r"|(?:щоразу,? |кожного разу,? )?(?:коли|якщо)\s+(?:я|ми|ти|тебе|\w+єш|\w+еш|\w+иш|\w+їш)\b[^,;:.!?]{3,80},"
+)
+_EVERY: Final = (
+    r"in (?:every|each|all)(?: of)?(?: your)? \w+|(?:в|во) (?:каждом|всех)(?: твоих| своих)? \w+"
+    r"|(?:у|в) (?:кожн|всіх)\w* \w+"
+)
+_SKIPPED: Final = re.compile(
+    rf"(?:[\s,—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
+    rf"|{_TIMES})(?![\w'-])))*[\s,:—–-]*"
+)
+_LASTS: Final = re.compile(
+    rf"(?<![\w-])(?:{_LASTING}|{_EVERY})(?![\w'-])|{_CASE}"
+    r"|^(?:please )?(?:remember|note|запомни|учти|имей в виду|запам'ятай|врахуй|май на увазі)(?![\w'-])"
+)
+_RECURS: Final = re.compile(
+    r"(?<![\w-])(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|(?:at|in the) (?:night|morning"
+    r"|evening)s?"
+    r"|по (?:будням|выходным|ночам|утрам|вечерам|понедельникам|вторникам|средам|четвергам|пятницам|субботам"
+    r"|воскресеньям)"
+    r"|ночью|вночі|(?:у|по|на) вихідн\w+|що(?:неділі|суботи|понеділка|п'ятниці))(?![\w-])"
+)
+"""Times that come again: "don't write to me at night" is meant for every night."""
+_LATELY: Final = re.compile(rf"(?<![\w-])(?:{_NOW})(?![\w'-])")
+
+_WISH: Final = re.compile(
+    r"(?:you (?:should|must|have to|need to|are to|shall|ought to)(?: not|n't)?|you (?:mustn't|shouldn't|can't"
+    r"|cannot|may not)"
+    r"|(?P<polite>(?:can|could|would|will) you|would you mind)|i(?: want|'d like| would like| need"
+    r"| ask) you(?: not)? to"
+    r"|i(?:'d| would)? (?:prefer|rather)(?: that| if)? you|i (?:don't|do not|hate|dislike)(?: like"
+    r"| want)?(?: it)? when you"
+    r"|(?:ты|вы) (?:не )?долж(?:ен|на|ны)|тебе (?:не )?(?:надо|нужно|следует|стоит)|не (?:надо|нужно|стоит)|нельзя"
+    r"|(?P<polite_ru>(?:не )?(?:можешь|мог бы|могла бы))(?: ли)?(?: ты)?|(?:я )?(?:не )?хочу,? чтоб[ы]? ты"
+    r"|прошу(?: тебя)?"
+    r"|(?:мне )?не (?:нравится|люблю),? когда ты|(?:я )?не люблю,? когда ты"
+    r"|ти (?:не )?пови(?:нен|нна)|ти (?:не )?маєш|тобі (?:не )?(?:треба|потрібно|слід|варто)|не (?:треба"
+    r"|потрібно|варто)|не можна"
+    r"|(?:чи )?(?P<polite_uk>(?:не )?(?:можеш|міг би|могла б))(?: ти)?|(?:я )?(?:не )?хочу,? щоб ти"
+    r"|(?:мені )?не (?:подобається|люблю),? коли ти)(?![\w'-])[\s,]*"
+)
+_LIFTED: Final = re.compile(
+    r"(?:you (?:can|may|could)(?! not|n't)|you (?:don't|do not) (?:have|need) to|you needn't|(?:it's"
+    r"|it is) (?:ok|okay|fine) (?:to|if)"
+    r"|no need to|feel free to|(?:ты )?(?:можешь|можете)|можно|(?:необязательно|не обязательно)|разрешаю"
+    r"|(?:ти )?можеш|можна"
+    r"|(?:необов'язково|не обов'язково)|дозволяю)(?![\w'-])"
+)
+_AGAIN: Final = re.compile(
+    r"(?<!\w)(?:again|any ?more|now|no longer|still|снова|опять|уже|больше|теперь|знову|вже|більше|тепер"
+    r"|не обязательно"
+    r"|необязательно|не обов'язково|необов'язково|don't have to|don't need to|needn't|no need)(?!\w)"
+)
+_STOP: Final = re.compile(
+    r"(?:stop|quit|avoid|skip|drop|no need (?:to|for)|enough(?: with)?|хватит|перестань(?:те)?|прекрати(?:те)?"
+    r"|довольно|кончай"
+    r"|завязывай|досить|годі|припини|перестань|кинь|уникай|избегай)(?![\w'-])"
+)
+_BARE: Final = re.compile(
+    r"(?:no|without|none of|без|никаких|ніяких|жодних|ни одного|not? so many|less|fewer|поменьше|побольше|менше"
+    r"|більше|more)"
+    r"(?![\w'-])"
+)
+_LETS: Final = re.compile(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
+_RULE: Final = re.compile(
+    r"(?:\w+s|\w+[иыі]) (?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) (?:not |не )?"
+    r"(?:in|with|without|after|before|on|from|в|во|на|после|до|по|без|с|у|після|з|із|від|от) "
+)
+"""A rule without a verb: "prices always in euros"."""
+_NOT: Final = re.compile(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
+
+_ACTS_EN: Final = re.compile(
+    r"(?:answer|repl(?:y|ie)|respond|writ|speak|talk|chat|call|address|us(?:e|ing)|put|add|giv|show|send|ask"
+    r"|book|schedul|plan"
+    r"|mention|tell|explain|keep|be(?:ing)?|jok|mak|say|greet|sign|cit|list|quot|format|suggest|advis|offer"
+    r"|recommend|repeat"
+    r"|apologi|begin|start|end|finish|includ|spell|round|convert|translat|refer|messag|text|ping|bother|disturb"
+    r"|interrupt"
+    r"|correct|check|double-check|assum|treat|stick|switch|swear|curs|flatter|prais|lectur|shar|summari|skip"
+    r"|nam|number|propos"
+    r"|set|arrang|wait|warn|confirm|stop|avoid|mind|talk|prefer|begin|remov|leav)(?:e|es|ing|ning|ting|ping"
+    r"|d)?(?![\w'-])"
+)
+_ACTS: Final = re.compile(
+    r"(?:отвеча|пиши|писа|говори|называ|зови|звать|обраща|использ|ставь|стави|присыла|посыла|показыва|указыва"
+    r"|начина|заканчива"
+    r"|добавля|объясня|шути|совет|предлага|спрашива|брониру|планиру|назнача|беспоко|тревож|напомина|придержива"
+    r"|счита|перевод"
+    r"|веди|будь|избега|упомина|повторя|проверя|уточня|делай|дела(?=ть)|польз|обща|разговарива|хвали|извиня"
+    r"|здорова|подписыва"
+    r"|предупрежда|подтвержда|дава|пробу|употребля|вставля|общай|трогай|буди|матерись|матери|обсужда|звони"
+    r"|дзвони|заводи|перебива|цитиру"
+    r"|відповіда|кажи|каза|назива|клич|зверта|використову|став|надсила|показу|вказу|почина|закінчу|дода|поясню"
+    r"|жарту|радь|рад"
+    r"|пропону|пита|броню|плану|признача|турбу|нагаду|дотриму|вважа|переклада|уника|згаду|повторю|перевіря"
+    r"|уточню|роби"
+    r"|корист|спілку|розмовля|вибача|віта|попереджа|підтверджу|писати|цитуй|обговорю|чіпай|склада|подава|вжива)"
+    r"[а-яіїєґ']*"
+)
+_HABIT: Final = re.compile(r"[а-яіїєґ']+(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|ь|ьте|став|клич)(?:ся|сь)?(?![\w'-])")
+_IMPERATIVE: Final = re.compile(r"[а-яіїєґ']{2,}(?:[аяую]й|[аяую]йте)(?:ся|сь)?(?![\w'-])")
+_NO_VERB: Final = frozenset(["чай", "май", "край", "случай", "урожай", "врожай", "трамвай", "людей", "детей"])
+
+_NEVER_AGAIN: Final = re.compile(
+    r"(?:mind|again|a|an|the|been|had|was|were|seen|done|gone|met|said|thought|knew|known|felt|eaten|read|told"
+    r"|got|in|at|on"
+    r"|late|happy|glad|sure|so|too|there|here|my|his|her|their|our|your|have|has|is|are|am|did|will|would|could"
+    r"|can|than"
+    r"|i|we|he|she|they|it|you|to|with|for|from|and|but|or|as|what|who|why|how|that|this|these|those"
+    r"|forget|worry|panic|lose|give up|\w+ed|\w+ing|(?!reply)\w+ly)(?![\w'-])"
+)
+_REMINDS: Final = re.compile(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
+_PASSED_ON: Final = re.compile(
+    r"(?:tell|ask|remind|write|say|send|let)\s+(?!me\b|us\b|in\b|so\b|to me\b|it\b|only\b|always\b|[a-z]+ly\b"
+    r"|your\b|with\b"
+    r"|short|brief|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|again\b"
+    r"|more\b|less\b|no\b)\w+"
+)
+_ONCE: Final = re.compile(
+    r"(?<![\w-])(?:this|that one|today|tonight|tomorrow|right now|for now|just now|the next (?:answer|message"
+    r"|reply)|it|here"
+    r"|сейчас|сегодня|завтра|этот раз|эт(?:от|у|о|ом|ого|ой)|следующ\w+|пока|тут|здесь"
+    r"|зараз|сьогодні|цього разу|це|цей|цю|цього|наступн\w+|поки|тут)(?![\w-])"
+)
+_EN_HABIT: Final = re.compile(
+    r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us"
+    r"| me)?(?: only)? in\s"
+    r"|speak\s|(?:call|address|refer to|treat) me\b|(?:use|stick to|prefer)\s+(?!the\b)|keep (?:your |the "
+    r"|all )?(?:answer|repl|message|response|text)\w*"
+    r"|be (?:more|less)\s|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
+)
+_QUOTED: Final = re.compile(r"[«“„\"][^»”\"]{2,}[»”\"]")
+_COPIED: Final = re.compile(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+_AND: Final = re.compile(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
+
+
+def find_instructions(text: str) -> list[FoundInstruction]:
+    """The instructions in a message, and what takes earlier ones back, in their order."""
+    own = unquoted(text).strip()
+    if not own or len(own) > LONGEST_TEXT or own.startswith(("/", "[")) or _COPIED.search(own):
+        return []
+    found: list[FoundInstruction] = []
+    for start, end in sentences(own):
+        sentence = own[start:end].strip()
+        if sentence.endswith(":"):  # what follows are somebody's words
+            break
+        found += _in_sentence(sentence)
+    return found
+
+
+def _in_sentence(sentence: str) -> Iterator[FoundInstruction]:
+    if not 4 <= len(sentence) <= LONGEST:
+        return
+    parts = [part for part in _AND.split(sentence) if part.strip()]
+    if len(parts) > 1 and all(_kind(part) and topics_of(fold(part)) for part in parts):
+        for part in parts:
+            yield from _in_sentence(part)
+        return
+    if (kind := _kind(sentence)) is not None:
+        folded = fold(sentence)
+        text = sentence.strip(" \t\n.!?,;—–-")
+        yield FoundInstruction(text, topics_of(folded), condition_of(folded), lifts=kind == "lift")
+
+
+def _kind(sentence: str) -> Literal["keep", "lift"] | None:
+    folded = _QUOTED.sub(lambda match: "x" * len(match[0]), fold(sentence)).strip(" \t\n—–-*•")
+    rest, lasts = _skipped(folded), _LASTS.search(folded) is not None
+    if not lasts and not any(form.match(rest) for form in _DIRECTED):
+        return None
+    said = _Sentence(folded, topics_of(folded), lasts)
+    asked = folded.rstrip(' )"»”').endswith("?")
+    if _LIFTED.match(rest) and _AGAIN.search(folded) and said.topics and not asked:
+        return "lift"
+    wish = _WISH.match(rest)
+    if wish is not None and any(wish.groupdict().values()):  # "could you always ...?" is no question
+        rest = _skipped(rest[wish.end() :])
+        asked, wish = not lasts or not _acts(rest), None
+    if asked:
+        return None
+    wanted = said.wishes(_skipped(rest[wish.end() :])) if wish is not None else said.commands(rest)
+    return "keep" if wanted else None
+
+
+def _skipped(text: str) -> str:
+    """What follows the words that may open a sentence."""
+    match = _SKIPPED.match(text)
+    return text[match.end() :] if match else text
+
+
+def _acts(rest: str) -> bool:
+    return _ACTS.match(rest) is not None or _ACTS_EN.match(rest) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A folded sentence; `lasts`: it says that it is meant for longer than one answer."""
+
+    folded: str
+    topics: frozenset[str]
+    lasts: bool
+
+    @property
+    def manner(self) -> bool:
+        """Whether it is about the manner of answering, and not of this once."""
+        return bool(self.topics) and (self.lasts or not _ONCE.search(self.folded))
+
+    def wishes(self, rest: str) -> bool:
+        """Whether the assistant should do something: an act of its own, always or in a manner."""
+        rest = _NOT.sub("", rest, count=1) if _NOT.match(rest) else rest
+        if _REMINDS.match(rest) or not (_acts(rest) or self.topics):
+            return False
+        return self.lasts or (bool(self.topics) and not _ONCE.search(rest))
+
+    def commands(self, rest: str) -> bool:
+        """Whether the assistant is told to do something."""
+        if not rest or (self.lasts and _RULE.match(rest)):
+            return self.lasts and bool(self.topics)
+        if lets := _LETS.match(rest):
+            return self._suggests(_skipped(rest[lets.end() :]))
+        if _BARE.match(rest) or _STOP.match(rest):
+            return self.manner and not _ALONE.match(rest)
+        denied = _NOT.match(rest)
+        never = _NEVER.search(self.folded[: len(self.folded) - len(rest)])
+        verb = _skipped(rest[denied.end() :] if denied else rest)
+        negative = bool(denied or never)
+        if (_REMINDS.match(verb) and not negative) or _PASSED_ON.match(verb):
+            return False
+        told = self if self.lasts or not negative else replace(self, lasts=bool(_RECURS.search(self.folded)))
+        return told.in_english(verb, negative=negative) if verb[:1].isascii() else told.in_cyrillic(verb)
+
+    def _suggests(self, rest: str) -> bool:
+        """ "когда я спрашиваю про код, давай пример" and "давай на ты", but not "давай встретимся"."""
+        if self.lasts and not self.topics:
+            return _TOGETHER.match(rest) is None
+        return self.manner and bool(self.topics & _SUGGESTED) and (self.lasts or not _PERFECTIVE.match(rest))
+
+    def in_cyrillic(self, verb: str) -> bool:
+        """An imperfective imperative is meant for always; any other needs a word for that."""
+        act, word = _ACTS.match(verb), verb.split(maxsplit=1)[0].strip(",.!") if verb else ""
+        if act is not None and _HABIT.fullmatch(act[0]):
+            return self.lasts or self.manner
+        commanded = _IMPERATIVE.match(word) is not None and word not in _NO_VERB
+        return self.lasts and (commanded or (bool(self.topics) and _MANNER_FIRST.match(verb) is not None))
+
+    def in_english(self, verb: str, *, negative: bool) -> bool:
+        act, without_verb = _ACTS_EN.match(verb) is not None, self.topics and _MANNER_FIRST.match(verb)
+        if _NEVER_AGAIN.match(verb):
+            return self.lasts and bool(without_verb)
+        if self.lasts and (act or negative or without_verb or _OPENS_EN.match(self.folded)):
+            return True
+        habit = act and (negative or _LATELY.search(self.folded) is not None)
+        return self.manner and (habit or _EN_HABIT.match(verb) is not None)
+
+
+_TOGETHER: Final = re.compile(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
+
+_DIRECTED: Final = (_WISH, _LIFTED, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
+"""How a wish begins that does not say that it is to last."""
+
+_MANNER_FIRST: Final = re.compile(
+    r"(?:in |with |по-|на |без |українськ|російськ|англійськ|english|ukrainian|russian|short|brief|коротк|кратк"
+    r"|без|no |plain|metric)"
+)
+
+
+_PERFECTIVE: Final = re.compile(r"(?:ответ|напиш|скаж|перевед|розкаж|расскаж|відпов[іи]|сдела|зроб)\w*")
+_SUGGESTED: Final = frozenset({"language", "form", "emoji", "list", "length", "joke"})
+_ALONE: Final = re.compile(r"(?:no|without|без)\s*$")
+_NEVER: Final = re.compile(r"(?<![\w-])(?:never|никогда|ніколи)(?![\w-])")
+_OPENS_EN: Final = re.compile(
+    r"(?:[\s,]*(?:please|and|but|so|also))*[\s,]*(?:always|never|from now on|don't ever|do not ever)"
+)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:5] for word in re.findall(r"\w{4,}", fold(text))} - _COMMON
+
+
+_COMMON: Final = {
+    word[:5]
+    for word in [
+        "always",
+        "never",
+        "please",
+        "больше",
+        "всегда",
+        "никогда",
+        "завжди",
+        "ніколи",
+        "більше",
+        "again",
+        "when",
+    ]
+}

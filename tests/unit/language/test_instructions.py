@@ -1,0 +1,50 @@
+"""Standing instructions are found in what people say, and in nothing else."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from support.paths import ROOT
+
+from internal.language.instructions.find import find_instructions
+
+SAID = yaml.safe_load((ROOT / "tests/data/standing_instructions.yaml").read_text(encoding="utf-8"))
+
+
+def kind_of(text: str) -> str:
+    found = find_instructions(text)
+    return "nothing" if not found else "lifted" if found[0].lifts else "kept"
+
+
+@pytest.mark.parametrize(("part", "least"), [("first", 1.0), ("second", 0.98), ("third", 0.96)])
+def test_instructions_are_told_from_everything_else(part: str, least: float) -> None:
+    """Nothing that is none is taken for one, and few are missed."""
+    wanted = {text: kind for kind, texts in SAID[part].items() for text in texts}
+    wrong = [text for text, kind in wanted.items() if kind_of(text) != kind]
+    assert not [text for text in wrong if wanted[text] == "nothing"]
+    assert len(wrong) <= len(wanted) * (1 - least)
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "ends"),
+    [
+        ("now write in Russian again", "пиши мне по-украински в будни", True),
+        ("Write to me in Russian on weekends", "Write to me in Ukrainian on weekdays", False),
+        ("From now on no emojis", "Always answer in bullet points", False),
+        ("book nothing before 11 from now on", "never book before 10", True),
+        ("звертайся до мене Олю", "не називай мене на ви", False),
+        ("You can use emojis again", "больше никаких смайликов", True),
+        ("Never mention football scores", "Don't ever mention football scores again", True),
+        ("Always ask me before you delete a note", "Always ask me before you add a task", False),
+    ],
+)
+def test_one_instruction_ends_another_of_the_same_manner(newer: str, older: str, ends: bool) -> None:
+    """Not one about something else, nor one that holds at another time."""
+    (later,), (earlier,) = find_instructions(newer), find_instructions(older)
+    assert later.ends(earlier) is ends
+
+
+def test_two_in_one_sentence_are_two() -> None:
+    """So that each can end by itself."""
+    found = find_instructions("Привет! Отвечай мне по-украински и без смайликов.")
+    assert [one.text for one in found] == ["Отвечай мне по-украински", "без смайликов"]
