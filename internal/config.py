@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from internal.config_agents import AgentsConfig
+from internal.config_agents import LOCAL_DEFAULTS, AgentsConfig
 from internal.config_sources import from_environment, from_file, merge
 from internal.config_values import (
     Address,
@@ -34,6 +34,7 @@ from internal.config_values import (
     PositiveDuration,
     Secret,
     Section,
+    duration,
     folder,
     listing,
     named_types,
@@ -94,6 +95,13 @@ class LLMConfig(Section):
     base_url: Address = DEFAULT_LLM_URL
     api_key: Secret = SecretStr("")
     model: str = ""
+    local: str = ""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> LLMConfig:
+        if self.local and self.base_url != DEFAULT_LLM_URL:
+            raise ValueError("base_url and local are both set; keep one")
+        return self
 
 
 class PersonaConfig(Section):
@@ -255,15 +263,23 @@ class Config(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _one_model_for_all(cls, given: Any) -> Any:
-        """`llm.model` is the model of each agent that has the default or none: a file may hold every default."""
+        """`llm.model` is the model of each agent that has the default or none: a file may hold every default.
+
+        With `llm.local` it is that file's, and the agents get what suits a small model on a slow machine.
+        """
         llm, agents = given.get("llm"), given.get("agents", {})
-        if isinstance(llm, dict) and llm.get("model") and isinstance(agents, dict):
-            for name, default in AgentsConfig().each():
-                agent = agents.get(name, {})
-                if isinstance(agent, dict) and agent.get("model", default.model) == default.model:
-                    agents = agents | {name: agent | {"model": llm["model"]}}
-            given = given | {"agents": agents}
-        return given
+        if not (isinstance(llm, dict) and isinstance(agents, dict)):
+            return given
+        local = str(llm.get("local") or "")
+        model = llm.get("model") or Path(local).stem
+        for name, default in AgentsConfig().each():
+            shipped = default.model_dump(include={"model", *LOCAL_DEFAULTS[name]})
+            suited = {"model": model} | (LOCAL_DEFAULTS[name] if local else {})
+            agent = agents.get(name, {})
+            if model and isinstance(agent, dict):
+                unchanged = {key: suited[key] for key in suited if _same(agent.get(key, shipped[key]), shipped[key])}
+                agents = agents | {name: agent | unchanged}
+        return given | {"agents": agents}
 
     @classmethod
     def settings_customise_sources(
@@ -281,7 +297,8 @@ class Config(BaseSettings):
     @property
     def offline_models(self) -> bool:
         """True when no real chat model is configured: no key, and the default provider."""
-        return not self.llm.api_key.get_secret_value() and self.llm.base_url == DEFAULT_LLM_URL
+        llm = self.llm
+        return not (llm.api_key.get_secret_value() or llm.local) and llm.base_url == DEFAULT_LLM_URL
 
     @property
     def offline_embeddings(self) -> bool:
@@ -289,7 +306,8 @@ class Config(BaseSettings):
             return self.embedding.provider == "offline"
         if self.embedding.api_key.get_secret_value() or self.embedding.base_url:
             return False
-        return self.offline_models or (bool(self.llm.model) and self.embedding.model == SPECIFIED_EMBEDDING_MODEL)
+        one = bool(self.llm.model or self.llm.local)
+        return self.offline_models or (one and self.embedding.model == SPECIFIED_EMBEDDING_MODEL)
 
     @property
     def local_telegram(self) -> bool:
@@ -309,6 +327,13 @@ class Config(BaseSettings):
     def secrets(self) -> list[str]:
         """Every secret that is set, for what must keep them out of logs."""
         return [*_secrets(self), *passwords_of(self.storage.url)]
+
+
+def _same(written: object, default: object) -> bool:
+    """Whether a value of a file is the default, also where that is a duration or nothing."""
+    if isinstance(default, timedelta) and isinstance(written, str):
+        written = duration(written)
+    return written == default or (default is None and written == "")
 
 
 def _secrets(section: BaseModel) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What an operator may set of each agent."""
 
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -11,7 +11,10 @@ Effort = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class AgentConfig(Section):
-    """Temperature and limits that are None are those beside the agent's prompt (`LIMITS`)."""
+    """Temperature and limits that are None are those beside the agent's prompt (`LIMITS`).
+
+    `short_prompt`: small models get lost in the long instructions, and a processor reads some tens of tokens a second.
+    """
 
     enabled: bool = True
     model: str = "google/gemini-3-flash-preview"
@@ -19,6 +22,7 @@ class AgentConfig(Section):
     max_tokens: Annotated[int | None, BeforeValidator(unset)] = Field(None, ge=1)
     timeout: OptionalDuration = Field(None, gt=timedelta(0))
     reasoning_effort: Annotated[Effort | None, BeforeValidator(unset)] = None
+    short_prompt: bool = False
 
 
 class ResponderConfig(AgentConfig):
@@ -63,3 +67,19 @@ class AgentsConfig(Section):
             if not agent.model:
                 self.__dict__[name] = agent.model_copy(update={"model": self.archivist.model})
         return self
+
+
+_PATIENT: Final[dict[str, Any]] = {"short_prompt": True, "timeout": "1h"}
+LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
+    "responder": {**_PATIENT, "first_token_timeout": "10m"},
+    "archivist": _PATIENT,
+    "analyst": _PATIENT,
+    "reranker": {"enabled": False},
+    "enricher": {"enabled": False},
+    "task_manager": _PATIENT,
+    "context_manager": _PATIENT,
+}
+"""What replaces defaults where the model runs inside the program (`llm.local`), on a processor as a rule.
+
+Nobody waits for a reranker or enricher that would take minutes.
+"""

@@ -15,7 +15,7 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 
 
-def _duration(value: object) -> object:
+def duration(value: object) -> object:
     if isinstance(value, timedelta):
         return value
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -80,7 +80,7 @@ def unset(value: object) -> object:
 
 
 def _optional_duration(value: object) -> object:
-    return None if value is None or value == "" else _duration(value)
+    return None if value is None or value == "" else duration(value)
 
 
 def folder(value: object) -> object:
@@ -89,8 +89,8 @@ def folder(value: object) -> object:
     return Path(value).expanduser() if isinstance(value, str) else value
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
-PositiveDuration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+Duration = Annotated[timedelta, BeforeValidator(duration), Field(ge=timedelta(0))]
+PositiveDuration = Annotated[timedelta, BeforeValidator(duration), Field(gt=timedelta(0))]
 OptionalDuration = Annotated[timedelta | None, BeforeValidator(_optional_duration)]
 OptionalAddress = Annotated[str, AfterValidator(_address)]
 Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]

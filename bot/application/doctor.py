@@ -5,7 +5,7 @@ import contextlib
 import shutil
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args
@@ -42,7 +42,7 @@ from internal.flows.operations.health_checks import (
     read_stored,
 )
 from internal.llm.calls import CallObserver
-from internal.llm.model import ChatMessage, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 from internal.scheduling.clock import Clock, SystemClock
@@ -63,7 +63,7 @@ PROBE_TIMEOUT_S = 20.0
 class Doctor:
     """Examines one installation. `telegram` is the Bot API's address and the token; None: the local one, not started.
 
-    `observers` count the model calls of the examination like any others.
+    `observers` count the model calls of the examination like any others. `chat` is the running bot's.
     """
 
     def __init__(
@@ -74,8 +74,9 @@ class Doctor:
         running: bool,
         telegram: tuple[str, str] | None,
         observers: Sequence[CallObserver] = (),
+        chat: ChatModel | None = None,
     ) -> None:
-        self._config, self._clock, self._running = config, clock, running
+        self._config, self._clock, self._running, self._chat = config, clock, running, chat
         self._telegram, self._observers = telegram, observers
 
     async def examine(self, database: Database | None, trouble: str = "") -> list[Check]:
@@ -197,6 +198,8 @@ class Doctor:
             return [fine("model", "the offline models answer: no key is set", "model-offline")]
         used = (agent for _, agent in config.agents.each())
         names = dict.fromkeys(agent.model for agent in used if agent.enabled)
+        if config.llm.local:
+            return await self._ask_local(names)
         try:
             chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=self._observers)
         except ConfigurationError as error:
@@ -204,6 +207,13 @@ class Doctor:
             return [finding("model", str(error), fix, "model-misconfigured", error=str(error))]
         async with contextlib.aclosing(chat):
             return list(await asyncio.gather(*(_ask_model(chat, name) for name in names)))
+
+    async def _ask_local(self, names: Iterable[str]) -> list[Check]:
+        """Asks the model file that the running bot serves to itself."""
+        if self._chat is None:
+            file = self._config.llm.local
+            return [note("model", f"{file} is loaded when the bot starts", "model-local", file=file)]
+        return [await _ask_model(self._chat, name) for name in names]
 
     async def _ask_embedder(self) -> list[Check]:
         if self._config.offline_embeddings:
@@ -250,7 +260,7 @@ async def _examine_stopped(config: Config, database: Database | None, clock: Clo
     return await Doctor(config, clock, running=False, telegram=telegram).examine(database, trouble)
 
 
-async def _ask_model(chat: OpenAIChat, name: str) -> Check:
+async def _ask_model(chat: ChatModel, name: str) -> Check:
     probe = ChatRequest(
         agent="doctor",
         model=name,

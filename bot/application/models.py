@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from bot.application.local_model import local_model
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.context_manager.agent import ModelContextManager
@@ -78,8 +79,11 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
 async def _remote(
     config: Config, embedder: Embedder, observers: Sequence[CallObserver], stack: contextlib.AsyncExitStack
 ) -> Models:
-    agents = config.agents
-    chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=observers)
+    agents, server = config.agents, (config.llm.base_url, config.llm.api_key.get_secret_value())
+    if config.llm.local:
+        local = await stack.enter_async_context(local_model(config))
+        server = (local.base_url, local.key)
+    chat = OpenAIChat(*server, observers=observers)
     stack.push_async_callback(chat.aclose)
     return Models(
         archivist=ModelArchivist(chat, agents.archivist, entity_types(config)),

@@ -214,8 +214,8 @@ def _cost(config: Config, options: ImportOptions, owner: OwnerTerms, forecast: F
     """By the price given, or by what a token of the archivist's has cost so far."""
     if options.price is not None:
         price, source = options.price, "at the price given"
-    elif config.offline_models:
-        return "cost: none, the offline models answer"
+    elif config.offline_models or config.llm.local:
+        return f"cost: none, the {'model file answers' if config.llm.local else 'offline models answer'}"
     elif owner.tokens and owner.cost_usd:
         price = owner.cost_usd / owner.tokens * 1e6
         source = f"by its {owner.calls} calls so far (${price:.2f} a million tokens)"

@@ -71,7 +71,8 @@ def run(config_path: Path | None) -> None:
 
 async def _run(config: Config) -> int:
     """Begins the local Telegram first, if there is to be one: it starts while this process imports."""
-    from bot.simulator.launch import begun, of_config
+    from bot.shared.child_process import begun
+    from bot.simulator.launch import of_config
 
     local = of_config(config) if config.local_telegram else None
     async with begun(local) if local is not None else contextlib.nullcontext():

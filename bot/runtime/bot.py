@@ -17,8 +17,9 @@ from bot.application.doctor import Doctor
 from bot.application.operations import Operations
 from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
 from bot.runtime.loop import stop_signals, work
+from bot.shared.child_process import begun, kept_alive
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
+from bot.simulator.launch import LocalTelegram, of_config
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import Sender
@@ -271,7 +272,14 @@ async def _web(
     if side.poller is None:
         host = urlsplit(config.telegram.webhook.url).hostname or ""
         webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
-    doctor = Doctor(config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder])
+    doctor = Doctor(
+        config,
+        app.clock,
+        running=True,
+        telegram=(api_base, token),
+        observers=[app.metrics, app.recorder],
+        chat=app.models.chat,
+    )
     operations = Operations(app.backups, app.database, app.clock, take_up=side.ingest.take_up, wake=app.ticker.wake)
     ports = ServerPorts(
         allows=allows,

@@ -15,14 +15,19 @@ from internal.language.text.block_tags import escape, neutralised
 LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
 
 
-def instructions(package: str, **fields: str) -> str:
-    """The `prompt.md` beside an agent, with its `$fields` filled in. KeyError for a field that is not given."""
-    return _template(package).substitute(fields).strip()
+def instructions(package: str, *, short: bool = False, **fields: str) -> str:
+    """The `prompt.md` beside an agent, with its `$fields` filled in. KeyError for a field that is not given.
+
+    `short`: the `prompt.short.md`, where there is one.
+    """
+    return _template(package, short).substitute(fields).strip()
 
 
 @cache
-def _template(package: str) -> Template:
-    return Template(files(package).joinpath("prompt.md").read_text(encoding="utf-8"))
+def _template(package: str, short: bool) -> Template:
+    brief = files(package).joinpath("prompt.short.md")
+    chosen = brief if short and brief.is_file() else files(package).joinpath("prompt.md")
+    return Template(chosen.read_text(encoding="utf-8"))
 
 
 def block(tag: str, lines: Sequence[str]) -> str:

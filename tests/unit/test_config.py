@@ -17,12 +17,13 @@ from pydantic import BaseModel
 from support.paths import ROOT
 
 from internal.agents.ask_model import Limits
+from internal.agents.prompts import instructions
 from internal.config import Config, load
 from internal.config_agents import AgentConfig, AgentsConfig
 from internal.config_edit import edited
 from internal.errors import ConfigurationError
 
-LIMITS = ("temperature", "max_tokens", "timeout", "reasoning_effort")
+LIMITS = ("temperature", "max_tokens", "timeout", "reasoning_effort", "short_prompt")
 SHIPPED = ROOT / "config.yaml"
 SECRET = "123456:do-not-show-me"
 
@@ -317,6 +318,33 @@ def test_editing_changes_no_other_line(before: str, after: str | None) -> None:
         return
     with pytest.raises(ConfigurationError, match="cannot be changed in this file"):
         edited(before, "llm", {"model": "m", "api_key": ""})
+
+
+def test_model_file_suits_its_agents_unless_they_are_set(tmp_path: Path) -> None:
+    """Also where a file holds every default; a value of one's own stays, and a server beside the file is refused."""
+    written = SHIPPED.read_text(encoding="utf-8").replace('local: ""', "local: models/tiny-q4.gguf")
+    config = from_yaml(tmp_path, written, LAPLACED_AGENTS__ANALYST__TIMEOUT="9s")
+    agents = config.agents
+    assert {agent.model for _, agent in agents.each()} == {"tiny-q4"}
+    assert (config.offline_models, config.offline_embeddings) == (False, True)
+    assert (agents.reranker.enabled, agents.enricher.enabled, agents.archivist.enabled) == (False, False, True)
+    assert (agents.responder.first_token_timeout, agents.responder.short_prompt) == (timedelta(minutes=10), True)
+    assert (agents.archivist.timeout, agents.analyst.timeout) == (timedelta(hours=1), timedelta(seconds=9))
+    forced = from_yaml(tmp_path, written, LAPLACED_AGENTS__RERANKER__ENABLED="true", LAPLACED_LLM__MODEL="mine")
+    assert (forced.agents.reranker.enabled, forced.agents.reranker.model) == (True, "mine")
+    with pytest.raises(ConfigurationError, match="base_url and local are both set"):
+        from_yaml(tmp_path, written, LAPLACED_LLM__BASE_URL="http://127.0.0.1:1/v1")
+
+
+@pytest.mark.parametrize("agent", ["archivist", "responder", "task_manager", "context_manager", "analyst"])
+def test_short_prompts_ask_for_keys_of_the_long_ones(agent: str) -> None:
+    """A short prompt is a fifth to a half of the long one, and names no key, kind or block that this does not."""
+    package = f"internal.agents.{agent}"
+    fields = {"persona_name": "Laplaced", "persona_tone": "warm", "custom_types": ""}
+    long, short = instructions(package, **fields), instructions(package, short=True, **fields)
+    assert 0.1 < len(short) / len(long) < 0.5
+    keys = set(re.findall(r'"(\w+)":', short)) | set(re.findall(r"`([a-z_]+)`", short))
+    assert {key for key in keys if not re.search(rf"\b{key}\b", long)} == set()
 
 
 def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:

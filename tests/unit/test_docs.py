@@ -80,7 +80,7 @@ def _installed(name: str) -> bool:
 
 def test_every_setting_has_a_meaning() -> None:
     """The file has the keys that the program has, each with a comment; an agent's limits are said once for all."""
-    limits = re.compile(r"agents\.\w+\.(temperature|max_tokens|timeout|reasoning_effort)")
+    limits = re.compile(r"agents\.\w+\.(temperature|max_tokens|timeout|reasoning_effort|short_prompt)")
     fields = {key for key in _leaves(Config().model_dump()) if not limits.fullmatch(key)}
     assert set(SETTINGS) == fields
     assert [key for key, setting in SETTINGS.items() if not setting.meaning] == []

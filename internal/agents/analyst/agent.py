@@ -22,7 +22,7 @@ class ModelAnalyst:
     def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
         self._chat = chat
         self._config = config
-        self._instructions = instructions(__package__)
+        self._instructions = instructions(__package__, short=config.short_prompt)
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
         form = ReplyForm(partial(parse, transcript=request.transcript), KEYS)

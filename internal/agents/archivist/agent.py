@@ -29,7 +29,7 @@ class ModelArchivist:
         self._schema = reply_schema(types)
         custom = "".join(f"\n- {_custom_type(one)}" for one in types.custom)
         own = f"\nThe owner's own types, each before 2 to 9 where it fits:\n{custom}\n" if custom else ""
-        self._instructions = instructions(__package__, custom_types=own)
+        self._instructions = instructions(__package__, short=config.short_prompt, custom_types=own)
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))

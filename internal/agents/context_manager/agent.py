@@ -23,7 +23,7 @@ class ModelContextManager:
 
     def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
         self._chat, self._config = chat, config
-        self._instructions = instructions(__package__)
+        self._instructions = instructions(__package__, short=config.short_prompt)
 
     async def update(self, request: ContextRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))

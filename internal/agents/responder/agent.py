@@ -124,7 +124,12 @@ class ModelResponder:
 
     def _system(self, request: ResponderRequest) -> str:
         return joined(
-            instructions(__package__, persona_name=request.persona_name, persona_tone=request.persona_tone),
+            instructions(
+                __package__,
+                short=self._config.short_prompt,
+                persona_name=request.persona_name,
+                persona_tone=request.persona_tone,
+            ),
             owner_block(request.owner),
             instructions_block(request.instructions, request.owner.timezone),
             facts_block(request.owner.facts),

@@ -21,7 +21,7 @@ class ModelTaskManager:
     def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
         self._chat = chat
         self._config = config
-        self._instructions = instructions(__package__)
+        self._instructions = instructions(__package__, short=config.short_prompt)
 
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))

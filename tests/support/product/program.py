@@ -20,7 +20,8 @@ from typing import IO, Any, Protocol
 
 from support.paths import ROOT
 
-from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram, begun, kept_alive
+from bot.shared.child_process import begun, kept_alive
+from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram
 
 BOT, TELEGRAM = "bot", "bot.simulator.local_telegram"
 IMPORTED = {
@@ -249,7 +250,7 @@ class ForkedTelegram(LocalTelegram):
     """The local Telegram by fork, at every start."""
 
     async def begin(self) -> None:
-        arguments = [*self._arguments(), "--parent", str(Starter.of(TELEGRAM).pid)]
+        arguments = [*self.arguments(), "--parent", str(Starter.of(TELEGRAM).pid)]
         process: Any = await started(TELEGRAM, arguments, os.environ | BEFORE_PYTHON, ROOT)  # as much as is used of it
         self._process = process
         self._reader = asyncio.create_task(self._relay(process))

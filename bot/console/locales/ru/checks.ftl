@@ -60,6 +60,7 @@ found-model-unknown = { $model }: { $error }
 found-model-unknown-fix = задайте в llm.model или у агента модель, которая есть на сервере; то, что ждёт, продолжится само
 found-model-misconfigured = { $error }
 found-model-misconfigured-fix = исправьте llm.base_url и llm.api_key
+found-model-local = { $file } загружается, когда запускается бот
 found-model-offline = Отвечают встроенные модели: ключ не задан
 found-morphology-both = Словари русского и украинского языков на месте
 found-morphology-no-ukrainian = Нет украинского словаря, украинские слова читаются по правилам; установить: pip install '.[ukrainian]' в папке Laplaced

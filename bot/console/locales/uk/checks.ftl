@@ -60,6 +60,7 @@ found-model-unknown = { $model }: { $error }
 found-model-unknown-fix = задайте в llm.model або в агента модель, яка є на сервері; те, що чекає, продовжиться само
 found-model-misconfigured = { $error }
 found-model-misconfigured-fix = виправте llm.base_url та llm.api_key
+found-model-local = { $file } завантажується, коли запускається бот
 found-model-offline = Відповідають вбудовані моделі: ключ не задано
 found-morphology-both = Словники російської та української мов на місці
 found-morphology-no-ukrainian = Немає українського словника, українські слова читаються за правилами; встановити: pip install '.[ukrainian]' у теці Laplaced

@@ -99,7 +99,7 @@ async def privacy(message: Message, chat: Chat, services: Services) -> None:
 
 def _providers(config: Config) -> list[str]:
     """The hosts that receive parts of the conversation, each once."""
-    urls = [] if config.offline_models else [config.llm.base_url]
+    urls = [] if config.offline_models or config.llm.local else [config.llm.base_url]
     if not config.offline_embeddings:
         urls.append(config.embedding.base_url or config.llm.base_url)
     return list(dict.fromkeys(urlsplit(url).hostname or url for url in urls))
