@@ -12,7 +12,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -33,6 +33,9 @@ GROUP = 256
 """Most units of work that share one commit: bounds how long the first of them waits."""
 
 READERS = 2
+
+SLOW_READ_S = 0.02
+"""After this long the rest of a group of reads goes to another connection, and finished ones to their callers."""
 
 
 class Snapshot:
@@ -58,10 +61,35 @@ class _Pending(Generic[T]):
     fence: Fence | None
 
 
+@dataclass(slots=True, eq=False)
+class _Asked(Generic[T]):
+    work: Work[T]
+    done: asyncio.Future[T]
+    scope: str
+
+
 @dataclass(slots=True)
 class _Outcome:
     result: Any = None
     error: Exception | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Reads that share a snapshot and one crossing to a reader's thread, which takes them from `waiting`."""
+
+    waiting: deque[_Asked[Any]]
+    finished: deque[tuple[_Asked[Any], _Outcome]] = field(default_factory=deque)
+
+    def hand_out(self) -> None:
+        while self.finished:
+            asked, outcome = self.finished.popleft()
+            if asked.done.done():
+                continue
+            if outcome.error is None:
+                asked.done.set_result(outcome.result)
+            else:
+                asked.done.set_exception(outcome.error)
 
 
 class Database:
@@ -70,6 +98,7 @@ class Database:
     Units of work that wait while another is being written share the next commit, each behind its own savepoint:
     one that raises is undone alone. A result is returned only after its commit is durable. On an engine with several
     writers a unit of work may run more than once before it is committed once, so it may change nothing but the store.
+    Reads that are asked for together share a snapshot.
     """
 
     def __init__(self, engine: Engine, writer: Link, readers: Sequence[Link]) -> None:
@@ -81,6 +110,8 @@ class Database:
         self._readers: asyncio.Queue[Link] = asyncio.Queue()
         for reader in readers:
             self._readers.put_nowait(reader)
+        self._asked_reads: dict[str, deque[_Asked[Any]]] = {}
+        self._reading: set[asyncio.Task[None]] = set()
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
@@ -164,18 +195,9 @@ class Database:
 
         Raises the same errors as `write`.
         """
-        scope, attempt = current_scope(), 0
-        reader = await self._readers.get()
-        try:
-            while True:
-                try:
-                    return await reader.run(lambda connection: self._read(connection, work, scope))
-                except SQLAlchemyError as error:
-                    attempt += 1
-                    if not await self._engine.once_more(error, attempt):
-                        raise self._judged(error) from error
-        finally:
-            self._readers.put_nowait(reader)
+        asked: _Asked[T] = _Asked(work, asyncio.get_running_loop().create_future(), current_scope())
+        self._ask(asked)
+        return await asked.done
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
@@ -189,7 +211,7 @@ class Database:
             await taken.read(lambda connection: self._engine.begin_reading(connection, scope))
             yield taken
         finally:
-            await link.run(_roll_back)
+            await link.run(self._roll_back)
             await link.close()
 
     async def beside(self, work: Work[T]) -> T:
@@ -272,41 +294,107 @@ class Database:
                     failure = _refused(error)
                 return [_Outcome(error=failure)] * len(group)
 
-    def _commit_together(self, connection: Connection, group: list[_Pending[Any]]) -> list[_Outcome]:
+    def _commit_together(
+        self, connection: Connection, group: list[_Pending[Any]], *, savepoints: bool = False
+    ) -> list[_Outcome]:
         points = [item.point for item in group if item.point]
         crash_if_asked(points, "before")
-        self._engine.begin(connection)
+        alone = None if savepoints or len(group) > 1 else group[0].scope
+        self._engine.begin(connection, alone)
         try:
-            outcomes = [self._run_savepoint(connection, item) for item in group]
+            if alone is None:
+                outcomes = [self._run_savepoint(connection, item) for item in group]
+            else:
+                outcomes = [self._run(connection, group[0])]
+            if alone is not None and outcomes[0].error is not None:
+                self._roll_back(connection)
+                # Only a transaction that commits is known to have read what it would have read alone.
+                return self._commit_together(connection, group, savepoints=True) if self.shared else outcomes
             crash_if_asked(points, "during")
             self._engine.commit(connection)
         except BaseException:
-            with contextlib.suppress(SQLAlchemyError):  # a failed COMMIT may have ended the transaction already
-                connection.exec_driver_sql("ROLLBACK")
+            self._roll_back(connection)
             raise
         crash_if_asked(points, "after")
         return outcomes
 
     def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> _Outcome:
         self._engine.savepoint(connection, item.scope)
+        outcome = self._run(connection, item)
+        if outcome.error is not None:
+            self._engine.at_once(connection, "ROLLBACK TO SAVEPOINT unit")
+        self._engine.at_once(connection, "RELEASE SAVEPOINT unit")
+        return outcome
+
+    def _run(self, connection: Connection, item: _Pending[Any]) -> _Outcome:
         try:
             if item.fence is not None:
                 item.fence(connection)
-            outcome = _Outcome(result=item.work(connection))
+            return _Outcome(result=item.work(connection))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
                 raise
-            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT unit")
-            outcome = _Outcome(error=error)
-        connection.exec_driver_sql("RELEASE SAVEPOINT unit")
-        return outcome
+            return _Outcome(error=error)
 
-    def _read(self, connection: Connection, work: Work[T], scope: str) -> T:
+    def _ask(self, asked: _Asked[Any]) -> None:
+        waiting = self._asked_reads.setdefault(asked.scope if self.shared else "", deque())
+        waiting.append(asked)
+        if len(waiting) == 1:  # what else is asked for in this turn of the event loop joins it
+            task = asyncio.create_task(self._read_together(asked.scope), name="database-reader")
+            self._reading.add(task)
+            task.add_done_callback(self._reading.discard)
+
+    async def _read_together(self, scope: str) -> None:
+        reader, attempt = await self._readers.get(), 0
+        group = _Group(self._asked_reads.pop(scope if self.shared else ""))
+        relief = asyncio.get_running_loop().call_later(SLOW_READ_S, self._relieve, group)
+        try:
+            while group.waiting:
+                try:
+                    await reader.run(lambda connection: self._read(connection, group, scope))
+                except Exception as error:  # handed to the callers
+                    attempt += 1
+                    again = isinstance(error, SQLAlchemyError) and await self._engine.once_more(error, attempt)
+                    if not again and group.waiting:
+                        group.finished.append((group.waiting.popleft(), _Outcome(error=self._judged(error))))
+        finally:
+            relief.cancel()
+            self._readers.put_nowait(reader)
+            group.hand_out()
+
+    def _relieve(self, group: _Group) -> None:
+        """Lets the reads behind a slow one of their group go another way."""
+        group.hand_out()
+        while True:
+            try:
+                self._ask(group.waiting.popleft())
+            except IndexError:  # the reader's thread takes from there too
+                return
+
+    def _read(self, connection: Connection, group: _Group, scope: str) -> None:
         self._engine.begin_reading(connection, scope)
         try:
-            return work(connection)
+            while True:
+                try:
+                    asked = group.waiting.popleft()
+                except IndexError:
+                    return
+                if asked.done.cancelled():
+                    continue
+                try:
+                    outcome = _Outcome(result=asked.work(connection))
+                except SQLAlchemyError:  # it may have ended the transaction, and may be worth another attempt
+                    group.waiting.appendleft(asked)
+                    raise
+                except Exception as error:  # handed to the caller of read()
+                    outcome = _Outcome(error=error)
+                group.finished.append((asked, outcome))
         finally:
-            _roll_back(connection)
+            self._roll_back(connection)
+
+    def _roll_back(self, connection: Connection) -> None:
+        with contextlib.suppress(SQLAlchemyError):  # a connection that was cut, or a failed COMMIT, has nothing to end
+            self._engine.at_once(connection, "ROLLBACK")
 
     def _mark_commit(self) -> None:
         self._commits += 1
@@ -334,15 +422,11 @@ class Database:
 
     async def _finish(self) -> None:
         self._closed = True
+        await asyncio.gather(*self._reading)
         if self._writing is not None:
             await self._writing
         if self._beside is not None:
             await self._beside.close()
-
-
-def _roll_back(connection: Connection) -> None:
-    with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to end
-        connection.exec_driver_sql("ROLLBACK")
 
 
 async def _engine_of(where: Path | str) -> Engine:

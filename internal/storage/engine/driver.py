@@ -33,8 +33,11 @@ class Engine(Protocol):
     async def reader(self) -> Link:
         """Opens a read-only connection. Raises as `writer`."""
 
-    def begin(self, connection: Connection) -> None:
-        """Begins a transaction that sees and changes the store as if it ran alone."""
+    def begin(self, connection: Connection, alone: str | None) -> None:
+        """Begins a transaction that sees and changes the store as if it ran alone.
+
+        `alone` is the scope of its only unit of work, which then needs no savepoint.
+        """
 
     def commit(self, connection: Connection) -> None:
         """Ends the transaction. When it returns, the transaction is on disk."""
@@ -44,6 +47,9 @@ class Engine(Protocol):
 
     def savepoint(self, connection: Connection, scope: str) -> None:
         """Opens the savepoint `unit` of a unit of work that may reach the rows of `scope`."""
+
+    def at_once(self, connection: Connection, statement: str) -> None:
+        """Runs a statement that begins or ends something and returns nothing."""
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         """Runs `work` in a transaction each of whose statements sees the store as it is then, and commits."""

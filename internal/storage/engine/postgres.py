@@ -172,8 +172,9 @@ class PostgresEngine:
             else:
                 return link
 
-    def begin(self, connection: Connection) -> None:
-        _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}")
+    def begin(self, connection: Connection, alone: str | None) -> None:
+        scope = "" if alone is None else f"; {_scoped(alone)}"
+        _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}{scope}")
 
     def commit(self, connection: Connection) -> None:
         xid = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar_one()
@@ -207,6 +208,9 @@ class PostgresEngine:
 
     def savepoint(self, connection: Connection, scope: str) -> None:
         _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
+
+    def at_once(self, connection: Connection, statement: str) -> None:
+        connection.exec_driver_sql(statement)
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         _at_once(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED; {_NEVER_IDLE}")

@@ -108,17 +108,26 @@ class SqliteEngine:
     async def reader(self) -> _SqliteLink:
         return await _SqliteLink.open(self.path, *_COMMON, "query_only=ON", "wal_autocheckpoint=0")
 
-    def begin(self, connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    def begin(self, connection: Connection, alone: str | None) -> None:
+        self.at_once(connection, "BEGIN IMMEDIATE")
 
     def commit(self, connection: Connection) -> None:
-        connection.exec_driver_sql("COMMIT")
+        self.at_once(connection, "COMMIT")
 
     def begin_reading(self, connection: Connection, scope: str) -> None:
-        connection.exec_driver_sql("BEGIN")
+        self.at_once(connection, "BEGIN")
 
     def savepoint(self, connection: Connection, scope: str) -> None:
-        connection.exec_driver_sql("SAVEPOINT unit")
+        self.at_once(connection, "SAVEPOINT unit")
+
+    def at_once(self, connection: Connection, statement: str) -> None:
+        """By the driver itself: SQLAlchemy takes ten times as long, and a message needs dozens."""
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        try:
+            raw.execute(statement)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(None, None, error, sqlite3.Error) from error
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         raise NotImplementedError("a file has one writer")

@@ -19,6 +19,7 @@ from support.long import examples
 from support.stores.stores import where
 
 from internal.errors import StorageError
+from internal.storage import database
 from internal.storage.database import GROUP, READERS, Database, Work
 
 
@@ -226,6 +227,39 @@ async def test_more_readers_than_connections_take_turns(notes: Database) -> None
     broken = await asyncio.gather(*(notes.read(broken_read) for _ in range(READERS * 4)), return_exceptions=True)
     assert {type(result) for result in broken} == {RuntimeError}
     assert await asyncio.gather(*(notes.read(words) for _ in range(READERS * 4))) == [{"one"}] * READERS * 4
+
+
+async def test_reads_that_are_asked_for_together_share_a_snapshot(
+    notes: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One crossing to one connection: none sees another state than its neighbour, and one that fails fails alone."""
+    monkeypatch.setattr(database, "SLOW_READ_S", 60.0)
+    places: list[int] = []
+
+    def place(connection: Connection) -> set[str]:
+        places.append(threading.get_ident())
+        return words(connection)
+
+    def refused(connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT word FROM nowhere")
+
+    await notes.write(add("one"))
+    asked = (place, refused, place, broken_read, place)
+    found = await asyncio.gather(*(notes.read(work) for work in asked), return_exceptions=True)
+    assert [found[n] for n in (0, 2, 4)] == [{"one"}] * 3
+    assert "nowhere" in str(found[1])
+    assert isinstance(found[3], RuntimeError)
+    assert len(set(places)) == 1
+
+
+async def test_a_slow_read_holds_up_nobody_who_asked_with_it(notes: Database) -> None:
+    """The reads before it are handed out, those behind it go to another connection."""
+    opened = threading.Event()
+    before, slow, behind = [asyncio.create_task(notes.read(work)) for work in (words, lambda _: opened.wait(30), words)]
+    assert await asyncio.gather(before, behind) == [set(), set()]
+    assert not slow.done()
+    opened.set()
+    await slow
 
 
 async def test_full_disk_is_told_and_survived(notes: Database, tmp_path: Path) -> None:
