@@ -226,6 +226,12 @@ class ConsoleConfig(Section):
     session_lifetime: PositiveDuration = timedelta(days=7)
 
 
+class WebConfig(Section):
+    read_pages: bool = True
+    search_provider: Literal["none", "searxng"] = "none"
+    search_url: OptionalAddress = ""
+
+
 class EntityTypeConfig(Section):
     name: str = Field(min_length=1)
     description: str = ""
@@ -259,6 +265,7 @@ class Config(BaseSettings):
     notifications: NotificationsConfig = NotificationsConfig()
     events: EventsConfig = EventsConfig()
     console: ConsoleConfig = ConsoleConfig()
+    web: WebConfig = WebConfig()
 
     @model_validator(mode="before")
     @classmethod

@@ -25,6 +25,7 @@ from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
+from bot.telegram.handlers.cards import TelegramCards
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from bot.telegram.i18n import phrase
@@ -38,15 +39,18 @@ from bot.web.admin.simulator import Simulator
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
+from internal.agents.responder.agent import ModelResponder
 from internal.config import Config
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
+from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
+from internal.flows.turn.web import Web
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.llm.presets import Found, find_local
 from internal.recall.prompt.context import RecallLimits, TurnRecall
@@ -241,6 +245,21 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         chronicling=app.chronicling,
         plasticity=app.nights.plasticity,
         grants=_requests(app) if config.agents.task_manager.enabled else None,
+        commands=_commands(app),
+        web=Web(config.web, app.worker),
+    )
+
+
+def _commands(app: App) -> CommandFlow:
+    return CommandFlow(
+        app.database,
+        app.clock,
+        app.worker,
+        app.knowledge,
+        app.restating,
+        TelegramCards(),
+        app.config.notifications.whole_day_at,
+        converses=isinstance(app.models.responder, ModelResponder),
     )
 
 

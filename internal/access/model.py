@@ -8,6 +8,9 @@ from typing import Any, Literal
 Language = Literal["ru", "uk", "en"]
 LANGUAGES: tuple[Language, ...] = ("ru", "uk", "en")
 
+CALLED = "called"
+"""Key in a user's settings: the names that the user asked to be called by, the last one counts."""
+
 
 class Role(StrEnum):
     OWNER = "owner"
@@ -38,6 +41,11 @@ class User:
     tz_asked: bool
     created_at: datetime
     settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def called(self) -> str:
+        """The name that the user wants to be called by, else Telegram's."""
+        return str((self.settings.get(CALLED) or [self.name])[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository
 from internal.access.model import (
+    CALLED,
     Allowed,
     Author,
     AwaitedAnswer,
@@ -36,6 +37,7 @@ AWAITING_LASTS = timedelta(minutes=10)
 _AWAITING = "awaiting"
 _INVITED = "invited"
 _QUIET_HOURS = "quiet_hours"
+_NAMES_KEPT = 5
 _MINUTE = timedelta(minutes=1)
 
 _CODE_KEY = "owner_codes"
@@ -198,6 +200,16 @@ def set_quiet_hours(connection: Connection, user_id: int, hours: str | None) -> 
     if hours is not None:
         settings[_QUIET_HOURS] = hours
     return repository.change(connection, user_id, settings=settings)
+
+
+def call(connection: Connection, user_id: int, name: str | None, now: datetime) -> User:
+    """Calls a user by this name, in place of Telegram's; None = as before the last change."""
+    user = repository.get(connection, user_id)
+    before = user.settings.get(CALLED, [])
+    names = [*before, name][-_NAMES_KEPT:] if name is not None else before[:-1]
+    _set(connection, user_id, CALLED, names or None)
+    events.append(connection, "user_called", source=f"user:{user_id}", now=now, user_id=user_id)
+    return repository.get(connection, user_id)
 
 
 def mark_zone_asked(connection: Connection, user_id: int) -> User:

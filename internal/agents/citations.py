@@ -204,6 +204,11 @@ def with_numbers(text: str) -> str:
     return _replaced(text, {mark: place for place, mark in enumerate(marks_in(text), start=1)})
 
 
+def superscript(number: int) -> str:
+    """A number as citations are shown."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
 def _pause_at(text: str) -> int:
     """The index where the pause at the end of a text begins: punctuation, citations, a part of one."""
     end = _unfinished(text)
@@ -241,7 +246,7 @@ def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
         before = text[place : match.start()]
         joined = joined and not before
         named = _mark_of(match)
-        mark = str(shown[named]).translate(_SUPERSCRIPTS) if named in shown else ""
+        mark = superscript(shown[named]) if named in shown else ""
         parts += [before.rstrip(" \t\u00a0"), _BETWEEN if joined and mark else "", mark]
         place, joined = match.end(), joined or bool(mark)
         if not mark and _begins_line(parts):

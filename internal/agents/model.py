@@ -86,7 +86,7 @@ class OwnerProfile:
 
     @classmethod
     def of(cls, user: User) -> OwnerProfile:
-        return cls(user.user_id, user.name, user.username, user.lang, user.tz)
+        return cls(user.user_id, user.called, user.username, user.lang, user.tz)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +243,12 @@ class PassageLine:
 class RecalledPassage:
     """Lines of an earlier conversation in their order: `[S1]` cites the passage whose `n` is 1.
 
-    `ref_id` is the id of the message that fits best; of an episode where the lines came by import or REST.
+    `ref_id` is the id of the message that fits best; of an episode where the lines came by import or REST;
+    of a web page its address.
     """
 
     n: int
-    kind: Literal["message", "episode"]
+    kind: Literal["message", "episode", "page"]
     ref_id: str
     lines: Sequence[PassageLine]
 

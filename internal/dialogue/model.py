@@ -25,7 +25,10 @@ INSTRUCTION_MARK = "instruction"
 QUOTED_MARK = "quoted"
 """Key beside them in a user's message: what it answers or quotes, as a `Quoted`."""
 
-INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK, QUOTED_MARK})
+CARDS_MARK = "cards"
+"""Key beside them in an answer: the place in its text from which the program speaks, in cards about what it did."""
+
+INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK, QUOTED_MARK, CARDS_MARK})
 """Keys for the program's own use, which stand in no prompt as they are."""
 
 
@@ -96,6 +99,12 @@ class Message:
         stored = (self.user_metadata or {}).get(QUOTED_MARK)
         return Quoted(**stored) if stored else None
 
+    @property
+    def spoken(self) -> str:
+        """The text without the program's own cards, which no model may take for an example."""
+        place = (self.user_metadata or {}).get(CARDS_MARK)
+        return self.content if place is None else self.content[:place].rstrip()
+
     def without_quote(self) -> Message:
         """The same message, as if it answered nothing."""
         kept = {key: value for key, value in (self.user_metadata or {}).items() if key != QUOTED_MARK}
@@ -161,7 +170,7 @@ class DialogueStateRow:
     is_active: bool
 
 
-SourceKind = Literal["fact", "memory", "message", "episode", "person"]
+SourceKind = Literal["fact", "memory", "message", "episode", "page", "person"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,9 +155,9 @@ def waits(connection: Connection) -> bool:
 
 
 def words_of(message: Message) -> str:
-    """The words of a message by itself: its text, and the descriptions of its attachments."""
+    """The words of a message by itself: its text, no card, and the descriptions of its attachments."""
     described = [f"[{kind}: {words}]" for kind, words in map(_description, message.attachments) if words]
-    return " ".join(part for part in (message.content.strip(), *described) if part)
+    return " ".join(part for part in (message.spoken.strip(), *described) if part)
 
 
 def _description(attachment: dict[str, Any]) -> tuple[str, str]:

@@ -18,6 +18,17 @@ def passages_block(passages: Sequence[RecalledPassage], timezone: str) -> str:
     return block("past_messages", [line for passage in passages for line in passage_lines(passage, timezone)])
 
 
+def page_block(n: int, page: Sequence[str]) -> str:
+    """`<page>` with the title, the address and the text of a web page, to be cited as `[S<n>]`."""
+    title, url, text = map(escape, page)
+    return block("page", [f"[S{n}] {title} | {url}", text])
+
+
+def results_block(found: Sequence[Sequence[str]]) -> str:
+    """`<results>` of a web search: titles, addresses and a few words of each page."""
+    return block("results", [escape(" | ".join(one)) for one in found])
+
+
 def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
     """`[S1] 2026-02-03 Tue 14:30 Оля: Купила билеты`, then its other lines, indented, with the time if on that day.
 

@@ -48,7 +48,9 @@ def _with_naming(connection: Connection, *, user_id: int, person_id: int, suppor
     def names_him(message: Message) -> bool:
         said_by = message.forward.user_id if message.forward else None
         shown = {attachment.get("telegram_id") for attachment in message.attachments}
-        return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(words_in(words_of(message)))
+        return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(
+            words_in(f"{words_of(message)} {message.content}")
+        )
 
     named = {one.id for one in dialogue_erasure.every(connection, user_id) if names_him(one)}
     # An answer that quotes one of them names the person itself; one that only cites it need not.

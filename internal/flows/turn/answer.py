@@ -12,14 +12,13 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access.model import Role, User
 from internal.agents.citations import with_numbers, without_citations
 from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Message, Turn, TurnState
+from internal.dialogue.model import CARDS_MARK, Message, Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
     ModelContextExceeded,
@@ -29,20 +28,22 @@ from internal.errors import (
     ModelReplyTruncated,
     ModelSilent,
     ModelUnavailable,
-    ModelUnknown,
 )
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Topic
 from internal.events.cause_in_progress import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
+from internal.flows.turn.apology import sorry_key
 from internal.flows.turn.cancellation import or_stop
-from internal.flows.turn.enqueue import OutgoingPart, enqueue
+from internal.flows.turn.commands import NO_COMMANDS, Card, CommandFlow, Commands
+from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
 from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests, with_tasks
-from internal.flows.turn.reply_sources import sources_of, used_memories
+from internal.flows.turn.reply_sources import page_links, sources_of, used_memories
 from internal.flows.turn.requests import Requests
+from internal.flows.turn.web import Web
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox.model import Rendered
 from internal.memory.plasticity.decay import PRESETS, Plasticity
@@ -121,14 +122,16 @@ class TurnFlow:
         chronicling: SessionLifecycle = UNJUDGED,
         plasticity: Plasticity = PRESETS["default"],
         grants: ReminderRequests | None = None,
+        commands: CommandFlow | None = None,
+        web: Web | None = None,
     ) -> None:
-        self._grants = grants
+        self._grants, self._commands = grants, commands
         self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
         self._database, self._clock, self._buffers = database, clock, buffers
         self._responder, self._render, self._phrases = responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
-        self._requests = Requests(database, prompts, clock, opens_tasks=grants is not None)
+        self._requests = Requests(database, prompts, clock, opens_tasks=grants is not None, commands=commands, web=web)
 
     def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
         """Begins the recall for a turn that still collects messages, so that its answer waits for less."""
@@ -193,35 +196,36 @@ class TurnFlow:
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
-        requested = await self._requests_in(question)
-        if requested is not None and requested.only:
-            return await self._keep(question, _GRANTED_REPLY, [], requested, stopped=False, last=last)
+        requested = None if self._grants is None else await self._grants.read(question)
+        commands = NO_COMMANDS if self._commands is None else await self._commands.read(question)
+        asked = [one for one in (requested, commands if commands.actions else None) if one is not None]
+        if asked and all(one.only for one in asked):
+            return await self._keep(question, _GRANTED_REPLY, [], requested, commands, stopped=False, last=last)
         try:
-            reply = await self._write(question, requested, stop)
-            parts = list(self._render(with_numbers(reply.text)))
+            reply = await self._write(question, [one.note for one in asked], stop)
+            request = self._requests.last(question.turn)
+            links = page_links(request, reply.text) if request is not None else ""
+            parts = list(self._render("\n\n".join(filter(None, (with_numbers(reply.text), links)))))
             if not parts and not stop.is_set():
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
             return await self._failed(question, error, stop, last=last)
         if not stop.is_set():
             requested = with_tasks(requested, self._requests.tasks_of(question))
-        return await self._keep(question, reply, parts, requested, stopped=stop.is_set(), last=last)
+            commands = commands.with_more(self._requests.actions_of(question))
+        return await self._keep(question, reply, parts, requested, commands, stopped=stop.is_set(), last=last)
 
-    async def _requests_in(self, question: Question) -> ReminderRequest | None:
-        return None if self._grants is None else await self._grants.read(question)
-
-    async def _write(self, question: Question, requested: ReminderRequest | None, stop: asyncio.Event) -> ChatReply:
+    async def _write(self, question: Question, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._requests.of(question), stop)
         if request is None:
             return _STOPPED_REPLY
-        if requested is not None:
-            request = replace(request, system_lines=[*request.system_lines, requested.note])
+        request = replace(request, system_lines=[*request.system_lines, *notes])
         written: list[str] = []
         try:
             final = await self._stream(question, request, written, stop)
         except ModelContextExceeded:
             self._requests.shorten(question)
-            return await self._write(question, requested, stop)
+            return await self._write(question, notes, stop)
         except ModelReplyTruncated:
             if not "".join(written).strip():
                 raise
@@ -247,6 +251,7 @@ class TurnFlow:
         reply: ChatReply,
         parts: Sequence[Rendered],
         requested: ReminderRequest | None = None,
+        commands: Commands = NO_COMMANDS,
         *,
         stopped: bool,
         last: bool,
@@ -266,9 +271,15 @@ class TurnFlow:
             granted: Sequence[GrantedReminder] = ()
             if self._grants is not None and requested is not None:
                 granted = self._grants.grant(connection, question, requested, now)
-            messages = [*map(OutgoingPart, parts), *(OutgoingPart(one.part, one.keyboard) for one in granted)]
-            text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
-            message = self._add_answer(connection, question, text, now) if messages else None
+            cards = [Card([one.part], one.keyboard) for one in granted]
+            if self._commands is not None:
+                cards += self._commands.carry_out(connection, question, commands.actions, now)
+            messages = [*map(OutgoingPart, parts), *(part for one in cards for part in card_parts(one))]
+            said = without_citations(reply.text) if parts else ""
+            shown = [part.text for one in cards for part in one.parts]
+            text = "\n\n".join([said] * bool(said) + shown)
+            mark = {CARDS_MARK: len(said)} if cards else None
+            message = self._add_answer(connection, question, text, mark, now) if messages else None
             if message is not None and request is not None:
                 sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
@@ -291,7 +302,9 @@ class TurnFlow:
         self._ended(turn, "cancelled" if stopped else "answered")
         return _Outcome.DONE
 
-    def _add_answer(self, connection: Connection, question: Question, text: str, now: datetime) -> Message:
+    def _add_answer(
+        self, connection: Connection, question: Question, text: str, mark: dict[str, Any] | None, now: datetime
+    ) -> Message:
         turn = question.turn
         message = dialogue.add(
             connection,
@@ -299,6 +312,7 @@ class TurnFlow:
             "assistant",
             text,
             now=now,
+            user_metadata=mark,
             turn_id=turn.id,
             bot_id=turn.bot_id,
             chat_id=turn.chat_id,
@@ -317,7 +331,7 @@ class TurnFlow:
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
         silent = isinstance(error, ModelSilent) and turn.attempts >= SILENT_ATTEMPTS
         if isinstance(error, ModelRefused | ModelAccessDenied) or silent or last:
-            sorry = self._phrases(question.user.lang, _sorry_key(error, question.user))
+            sorry = self._phrases(question.user.lang, sorry_key(error, question.user))
             return await self._say(question, sorry, TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
@@ -355,19 +369,6 @@ class TurnFlow:
     def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
-
-
-def _sorry_key(error: ModelError, user: User) -> str:
-    owner = user.role is Role.OWNER
-    keys: dict[type[ModelError], str] = {  # what is more exact comes first
-        ModelUnknown: "model-unknown-owner" if owner else "model-denied",
-        ModelAccessDenied: "model-denied-owner" if owner else "model-denied",
-        ModelSilent: "model-silent",
-        ModelUnavailable: "model-unreachable",
-        ModelContextExceeded: "answer-too-long",
-        ModelRefused: "answer-refused",
-    }
-    return next((key for kind, key in keys.items() if isinstance(error, kind)), "answer-failed")
 
 
 def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.dialogue.model import Turn
+from internal.flows.turn.commands import Card
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
 
@@ -18,6 +19,12 @@ class OutgoingPart:
 
     part: Rendered
     keyboard: list[list[dict[str, Any]]] | None = None
+
+
+def card_parts(card: Card) -> list[OutgoingPart]:
+    """The messages of a card, the last with its buttons."""
+    *before, last = card.parts
+    return [*map(OutgoingPart, before), OutgoingPart(last, card.keyboard)]
 
 
 def enqueue(

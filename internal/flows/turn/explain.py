@@ -10,6 +10,7 @@ from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import NotFound
+from internal.flows.turn.web import Page
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.graph.model import Node
@@ -21,7 +22,7 @@ from internal.people import service as people
 from internal.people.model import Person
 from internal.storage.erasure import forgettings
 
-Source = Fact | Node | Message | Episode
+Source = Fact | Node | Message | Episode | Page
 """A source of an answer; an episode stands for a line that came by import or REST."""
 
 
@@ -67,7 +68,8 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
     memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
     said = _messages(connection, user_id, [one.ref_id for one in kept if one.kind == "message"])
     imported = _episodes(connection, user_id, [one.ref_id for one in kept if one.kind == "episode"])
-    by_id: Mapping[str, Source] = {**facts, **memories, **said, **imported}
+    pages = {one.ref_id: Page(one.ref_id, "", "") for one in kept if one.kind == "page"}
+    by_id: Mapping[str, Source] = {**facts, **memories, **said, **imported, **pages}
     rested = [one for one in kept if one.kind != "person"]
     return AnswerSources(
         reply=found[0],

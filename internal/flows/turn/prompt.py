@@ -210,8 +210,14 @@ def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: 
 
 def _dialogue(messages: Sequence[Message], there: Collection[int | None] | None = None) -> list[DialogueLine]:
     """`there` are the messages that the prompt shows before the question, whose quotes are whole unless they are."""
-    shown = [message for message in messages if message.role != "system" and message.content]
-    return [_dialogue_line(one, whole=there is not None and one.reply_to not in there) for one in shown]
+    lines: list[DialogueLine] = []
+    for one in messages:
+        if one.role != "system" and one.spoken:
+            lines.append(_dialogue_line(one, whole=there is not None and one.reply_to not in there))
+        elif one.role == "assistant" and lines and lines[-1].role == "user":
+            metadata = {**(lines[-1].metadata or {}), "settled": "the program answered with a card and buttons"}
+            lines[-1] = replace(lines[-1], metadata=metadata)
+    return lines
 
 
 def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
@@ -225,7 +231,7 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
         metadata |= {"quoted_part": quoted.part} if quoted.part else {}
     if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
         metadata["came_with_unread"] = " ".join(unread)
-    return DialogueLine(role, message.content, metadata or None)
+    return DialogueLine(role, message.spoken, metadata or None)
 
 
 def _tokens(message: Message) -> int:

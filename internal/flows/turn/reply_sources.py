@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from internal.agents.citation_forms import Mark
-from internal.agents.citations import marks_in
+from internal.agents.citations import marks_in, superscript
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import ReplySource, SourceKind
 
@@ -17,6 +17,13 @@ def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
     people = (*request.relevant_people, *request.inner_circle)
     shown = [ReplySource(n, *given[mark], mark in marked) for n, mark in enumerate(ordered, start=1)]
     return shown + [ReplySource(n, "person", str(one.id)) for n, one in enumerate(people, start=len(shown) + 1)]
+
+
+def page_links(request: ResponderRequest, reply: str) -> str:
+    """The addresses of the cited web pages under their numbers, one a line, to stand below the reply."""
+    pages = {Mark("S", one.n): one.ref_id for one in request.passages if one.kind == "page"}
+    cited = enumerate(marks_in(reply), start=1)
+    return "\n".join(f"{superscript(n)} {pages[mark]}" for n, mark in cited if mark in pages)
 
 
 def used_memories(request: ResponderRequest, reply: str) -> list[str]:

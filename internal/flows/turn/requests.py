@@ -10,8 +10,10 @@ from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
 from internal.events.cause_in_progress import caused_by
 from internal.flows.tasks.find_reminders import Reminder
+from internal.flows.turn.commands import Action, CommandFlow
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
 from internal.flows.turn.toolbox import Toolbox
+from internal.flows.turn.web import Web
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
@@ -28,8 +30,18 @@ class Requests:
     changed since: the messages, the dialogue before them, the user, and the owner's memory.
     """
 
-    def __init__(self, database: Database, prompts: Prompts, clock: Clock, *, opens_tasks: bool = False) -> None:
+    def __init__(
+        self,
+        database: Database,
+        prompts: Prompts,
+        clock: Clock,
+        *,
+        opens_tasks: bool = False,
+        commands: CommandFlow | None = None,
+        web: Web | None = None,
+    ) -> None:
         self._database, self._prompts, self._clock, self._opens_tasks = database, prompts, clock, opens_tasks
+        self._commands, self._web = commands, web
         self._built: dict[Lane, tuple[Question, ResponderRequest]] = {}
         self._preparing: dict[Lane, asyncio.Task[None]] = {}
 
@@ -70,6 +82,11 @@ class Requests:
         request = self._built[_lane(question.turn)][1]
         return request.toolbox.reminders if isinstance(request.toolbox, Toolbox) else ()
 
+    def actions_of(self, question: Question) -> Sequence[Action]:
+        """What else the model asked for by tools while it answered."""
+        request = self._built[_lane(question.turn)][1]
+        return request.toolbox.actions if isinstance(request.toolbox, Toolbox) else ()
+
     def last(self, turn: Turn) -> ResponderRequest | None:
         """The request that the turn's latest attempt sent; None if it sent none."""
         built = self._built.get(_lane(turn))
@@ -88,7 +105,15 @@ class Requests:
             task.cancel()
 
     async def _build(self, question: Question) -> ResponderRequest:
-        toolbox = Toolbox(self._database, self._prompts, self._clock, question, opens_tasks=self._opens_tasks)
+        toolbox = Toolbox(
+            self._database,
+            self._prompts,
+            self._clock,
+            question,
+            opens_tasks=self._opens_tasks,
+            commands=self._commands,
+            web=self._web,
+        )
         return replace(await self._prompts.request(question), toolbox=toolbox)
 
     async def _prepare(self, turn: Turn) -> None:

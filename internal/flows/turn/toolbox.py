@@ -1,23 +1,30 @@
-"""What the responder may look up while it answers: history, people and tasks of the one who asks."""
+"""What the responder may use while it answers: history, people, tasks of the one who asks, pages, and a few wishes.
+
+What writes is carried out together with the answer, and only for a newest message of the owner's own. A page is
+nobody's wish: after one was read nothing that writes may be used any more.
+"""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from zoneinfo import ZoneInfo
 
 from internal.agents.known_task import KnownTask
-from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
+from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import joined
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import memories_block
-from internal.agents.responder.passages import passages_block
+from internal.agents.responder.passages import page_block, passages_block, results_block
 from internal.agents.responder.snapshot import tasks_block
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.tasks.find_reminders import Reminder
+from internal.flows.turn.commands import Action, ChangeTask, CommandFlow, Remember
 from internal.flows.turn.prompt import Prompts, Question
+from internal.flows.turn.tools import CHANGING, CREATE_TASK, READ_URL, TOOLS, WEB_SEARCH, WRITING
+from internal.flows.turn.web import PageRefused, Web, stands_in
 from internal.language.tasks.times import TimeFound
 from internal.llm.model import Tool, ToolCall
 from internal.people.model import people_block
@@ -33,35 +40,6 @@ MOST_CREATED: Final = 5
 LONGEST_QUERY: Final = 500
 """Characters of a query; more is no question, and blurs the search."""
 
-_QUERY: Final = {"type": "string", "description": "What to look for, in the owner's words and language"}
-_DAY: Final = {"type": "string", "description": "A day, as YYYY-MM-DD"}
-TOOLS: Final = (
-    Tool(
-        "search_history",
-        "Searches what the owner told you before: facts, memories and earlier messages, with their numbers to cite.",
-        {"type": "object", "properties": {"query": _QUERY, "from": _DAY, "to": _DAY}, "required": ["query"]},
-    ),
-    Tool(
-        "search_people",
-        "Searches the people whom the owner told you about.",
-        {"type": "object", "properties": {"query": _QUERY}, "required": ["query"]},
-    ),
-    Tool("list_tasks", "Lists all open tasks of the owner.", {"type": "object", "properties": {}}),
-)
-CREATE_TASK: Final = Tool(
-    "create_task",
-    "Opens a task or reminder that the owner asks for in his newest message. He is shown it with buttons to undo it.",
-    {
-        "type": "object",
-        "properties": {
-            "text": {"type": "string", "description": "What to do, in the owner's language, in a few words"},
-            "due": {"type": "string", "description": "When, in the owner's time: YYYY-MM-DD or YYYY-MM-DDTHH:MM"},
-            "recurrence": {"type": "string", "description": "An RRULE such as FREQ=WEEKLY;BYDAY=MO, for what repeats"},
-        },
-        "required": ["text"],
-    },
-)
-
 
 class _BadArguments(Exception):
     """A model's call cannot be carried out as it is; the message tells it why."""
@@ -71,13 +49,32 @@ class Toolbox:
     """The tools of one question. What they find can be cited under the numbers behind those of its request."""
 
     def __init__(
-        self, database: Database, prompts: Prompts, clock: Clock, question: Question, *, opens_tasks: bool
+        self,
+        database: Database,
+        prompts: Prompts,
+        clock: Clock,
+        question: Question,
+        *,
+        opens_tasks: bool,
+        commands: CommandFlow | None = None,
+        web: Web | None = None,
     ) -> None:
-        """Without `opens_tasks` no task can be created; nor where every newest message is a forwarded one."""
+        """Without `opens_tasks` and `commands` nothing can be changed; nor where every newest message is forwarded."""
         self._own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
-        self.tools: Sequence[Tool] = (*TOOLS, CREATE_TASK) if opens_tasks and self._own else TOOLS
+        self._commands, self._web, self._has_read = commands, web, False
+        self._listed: dict[str, str] = {}
+        self._addresses: list[str] = []
+        self._offered: Sequence[Tool] = (
+            *TOOLS,
+            *([CREATE_TASK] if opens_tasks and self._own else []),
+            *(CHANGING if commands is not None and self._own else []),
+            *([READ_URL] if web is not None and web.reads else []),
+            *([WEB_SEARCH] if web is not None and web.searches else []),
+        )
         self.reminders: list[Reminder] = []
         """The tasks to open together with the answer."""
+        self.actions: list[Action] = []
+        """What else to carry out with it."""
         self._database, self._prompts, self._clock, self._question = database, prompts, clock, question
         self._facts: list[RecalledFact] = []
         self._memories: list[RecalledMemory] = []
@@ -87,7 +84,18 @@ class Toolbox:
             "search_people": self._search_people,
             "list_tasks": self._list_tasks,
             "create_task": self._create_task,
+            "update_task": self._update_task,
+            "remember": self._remember,
+            "correct": self._correct,
+            "forget": self._forget,
+            "read_url": self._read_url,
+            "web_search": self._web_search,
         }
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """What may be used now."""
+        return [one for one in self._offered if not (self._has_read and one.name in WRITING)]
 
     def extended(self, request: ResponderRequest) -> ResponderRequest:
         """The request with everything that was found since, to cite from."""
@@ -117,6 +125,8 @@ class Toolbox:
 
     async def _use(self, request: ResponderRequest, call: ToolCall) -> str:
         use = self._uses.get(call.name)
+        if self._has_read and call.name in WRITING:
+            raise _BadArguments("a page was read in this turn: nothing may be changed in it any more")
         if use is None or call.name not in {tool.name for tool in self.tools}:
             raise _BadArguments(f"there is no tool {call.name!r}")
         return await use(request, _arguments(call))
@@ -147,7 +157,9 @@ class Toolbox:
         known = {one.task_id: one for one in request.tasks}
         others = [one for one in pending if one.id not in known][:MOST_TASKS]
         more = [KnownTask.of(number, one, user.tz) for number, one in enumerate(others, len(known) + 1)]
-        return tasks_block([*known.values(), *more])
+        listed = [*known.values(), *more]
+        self._listed |= {one.handle: one.task_id for one in listed}
+        return tasks_block(listed)
 
     async def _create_task(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         text, recurrence = arguments.get("text"), arguments.get("recurrence") or None
@@ -164,6 +176,75 @@ class Toolbox:
         if reminder not in self.reminders:
             self.reminders.append(reminder)
         return "The task is opened with your answer; the owner is shown it below. Do not repeat that it was set."
+
+    async def _update_task(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        handle = _text(arguments, "id").strip("[] ").upper()
+        known = {one.handle: one.task_id for one in request.tasks} | self._listed
+        task_id = known.get(handle) or known.get(f"T{handle}")
+        if task_id is None:
+            raise _BadArguments("there is no such task; list_tasks shows their numbers")
+        how = _HOW.get(str(arguments.get("action")))
+        if how is None:
+            raise _BadArguments("`action` must be done, cancel or reschedule")
+        time = _moment(arguments.get("due"), ZoneInfo(request.owner.timezone)) if how == "move" else None
+        if how == "move" and (time is None or (not time.whole_day and time.moment <= self._clock.now())):
+            raise _BadArguments("to reschedule, `due` must name a time to come")
+        return self._ask(ChangeTask(how, (task_id,), time))
+
+    async def _remember(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        text = _text(arguments, "text")[:LONGEST_QUERY]
+        if self._commands is None or not await self._commands.said(self._question.user, self._own, text):
+            raise _BadArguments("the owner's newest message does not say that")
+        return self._ask(Remember(text))
+
+    async def _correct(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        found = await self._flow().to_correct(self._question.user, _text(arguments, "statement")[:LONGEST_QUERY])
+        if found is None:
+            raise _BadArguments("no known fact says otherwise; what the owner tells is noted anyway")
+        return self._ask(found)
+
+    async def _forget(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        found = await self._flow().named(self._question.user, _text(arguments, "what")[:LONGEST_QUERY])
+        if found is None:
+            raise _BadArguments("nothing of that is known")
+        return self._ask(found)
+
+    def _flow(self) -> CommandFlow:
+        if self._commands is None:
+            raise _BadArguments("nothing can be changed here")
+        return self._commands
+
+    def _ask(self, action: Action) -> str:
+        if len(self.actions) >= MOST_CREATED:
+            raise _BadArguments(f"no more than {MOST_CREATED} changes at once")
+        if action not in self.actions:
+            self.actions.append(action)
+        return "The owner is shown it below your answer, with buttons. Do not say that it is done."
+
+    async def _read_url(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        url = _text(arguments, "url")
+        if not stands_in(url, [*(line.text for line in request.dialogue), *self._addresses]):
+            raise _BadArguments("only an address that the owner wrote or that web_search found can be read")
+        assert self._web is not None
+        self._has_read = True
+        try:
+            page = await self._web.read(url)
+        except PageRefused as refusal:
+            raise _BadArguments(str(refusal)) from None
+        line = PassageLine(self._clock.now(), page.title or page.url, page.text, "other")
+        found = [RecalledPassage(0, "page", page.url, [line])]
+        [shown] = _numbered(found, self.extended(request).passages, lambda one: one.ref_id, self._passages)
+        return page_block(shown.n, (page.title, page.url, page.text))
+
+    async def _web_search(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        assert self._web is not None
+        try:
+            found = await self._web.search(_query(arguments), request.owner.language)
+        except PageRefused as refusal:
+            raise _BadArguments(str(refusal)) from None
+        self._has_read = self._has_read or bool(found)
+        self._addresses += [one.url for one in found]
+        return results_block([(one.title, one.url, one.text) for one in found])
 
     def _recurring(self, due: TimeFound | None, rule: str, tz: str) -> TimeFound:
         if due is None:
@@ -205,6 +286,18 @@ def _query(arguments: dict[str, Any]) -> str:
     if not isinstance(query, str) or not query.strip():
         raise _BadArguments("`query` must be a text")
     return query.strip()[:LONGEST_QUERY]
+
+
+def _text(arguments: dict[str, Any], name: str) -> str:
+    text = arguments.get(name)
+    if not isinstance(text, str) or not text.strip():
+        raise _BadArguments(f"`{name}` must be a text")
+    return " ".join(text.split())
+
+
+_HOW: Final[Mapping[str, Literal["done", "cancel", "move"]]] = {
+    "done": "done", "cancel": "cancel", "reschedule": "move",
+}  # fmt: skip
 
 
 def _day(arguments: dict[str, Any], name: str) -> date | None:

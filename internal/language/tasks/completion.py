@@ -27,11 +27,11 @@ _OVER: Final = re.compile(
     r"|отправлен[оаы]?|надіслано|оплачен[оаы]?|оплачено|куплен[оаы]?)\b|✅|✔"
 )
 _CALLED_OFF: Final = re.compile(
-    r"\b(?:cancel(?:led|ed)?|no longer (?:need|have)|don't need to|do not need to|not going to|never mind"
+    r"\b(?:cancel(?:led|ed)?|no longer (?:need|have)|(?:don't|do not) need|no need (?:to|for)|not going to|never mind"
     r"|forget about|called off"
     r"|отмени(?:ть|те|ли|лась|лся|лось)?|отменяется|отменил[аи]?|больше не (?:надо|нужно)|уже не (?:надо|нужно)"
     r"|не (?:надо|нужно)"
-    r"|передумал[аи]?|не буду|скасуй(?:те)?|скасували|скасовано|скасувати|вже не (?:треба|потрібно)"
+    r"|передумал[аи]?|отбой|відбій|не буду|скасуй(?:те)?|скасували|скасовано|скасувати|вже не (?:треба|потрібно)"
     r"|більше не (?:треба|потрібно)"
     r"|не (?:треба|потрібно)|передумав|передумала)\b"
 )
@@ -94,8 +94,9 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
     if not cancelled and _NOT.search(folded):
         return None
     statement = _read(sentence, title=False)
-    done = _OVER.search(folded) is not None
-    if not cancelled and not done and not (statement.past and _by_the_author(sentence, folded)):
+    past = statement.past and _by_the_author(sentence, folded)
+    done = _OVER.search(folded) is not None or (past and bool(statement.verbs & _DOING))
+    if not cancelled and not done and not past:
         return None
     best = sorted(
         (
@@ -130,6 +131,11 @@ def _match_score(statement: _Statement, title: _Statement, *, outcome_stated: bo
     return 0
 
 
+_DOING: Final = words(
+    "get got grab pick take finish handl sort взять брать забрать набрать захватить сделать закончить"
+    " взяти брати забрати набрати захопити зробити закінчити"
+)
+"""Verbs in which whatever was to be done is told to be done."""
 _SAYING: Final = words(
     "do make сделать зробити отправить бути быть finish cancel отменить отменять скасувати готовий готовый"
 )

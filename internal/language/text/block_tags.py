@@ -27,6 +27,8 @@ BLOCK_TAGS: Final = (
         "metadata",
         "people",
         "candidates",
+        "page",
+        "results",
     ),
     *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
     *("rules", "topic", "responses", "open_tasks"),

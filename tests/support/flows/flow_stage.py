@@ -26,10 +26,12 @@ from internal.events.model import Event
 from internal.flows.archival.publication import Publication
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.answer import TurnFlow
+from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake, StoredMessage
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
+from internal.flows.turn.web import Web
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage, Vectors
 from internal.mailbox import repository as mailbox
@@ -154,6 +156,8 @@ class Talk:
         self.memories: MemoryRecall | None = None
         self.passages: PassageRecall | None = None
         self.grants: ReminderRequests | None = None
+        self.commands: CommandFlow | None = None
+        self.web: Web | None = None
 
     @property
     def intake(self) -> Intake:
@@ -189,6 +193,8 @@ class Talk:
             wake_outbox=self.ended.wake,
             retry_base=timedelta(milliseconds=5),
             grants=self.grants,
+            commands=self.commands,
+            web=self.web,
         )
 
     def publication(

@@ -1,5 +1,7 @@
 """/forget: forgets a person, a fact, a message or everything, after a confirmation and with ten minutes to undo it."""
 
+from collections.abc import Sequence
+
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
@@ -38,6 +40,7 @@ from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.visibility.fact_messages import own_messages
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
+from internal.knowledge.model import Fact
 from internal.people import forget_repository, service
 from internal.people.model import Person
 from internal.storage.backup.backup import HELD
@@ -74,10 +77,15 @@ async def _confirm_named(name: str, found: list[Person], chat: Chat, services: S
     elif len(found) == 1:
         await chat.say(*await _confirmation(user, found[0], services))
     elif found:
-        rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
-        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
+        await chat.say(*choose_person(user, name, found))
     else:
         await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+
+
+def choose_person(user: User, name: str, found: Sequence[Person]) -> tuple[str, Rows]:
+    """Asks which of several people is to be forgotten."""
+    rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
+    return phrase(user.lang, "person-choose", name=name[:64]), rows
 
 
 async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
@@ -123,11 +131,16 @@ async def forget_confirmed(
 async def fact_pressed(query: CallbackQuery, callback_data: ForgetFactButton, chat: Chat, services: Services) -> None:
     user = chat.user
     fact = await services.read(lambda c: knowledge.fact(c, user.user_id, callback_data.fact))
-    way = callback_data.model_dump()
+    await chat.toast()
+    await chat.edit(*fact_confirmation(user, fact, callback_data))
+
+
+def fact_confirmation(user: User, fact: Fact, asked: ForgetFactButton) -> tuple[str, Rows]:
+    """Asks whether to forget a fact."""
+    way = asked.model_dump()
     yes = button(label(user.lang, "forget-button-yes"), SurelyForgetFactButton(**way))
     no = button(label(user.lang, "button-cancel"), FactButton(**way))
-    await chat.toast()
-    await chat.edit(phrase(user.lang, "forget-fact-confirm", text=quotable(fact.fact)), [[yes, no]])
+    return phrase(user.lang, "forget-fact-confirm", text=quotable(fact.fact)), [[yes, no]]
 
 
 async def fact_confirmed(
@@ -254,18 +267,24 @@ def _is_everything(name: str) -> bool:
 
 
 async def _confirmation(user: User, person: Person | None, services: Services) -> tuple[str, Rows]:
-    """What goes and what stays, and the offer to erase the messages about a person too."""
+    """`confirmation` with the messages about the person counted."""
+    if person is None:
+        return confirmation(user, None, 0)
+    about = await messages_about(services.database, user.user_id, person.id, now=services.clock.now())
+    return confirmation(user, person, len(about))
+
+
+def confirmation(user: User, person: Person | None, count: int) -> tuple[str, Rows]:
+    """What goes and what stays, and the offer to erase the `count` messages about a person too."""
     sure = ForgetButton(owner=user.user_id, person=person.id if person else 0, sure=True)
     yes = button(label(user.lang, "forget-button-yes"), sure)
     no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
     if person is None:
         return phrase(user.lang, "forget-everything-confirm", days=HELD.days), [[yes, no]]
-    about = await messages_about(services.database, user.user_id, person.id, now=services.clock.now())
-    count = len(about)
     text = phrase(user.lang, "forget-person-confirm", name=person.display_name, count=count, days=HELD.days)
     too = ForgetAboutButton(owner=user.user_id, person=person.id)
     offer = button(label(user.lang, "forget-button-about", count=count), too)
-    return text, [[yes], [offer], [no]] if about else [[yes, no]]
+    return text, [[yes], [offer], [no]] if count else [[yes, no]]
 
 
 def _name(connection: Connection, asked: Forgetting) -> str:

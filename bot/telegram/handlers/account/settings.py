@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import ZONE, Answers, ask
 from bot.telegram.handlers.buttons import LanguageButton, Rows, ZoneButton, button
+from bot.telegram.handlers.cards import CalledButton
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -42,6 +43,13 @@ async def ask_zone(chat: Chat, services: Services) -> None:
     rows = _zone_rows(user, dict.fromkeys((user.tz, *_OFFERED[user.lang])), now)
     question = phrase(user.lang, "zone-ask", zone=zone_label(user.tz, user.lang, now))
     await ask(chat, services, _ZONE_OFFERED, question, rows)
+
+
+async def called_back(query: CallbackQuery, callback_data: CalledButton, chat: Chat, services: Services) -> None:
+    now = services.clock.now()
+    user = await services.write(lambda c: access.call(c, chat.user.user_id, None, now))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "called-undone", name=user.called))
 
 
 async def timezone(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -132,6 +140,7 @@ def router() -> Router:
     built.message.register(timezone, Command("timezone", ignore_mention=True))
     built.message.register(language, Command("language", ignore_mention=True))
     built.message.register(zone_typed, Answers(ZONE))
+    built.callback_query.register(called_back, CalledButton.filter())
     built.callback_query.register(zone_pressed, ZoneButton.filter())
     built.callback_query.register(language_pressed, LanguageButton.filter())
     return built

@@ -27,15 +27,14 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
-from internal.flows.correcting.facts import Outcome
+from internal.flows.correcting.facts import CorrectedFact, Outcome
 from internal.flows.turn import explain
+from internal.flows.turn.commands import WAITING
 from internal.flows.turn.explain import AnswerSources, Source
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 
 _OFFERED = 8
-_SURE = "correct-sure"
-"""The question that a button answers; it keeps the owner's sentence meanwhile."""
 _OUTCOMES: Mapping[Outcome, str] = {
     "same": "correct-same",
     "changed": "correct-done",
@@ -74,7 +73,7 @@ async def correct(message: Message, command: CommandObject, chat: Chat, services
     if len(meant) == 1:
         await _preview(meant[0].id, words, chat, services)
     else:
-        await expect(user, services, AwaitedAnswer(_SURE, {"words": words}))
+        await expect(user, services, AwaitedAnswer(WAITING, {"words": words}))
         await _choose(meant, chat)
     return None
 
@@ -100,10 +99,14 @@ async def _offer(offered: Sequence[Fact], chat: Chat, services: Services) -> Non
 
 
 async def _choose(offered: Sequence[Fact], chat: Chat) -> None:
-    user = chat.user
+    await chat.say(*choose_fact(chat.user, offered))
+
+
+def choose_fact(user: User, offered: Sequence[Fact]) -> tuple[str, Rows]:
+    """Asks which of several facts is to be corrected."""
     ids = [CorrectButton(owner=user.user_id, fact=one.id) for one in offered]
     rows = number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
-    await chat.say(f"{phrase(user.lang, 'correct-choose')}\n\n{numbered(fact_lines(user, offered))}", rows)
+    return f"{phrase(user.lang, 'correct-choose')}\n\n{numbered(fact_lines(user, offered))}", rows
 
 
 async def correct_pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat, services: Services) -> None:
@@ -116,7 +119,7 @@ async def correct_pressed(query: CallbackQuery, callback_data: CorrectButton, ch
 def _words(user: User, services: Services) -> str | None:
     """The owner's sentence that waits for a button."""
     waiting = access.awaited(user, services.clock.now())
-    return waiting.details["words"] if waiting is not None and waiting.kind == _SURE else None
+    return waiting.details["words"] if waiting is not None and waiting.kind == WAITING else None
 
 
 async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
@@ -129,7 +132,7 @@ async def correction_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat
     unless it is that very sentence, handled again after a crash.
     """
     words = answer_text(message)
-    if awaiting.kind == _SURE and (awaiting.details["words"] != words or "fact" not in awaiting.details):
+    if awaiting.kind == WAITING and (awaiting.details["words"] != words or "fact" not in awaiting.details):
         return UNHANDLED
     await _preview(awaiting.details["fact"], words, chat, services)
     return None
@@ -142,11 +145,16 @@ async def _preview(fact_id: str, words: str, chat: Chat, services: Services) -> 
     if coming.outcome == "same":
         await _show(coming.fact.id, "correct-same", chat.say, chat, services)
         return
+    await expect(user, services, AwaitedAnswer(WAITING, {"fact": fact_id, "words": words}))
+    await chat.say(*sure_question(user, coming, words))
+
+
+def sure_question(user: User, coming: CorrectedFact, words: str) -> tuple[str, Rows]:
+    """The fact as it is and as it will be, and whether it is to be so."""
     text = phrase(user.lang, "correct-sure", how=coming.outcome, old=quotable(coming.fact.fact), new=quotable(words))
     yes = button(label(user.lang, "correct-button-yes"), SureCorrectButton(owner=user.user_id, fact=coming.fact.id))
     no = button(label(user.lang, "correct-button-no"), KeepButton(owner=user.user_id))
-    await expect(user, services, AwaitedAnswer(_SURE, {"fact": fact_id, "words": words}))
-    await chat.say(text, [[yes, no]])
+    return text, [[yes, no]]
 
 
 async def sure_pressed(query: CallbackQuery, callback_data: SureCorrectButton, chat: Chat, services: Services) -> None:
@@ -187,7 +195,7 @@ def router() -> Router:
     built = Router(name="correct")
     built.message.register(correct, Command("correct", ignore_mention=True))
     built.message.register(correction_typed, Answers("correct"))
-    built.message.register(correction_typed, Answers(_SURE))
+    built.message.register(correction_typed, Answers(WAITING))
     built.callback_query.register(correct_pressed, CorrectButton.filter())
     built.callback_query.register(sure_pressed, SureCorrectButton.filter())
     built.callback_query.register(undo_pressed, UndoCorrectButton.filter())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from aiogram import Router
 from aiogram.filters import Command, CommandObject
@@ -114,33 +115,40 @@ async def facts_page(
     user: User, services: Services, about: Subject, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
     """A page of the facts about a person or thing, with its buttons."""
-    found, text = await _page(user, services, about, page, past=past)
+    now = services.clock.now()
+    return await services.read(lambda c: facts_shown(c, user, about, now, page, past=past))
+
+
+def facts_shown(
+    connection: Connection, user: User, about: Subject, now: datetime, page: int = 0, *, past: bool = False
+) -> tuple[str, Rows]:
+    """`facts_page` within a transaction."""
+    found, text = _page(connection, user, about, now, page, past=past)
     if found.facts:
         first = found.number * PAGE + 1
         text = f"{text}\n\n{numbered(fact_lines(user, found.facts), first)}"
     return text, _page_rows(user, about.node_id, found, past=past)
 
 
-async def _page(user: User, services: Services, about: Subject, page: int, *, past: bool) -> tuple[_Page, str]:
+def _page(
+    connection: Connection, user: User, about: Subject, now: datetime, page: int, *, past: bool
+) -> tuple[_Page, str]:
     """The page and its title."""
-    user_id, node_id, now = user.user_id, about.node_id, services.clock.now()
+    user_id, node_id = user.user_id, about.node_id
     wanted, others = FactFilter(node_id=node_id, ended=past), FactFilter(node_id=node_id, ended=not past)
 
-    def work(connection: Connection) -> tuple[_Page, str]:
-        count = knowledge.count_facts(connection, user_id, wanted, now=now)
-        here = clamp(page, count)
-        # They are stored in the order in which they began; the latest should be on top.
-        end = count - here * PAGE
-        offset = max(0, end - PAGE)
-        shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
-        other = knowledge.count_facts(connection, user_id, others, now=now)
-        questions = len(knowledge.open_contradictions(connection, user_id))
-        title = _title(user, about, count, past=past)
-        title = title if count or past else nothing_yet(connection, user, title)
-        found = _Page(shown[::-1], count, other, questions, here, entities.is_thing(connection, user_id, node_id))
-        return found, title
-
-    return await services.read(work)
+    count = knowledge.count_facts(connection, user_id, wanted, now=now)
+    here = clamp(page, count)
+    # They are stored in the order in which they began; the latest should be on top.
+    end = count - here * PAGE
+    offset = max(0, end - PAGE)
+    shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
+    other = knowledge.count_facts(connection, user_id, others, now=now)
+    questions = len(knowledge.open_contradictions(connection, user_id))
+    title = _title(user, about, count, past=past)
+    title = title if count or past else nothing_yet(connection, user, title)
+    found = _Page(shown[::-1], count, other, questions, here, entities.is_thing(connection, user_id, node_id))
+    return found, title
 
 
 def _title(user: User, about: Subject, count: int, *, past: bool) -> str:

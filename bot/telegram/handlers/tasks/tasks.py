@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from aiogram import Router
@@ -13,7 +13,16 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import NO_WAY_BACK, SEVERAL_TASKS, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.buttons import (
+    NO_WAY_BACK,
+    SEVERAL_TASKS,
+    Rows,
+    TaskButton,
+    TasksButton,
+    TaskTap,
+    button,
+)
+from bot.telegram.handlers.cards import MoveTaskButton, task_card
 from bot.telegram.handlers.facts.fact_text import number_rows, numbered
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
@@ -26,6 +35,7 @@ from internal.events import repository as events
 from internal.events.trigger import current_trigger
 from internal.flows.tasks import actions
 from internal.flows.tasks.parse import TypedTask
+from internal.flows.turn.commands import Changed, change_task
 from internal.tasks import repository, service
 from internal.tasks.model import Postponement, Schedule, Task, TaskState, postponed, time_of_day
 
@@ -146,6 +156,24 @@ def _done(
     return task, actions.person_name(connection, task)
 
 
+async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat: Chat, services: Services) -> None:
+    """Moves a task to the time on the button and offers the way back."""
+    user, now, data = chat.user, services.clock.now(), callback_data
+    due = datetime.fromtimestamp(data.at, UTC) if data.at else None
+    schedule = Schedule(due, data.whole_day, None, user.tz)
+
+    def work(connection: Connection) -> Changed:
+        before = service.task(connection, user.user_id, data.task)
+        if before.state.closed:
+            raise Refused("task_closed", "that task is closed")
+        author = _occurrence_context(user, services, now)
+        return Changed(change_task(connection, before, "move", schedule, author), before)
+
+    changed = await services.write(work)
+    await chat.toast()
+    await chat.edit(*task_card(user, "move", changed, now))
+
+
 async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     """Sets a new time for a task; a sentence without one is no answer."""
     user, now, words = chat.user, services.clock.now(), answer_text(message)
@@ -188,4 +216,5 @@ def router() -> Router:
     built.message.register(time_typed, Answers("task_when"))
     built.callback_query.register(page_pressed, TasksButton.filter())
     built.callback_query.register(action_pressed, TaskButton.filter())
+    built.callback_query.register(move_pressed, MoveTaskButton.filter())
     return built

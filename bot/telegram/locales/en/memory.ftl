@@ -87,3 +87,8 @@ privacy-telegram = Messages travel through Telegram.
 privacy-local = There is no real Telegram here: the chat runs on the same machine.
 privacy-offline = The models run on the same machine, and your words go nowhere else.
 privacy-provider = To answer, I send the needed part of our conversation and of what I know about people to { $hosts }.
+
+forget-choose = Which of these shall I forget?
+forget-nothing = I found nothing to forget by these words: “{ $what }”.
+remembered = 📌 I'll keep that: “{ $text }”
+claim-undone = (Nothing was changed in your memory or your tasks.)

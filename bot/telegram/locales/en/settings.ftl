@@ -57,3 +57,6 @@ menu-access = Who is let in
 
 console-link = Your console, a page in the browser. The link works once, within { $minutes } minutes, and shows only what is yours — don't share it:
 console-off = The console is switched off (console.enabled).
+
+called = I'll call you { $name } from now on.
+called-undone = All right, { $name } again.

@@ -94,3 +94,14 @@ quiet-button-none = No quiet hours
 
 menu-tasks = What to do: /tasks add words
 menu-quiet = When I shouldn't disturb you
+
+task-acted-done = ✓ Done: **{ $title }**
+task-acted-cancel = ✕ Cancelled: **{ $title }**
+task-acted-move = ⏰ Moved: **{ $title }** — { $when }
+task-acted-when = When shall it be? **{ $title }**
+task-choose = { $how ->
+    [done] Which one is done?
+    [cancel] Which one shall I cancel?
+   *[move] Which one shall I move?
+}
+tasks-none-then = Nothing is planned for that time.

@@ -104,3 +104,14 @@ quiet-button-none = Без тихих часов
 
 menu-tasks = Что нужно сделать: /tasks add слова
 menu-quiet = Когда не беспокоить
+
+task-acted-done = ✓ Сделано: **{ $title }**
+task-acted-cancel = ✕ Отменено: **{ $title }**
+task-acted-move = ⏰ Перенесено: **{ $title }** — { $when }
+task-acted-when = На когда перенести? **{ $title }**
+task-choose = { $how ->
+    [done] Что из этого сделано?
+    [cancel] Что из этого отменить?
+   *[move] Что из этого перенести?
+}
+tasks-none-then = На это время ничего не запланировано.

@@ -104,3 +104,14 @@ quiet-button-none = Без тихих годин
 
 menu-tasks = Що треба зробити: /tasks add слова
 menu-quiet = Коли не турбувати
+
+task-acted-done = ✓ Зроблено: **{ $title }**
+task-acted-cancel = ✕ Скасовано: **{ $title }**
+task-acted-move = ⏰ Перенесено: **{ $title }** — { $when }
+task-acted-when = На коли перенести? **{ $title }**
+task-choose = { $how ->
+    [done] Що з цього зроблено?
+    [cancel] Що з цього скасувати?
+   *[move] Що з цього перенести?
+}
+tasks-none-then = На цей час нічого не заплановано.

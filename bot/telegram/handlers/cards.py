@@ -1,0 +1,134 @@
+"""The cards in which a turn ends where plain words or a model's tools asked for something: the commands' own texts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.outbox_chat import buttons
+from bot.telegram.handlers.account.forget import choose_person, confirmation, fact_confirmation
+from bot.telegram.handlers.buttons import (
+    NO_WAY_BACK,
+    ForgetFactButton,
+    ForgetMemoryButton,
+    Id,
+    Owned,
+    Rows,
+    TaskButton,
+    TaskTap,
+    button,
+)
+from bot.telegram.handlers.facts.correct import choose_fact, sure_question
+from bot.telegram.handlers.facts.fact_text import cut, fact_lines, number_rows, numbered, quotable
+from bot.telegram.handlers.facts.facts import facts_shown
+from bot.telegram.handlers.facts.subjects import owner
+from bot.telegram.handlers.nothing_yet import nothing_yet
+from bot.telegram.handlers.paging import PAGE
+from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
+from bot.telegram.i18n import has, label, phrase
+from bot.telegram.rendering import render
+from internal.access.model import User
+from internal.flows.turn.commands import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
+from internal.graph.model import Node
+from internal.tasks.model import Schedule, Task
+
+_TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
+
+
+class MoveTaskButton(Owned, prefix="tm", command="/tasks"):
+    """Gives a task another time: `at` in seconds since 1970, 0 = none. Also takes such a change back."""
+
+    task: Id
+    at: int
+    whole_day: bool = False
+
+
+class CalledButton(Owned, prefix="cn", command="name"):
+    """Takes back the name by which the owner asked to be called."""
+
+
+class TelegramCards:
+    """Implements `Cards`."""
+
+    def forget(self, connection: Connection, user: User, asked: Forget) -> Card:
+        if asked.everything:
+            return _card(confirmation(user, None, 0))
+        if len(asked.people) == 1:
+            return _card(confirmation(user, asked.people[0], asked.messages))
+        if asked.people:
+            return _card(choose_person(user, asked.words, asked.people))
+        data = [ForgetFactButton(owner=user.user_id, fact=one.id) for one in asked.facts]
+        if len(data) == 1:
+            return _card(fact_confirmation(user, asked.facts[0], data[0]))
+        if data:
+            rows = number_rows([button(str(number), one) for number, one in enumerate(data, start=1)])
+            return _card((f"{phrase(user.lang, 'forget-choose')}\n\n{numbered(fact_lines(user, asked.facts))}", rows))
+        text = phrase(user.lang, "forget-nothing", what=cut(quotable(asked.words), 64))
+        return _card((nothing_yet(connection, user, text), []))
+
+    def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card:
+        rows: Rows = []
+        for one in found:
+            data: TaskButton | MoveTaskButton
+            if asked.how == "move" and schedule is not None and schedule.due_at is not None:
+                data = _move(user, one, schedule.due_at, whole_day=schedule.whole_day)
+            else:
+                tap = _TAPS.get(asked.how, TaskTap.SHOW)
+                data = TaskButton(owner=user.user_id, task=one.id, tap=tap, place=NO_WAY_BACK)
+            rows.append([button(cut(quotable(one.title), 40), data)])
+        return _card((phrase(user.lang, "task-choose", how=asked.how), rows))
+
+    def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card:
+        return _card(task_card(user, how, changed, now))
+
+    def refused(self, user: User, reason: str) -> Card:
+        key = f"refused-{reason}"
+        return _card((phrase(user.lang, key if has(key) else "refused-other"), []))
+
+    def called(self, user: User, name: str) -> Card:
+        undo = button(label(user.lang, "forget-button-undo"), CalledButton(owner=user.user_id))
+        return _card((phrase(user.lang, "called", name=name), [[undo]]))
+
+    def correct(self, user: User, asked: Correct) -> Card:
+        if asked.coming is None:
+            return _card(choose_fact(user, asked.facts))
+        return _card(sure_question(user, asked.coming, asked.words))
+
+    def remembered(self, user: User, node: Node) -> Card:
+        data = ForgetMemoryButton(owner=user.user_id, node=node.id)
+        text = phrase(user.lang, "remembered", text=quotable(str(node.properties.get("content", ""))))
+        return _card((text, [[button(label(user.lang, "fact-button-forget"), data)]]))
+
+    def owner(self, connection: Connection, user: User, now: datetime) -> Card:
+        return _card(facts_shown(connection, user, owner(user), now))
+
+    def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card:
+        if not found:
+            return _card((phrase(user.lang, "tasks-none" if asked.first is None else "tasks-none-then"), []))
+        shown = found[:PAGE]
+        lines = numbered([task_line(user, one, now) for one in shown])
+        ids = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW) for one in shown]
+        rows = number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
+        return _card((f"{phrase(user.lang, 'tasks-title', count=len(found))}\n\n{lines}", rows))
+
+
+def task_card(user: User, how: str, changed: Changed, now: datetime) -> tuple[str, Rows]:
+    """A task after it was done, cancelled or moved, with the button that takes it back; `when` asks for a time."""
+    task, before = changed.task, changed.before
+    text = phrase(user.lang, f"task-acted-{how}", title=task.title, when=when_words(user, task, now))
+    rows = card_rows(user, task)
+    if how == "move":
+        at = before.when if before.recurrence is not None else before.due_at
+        back = _move(user, task, at, whole_day=before.whole_day and before.recurrence is None)
+        rows = [[button(label(user.lang, "forget-button-undo"), back)], rows[-1]]
+    return text, rows
+
+
+def _move(user: User, task: Task, at: datetime | None, *, whole_day: bool) -> MoveTaskButton:
+    seconds = 0 if at is None else int(at.timestamp())
+    return MoveTaskButton(owner=user.user_id, task=task.id, at=seconds, whole_day=whole_day)
+
+
+def _card(shown: tuple[str, Rows]) -> Card:
+    text, rows = shown
+    return Card(render(text), buttons(rows))

@@ -1,0 +1,392 @@
+"""Carries out what plain words or a model's tools ask for in a turn: tasks at once with a way back, the rest by a card.
+
+What loses something ends in buttons: nothing is forgotten or corrected before the owner taps.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, Protocol
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.access.model import AwaitedAnswer, User
+from internal.dialogue.model import Message
+from internal.errors import Conflict, ModelUnavailable, NotFound, Refused
+from internal.events import repository as events
+from internal.flows.correcting.facts import CorrectedFact, FactCorrections
+from internal.flows.forgetting.messages_about import messages_about
+from internal.flows.tasks import actions
+from internal.flows.tasks.parse import schedule_in
+from internal.flows.turn.prompt import Question
+from internal.flows.turn.recognised import Recognised, best_facts, object_of, recognise
+from internal.graph.model import Node
+from internal.knowledge.model import Fact
+from internal.language.search.grounding import Proposed, ungrounded
+from internal.language.tasks.times import TimeFound
+from internal.language.text.spelling import unquoted
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.mailbox.model import Rendered
+from internal.memory import service as memory
+from internal.people import repository as people
+from internal.people.model import Person
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.tasks import repository as tasks
+from internal.tasks.model import Schedule, Task, TaskState, time_of_day
+from internal.tasks.service import TaskAuthor
+
+log = logging.getLogger(__name__)
+
+LONGEST: Final = 400
+"""Characters of a message in which commands are looked for; more is a story or a pasted text."""
+OFFERED: Final = 6
+"""Buttons of one choice."""
+WAITING: Final = "correct-sure"
+"""The question that the buttons of a correction answer; it keeps the owner's sentence meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Asks whether to forget: everything, one person with so many `messages` about it, or one of several."""
+
+    everything: bool = False
+    people: Sequence[Person] = ()
+    facts: Sequence[Fact] = ()
+    words: str = ""
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTask:
+    """Does something with a task, or asks with which of several."""
+
+    how: Literal["done", "cancel", "move"]
+    tasks: Sequence[str]
+    time: TimeFound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallOwner:
+    """Calls the owner by another name from now on."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """Asks whether to correct a fact in the owner's `words`, or which; `coming` is what would become of the one."""
+
+    words: str
+    facts: Sequence[Fact]
+    coming: CorrectedFact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Keeps something in memory at once, in the owner's words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowOwner:
+    """Lists what is known of the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTasks:
+    """Lists the open tasks of some days, all where no day is named; `last` is not included."""
+
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A message about an action, with its buttons in Bot API form."""
+
+    parts: Sequence[Rendered]
+    keyboard: list[list[dict[str, str]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A task after a change, and what it was before."""
+
+    task: Task
+    before: Task
+    person: str | None = None
+
+
+class Cards(Protocol):
+    """Words and buttons for what was done or is asked."""
+
+    def forget(self, connection: Connection, user: User, asked: Forget) -> Card: ...
+
+    def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card: ...
+
+    def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card: ...
+
+    def refused(self, user: User, reason: str) -> Card: ...
+
+    def called(self, user: User, name: str) -> Card: ...
+
+    def correct(self, user: User, asked: Correct) -> Card: ...
+
+    def remembered(self, user: User, node: Node) -> Card: ...
+
+    def owner(self, connection: Connection, user: User, now: datetime) -> Card: ...
+
+    def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What a question asks for; `only` = it says nothing else."""
+
+    actions: Sequence[Action] = ()
+    only: bool = False
+
+    @property
+    def note(self) -> str:
+        """The note for the responder where there is more to answer."""
+        named = ", ".join(_NOTED[type(one)] for one in self.actions)
+        return (
+            f"The program itself takes care of this wish in the owner's newest message: {named}. It shows a card with"
+            " buttons below your answer. Do not say that it is done, and do not ask about it; answer what else was"
+            " said, in a sentence or two."
+        )
+
+    def with_more(self, more: Sequence[Action]) -> "Commands":
+        """With what the model's tools asked for, but for what was recognised already."""
+        kinds = {type(one) for one in self.actions}
+        return replace(self, actions=[*self.actions, *(one for one in more if type(one) not in kinds)])
+
+
+NO_COMMANDS: Final = Commands()
+
+_NOTED: Final = {
+    Forget: "to forget something",
+    ChangeTask: "to change a task",
+    CallOwner: "to be called by another name",
+    Correct: "to correct a fact",
+    Remember: "to remember something",
+    ShowOwner: "to see what is known of the owner",
+    ShowTasks: "to see the tasks of that time",
+}
+
+
+@dataclass(slots=True)
+class CommandFlow:
+    """Finds commands in questions, and carries out what they and the tools ask for."""
+
+    database: Database
+    clock: Clock
+    worker: LanguageWorker
+    knowledge: KnowledgeSearch
+    corrections: FactCorrections
+    cards: Cards
+    whole_day_at: str
+    converses: bool = field(default=True)
+    """Whether a model answers: then questions get its words besides the card."""
+
+    async def read(self, question: Question) -> Commands:
+        """The commands of a question in the owner's own words; nothing that was forwarded or quoted counts."""
+        own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
+        texts = [
+            (one.id, words, one.timestamp.astimezone(ZoneInfo(question.user.tz)))
+            for one in own
+            if len(words := unquoted(one.content)) <= LONGEST
+        ]
+        if not texts:
+            return NO_COMMANDS
+        try:
+            found, only = await self._recognised(question, own, texts)
+            acts = [await self._action(question.user, one) for one in found]
+        except (ModelUnavailable, LanguageCallFailed, NotFound) as error:
+            log.warning("commands_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
+            return NO_COMMANDS
+        actions_ = [one for one in acts if one is not None]
+        asks = any(isinstance(one, ShowOwner | ShowTasks) for one in actions_)
+        whole = only and len(own) == len(question.asked) and None not in acts
+        return Commands(actions_, bool(actions_) and whole and not (asks and self.converses))
+
+    async def _recognised(
+        self, question: Question, own: Sequence[Message], texts: Sequence[tuple[str, str, datetime]]
+    ) -> tuple[list[Recognised], bool]:
+        user_id = question.user.user_id
+
+        def read(connection: Connection) -> tuple[dict[str, str], list[Person]]:
+            known = tasks.pending(connection, user_id)
+            return {one.id: one.title for one in known}, people.listing(connection, user_id)
+
+        titles, everybody = await self.database.read(read)
+        quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), "")
+        return await self.worker.run(recognise, texts, titles, everybody, quoted, question.user.lang)
+
+    async def _action(self, user: User, one: Recognised) -> Action | None:
+        if one.kind in ("cancel", "done", "move"):
+            return ChangeTask(one.kind, one.tasks, one.time)
+        match one.kind:
+            case "forget":
+                return await self.to_forget(user, one)
+            case "forget_all":
+                return Forget(everything=True)
+            case "name":
+                return CallOwner(one.words)
+            case "agenda":
+                return _agenda(one, user)
+            case _:
+                return ShowOwner() if one.kind == "about_me" else None
+
+    async def to_forget(self, user: User, one: Recognised) -> Forget | None:
+        """What is to be forgotten; None where nothing is found and the words may mean something else."""
+        if one.people:
+            known = await self.database.read(lambda c: people.by_ids(c, user.user_id, one.people[:OFFERED]))
+            found = list(known.values())
+            messages = 0
+            if len(found) == 1:
+                messages = len(await messages_about(self.database, user.user_id, found[0].id, now=self.clock.now()))
+            return Forget(people=found, words=one.words, messages=messages)
+        facts = await self.facts(user, one.words)
+        return Forget(facts=facts, words=one.words) if facts or one.sure else None
+
+    async def facts(self, user: User, words: str) -> list[Fact]:
+        """The facts that share most of these words."""
+        known = [hit.fact for hit in await self.knowledge.facts(user.user_id, words, 2 * OFFERED)]
+        best = await self.worker.run(best_facts, words, [one.fact for one in known]) if known else []
+        return [known[place] for place in best][:OFFERED]
+
+    async def to_correct(self, user: User, words: str) -> Correct | None:
+        """The correction that a statement makes; None if it is about nothing that is known."""
+
+        async def known() -> Sequence[Fact]:
+            return [hit.fact for hit in await self.knowledge.facts(user.user_id, words, OFFERED)]
+
+        facts = (await self.corrections.meant(user, (), known, words))[:OFFERED]
+        if len(facts) != 1:
+            return Correct(words, facts) if facts else None
+        coming = await self.corrections.preview(user, facts[0].id, words)
+        return None if coming.outcome == "same" else Correct(words, [coming.fact], coming)
+
+    async def named(self, user: User, what: str) -> Forget | None:
+        """What a model's words name, to be forgotten."""
+        everybody = await self.database.read(lambda c: people.listing(c, user.user_id))
+        one = await self.worker.run(object_of, what, everybody)
+        return Forget(everything=True) if one.kind == "forget_all" else await self.to_forget(user, one)
+
+    async def said(self, user: User, own: Sequence[Message], text: str) -> bool:
+        """Whether these messages say something."""
+        proposed = Proposed((), text, tuple(one.content for one in own))
+        return not await self.worker.run(ungrounded, [proposed], user.lang)
+
+    def carry_out(
+        self, connection: Connection, question: Question, asked: Sequence[Action], now: datetime
+    ) -> list[Card]:
+        """Does everything that is asked for, in the caller's transaction, and returns a card for each."""
+        user, links = question.user, {"turn": question.turn.id}
+        cards = []
+        for one in asked:
+            payload = {"action": type(one).__name__}
+            source = f"user:{user.user_id}"
+            event = events.append(
+                connection,
+                "wish_understood",
+                source=source,
+                now=now,
+                user_id=user.user_id,
+                payload=payload,
+                links=links,
+            )
+            author = TaskAuthor(source, now, time_of_day(self.whole_day_at), {**links, "caused_by": event})
+            try:
+                cards.append(self._done(connection, user, one, author))
+            except Refused as refusal:
+                cards.append(self.cards.refused(user, refusal.reason))
+            except (NotFound, Conflict):  # it changed meanwhile
+                cards.append(self.cards.refused(user, "other"))
+        return cards
+
+    def _done(self, connection: Connection, user: User, asked: Action, author: TaskAuthor) -> Card:
+        now, user_id = author.now, user.user_id
+        match asked:
+            case Forget():
+                card = self.cards.forget(connection, user, asked)
+            case ChangeTask():
+                card = self._change(connection, user, asked, author)
+            case CallOwner():
+                access.call(connection, user_id, asked.name, now)
+                card = self.cards.called(user, asked.name)
+            case Correct():
+                details = {"words": asked.words} | ({"fact": asked.facts[0].id} if asked.coming else {})
+                access.await_answer(connection, user_id, AwaitedAnswer(WAITING, details), now)
+                card = self.cards.correct(user, asked)
+            case Remember():
+                properties, zone = {"content": asked.text}, ZoneInfo(user.tz)
+                node = memory.put_node(connection, user_id, "Memory", properties, now=now, zone=zone)
+                card = self.cards.remembered(user, node)
+            case ShowOwner():
+                card = self.cards.owner(connection, user, now)
+            case ShowTasks():
+                found = [one for one in tasks.pending(connection, user_id) if _within(one, asked)]
+                card = self.cards.tasks(user, asked, found, now)
+        return card
+
+    def _change(self, connection: Connection, user: User, asked: ChangeTask, author: TaskAuthor) -> Card:
+        known = [tasks.get(connection, user.user_id, one) for one in asked.tasks]
+        found = [one for one in known if one is not None and not one.state.closed]
+        if not found:
+            raise NotFound("the task is gone")
+        schedule = None if asked.time is None else schedule_in(asked.time, user.tz)
+        if len(found) > 1:
+            return self.cards.choose_task(user, asked, schedule, found[:OFFERED])
+        [before] = found
+        if asked.how == "move" and schedule is None:
+            return self.cards.task(user, "when", Changed(before, before), author.now)
+        task = change_task(connection, before, asked.how, schedule, author)
+        person = actions.person_name(connection, task)
+        return self.cards.task(user, asked.how, Changed(task, before, person), author.now)
+
+
+def change_task(connection: Connection, task: Task, how: str, schedule: Schedule | None, author: TaskAuthor) -> Task:
+    """Does, cancels or moves a task; of a recurring one only the next time moves. Raises as `actions` does."""
+    user_id = task.user_id
+    if how == "done":
+        return actions.done(connection, user_id, task.id, author)
+    if how == "cancel":
+        return actions.cancel(connection, user_id, task.id, author)
+    if schedule is None:
+        raise Refused("past", "no time was named")
+    if schedule.whole_day and schedule.due_at is not None and not task.whole_day and task.when is not None:
+        hour = task.when.astimezone(ZoneInfo(schedule.tz)).timetz()
+        moved = datetime.combine(schedule.due_at.astimezone(ZoneInfo(schedule.tz)).date(), hour)
+        schedule = replace(schedule, due_at=moved, whole_day=False)
+    if task.recurrence is not None and schedule.recurrence is None and schedule.due_at is not None:
+        moment = schedule.due_at
+        if schedule.whole_day:
+            day = moment.astimezone(ZoneInfo(schedule.tz)).date()
+            moment = datetime.combine(day, author.whole_day_at, ZoneInfo(schedule.tz))
+        return actions.postpone(connection, user_id, task.id, moment, author)
+    return actions.move(connection, user_id, task.id, schedule, author)
+
+
+def _agenda(one: Recognised, user: User) -> ShowTasks:
+    if one.time is None:
+        return ShowTasks()
+    first = one.time.moment.astimezone(ZoneInfo(user.tz)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return ShowTasks(first, first + timedelta(days=one.days))
+
+
+def _within(task: Task, asked: ShowTasks) -> bool:
+    """Whether a task is due on the days; what is overdue belongs to today."""
+    if asked.first is None or asked.last is None:
+        return True
+    return task.when is not None and asked.first <= task.when < asked.last and task.state is not TaskState.PROPOSED

@@ -1,0 +1,158 @@
+"""Recognises the commands of a turn's messages with their objects. Runs in the language process: imports no storage."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from rapidfuzz.distance import OSA
+
+from internal.agents.role_words import calling, roles_of
+from internal.language.commands.recognise import find_commands
+from internal.language.commands.vocabulary import TASK_WORDS, Command, content_words, forms
+from internal.language.dates.units import fold
+from internal.language.names.kinship import FORMER
+from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.search.terms import english_stem
+from internal.language.tasks.completion import find_completions
+from internal.language.tasks.times import TimeFound
+from internal.language.text.spelling import Language, text_language, tokens
+from internal.people.model import Person, names_of
+
+Kind = Literal["forget", "forget_all", "cancel", "done", "move", "name", "about_me", "about_you", "agenda"]
+
+MOST: Final = 5
+"""Commands of one turn; more are a pasted text."""
+_FORMER: Final = FORMER - {"old", "previous"}
+_LEAST_LETTERS: Final = 5
+_MORE_TO_ANSWER: Final = 4
+"""Words besides a finished task from which a sentence tells something more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A command: `people` and `tasks` are the ids that may be meant, `words` its object where neither is found."""
+
+    kind: Kind
+    message_id: str
+    people: tuple[int, ...] = ()
+    tasks: tuple[str, ...] = ()
+    words: str = ""
+    time: TimeFound | None = None
+    sure: bool = True
+    days: int = 1
+
+
+def recognise(
+    texts: Sequence[tuple[str, str, datetime]],
+    titles: Mapping[str, str],
+    people: Sequence[Person],
+    quoted: str,
+    language: Language,
+) -> tuple[list[Recognised], bool]:
+    """The commands of messages (id, text, time), and whether these hold nothing else.
+
+    `titles` are those of the open tasks by id, `quoted` is what the messages answer: "cancel it" is about that.
+    """
+    found: list[Recognised] = []
+    only = True
+    for message_id, text, at in texts:
+        spoken = text_language(text, language)
+        commands = find_commands(text, at, spoken)
+        read = [_resolved(one, message_id, titles, people, quoted) for one in commands]
+        rest = _without(text, [one for one, known in zip(commands, read, strict=True) if known is not None])
+        mine = [one for one in read if one is not None]
+        for done in find_completions(rest, list(titles.values())):
+            task_id = list(titles)[done.index]
+            if all(task_id not in one.tasks for one in mine):
+                mine.append(Recognised("done" if done.outcome == "done" else "cancel", message_id, tasks=(task_id,)))
+                left = set(content_words(rest)) - set(content_words(titles[task_id]))
+                rest = "" if len(left) < _MORE_TO_ANSWER and "?" not in rest else rest
+        only = only and not content_words(rest)
+        found += mine
+    return found[:MOST], only and bool(found)
+
+
+def object_of(what: str, people: Sequence[Person]) -> Recognised:
+    """What a model wants to be forgotten, in the owner's words: everything, people, or what the words say."""
+    words = content_words(what)
+    if not words:
+        return Recognised("forget_all", "")
+    return Recognised("forget", "", people=_people(what, words, people), words=what, sure=False)
+
+
+def matching(words: Sequence[str], titles: Sequence[str]) -> list[int]:
+    """The places of the titles that share most of these words, in any form and with one slip; empty if none does."""
+    telling = [word for word in words if not forms(word) & TASK_WORDS] or list(words)
+    shared = [_shared(telling, title) for title in titles]
+    most = max(shared, default=0)
+    return [place for place, count in enumerate(shared) if count == most] if most else []
+
+
+def best_facts(words: str, facts: Sequence[str]) -> list[int]:
+    """The places of the facts that share most of these words, at least half of those that name something."""
+    telling = content_words(words)
+    best = matching(telling, facts)
+    return [place for place in best if 2 * _shared(telling, facts[place]) >= len(telling)]
+
+
+def _shared(words: Sequence[str], title: str) -> int:
+    return sum(any(_alike(word, other) for other in content_words(title)) for word in words)
+
+
+def _resolved(
+    command: Command, message_id: str, titles: Mapping[str, str], people: Sequence[Person], quoted: str
+) -> Recognised | None:
+    kind = command.kind
+    if kind in ("forget_all", "name", "about_me", "about_you", "agenda"):
+        return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
+    words = content_words(command.about) or content_words(quoted)
+    ids = list(titles)
+    tasks = tuple(ids[place] for place in matching(words, list(titles.values())))
+    if words and not tasks and all(forms(word) & TASK_WORDS for word in words):
+        tasks = tuple(ids)
+    if kind in ("cancel", "move") or (kind == "mark" and tasks):
+        act: Kind = "done" if kind == "mark" else kind
+        return Recognised(act, message_id, tasks=tasks, time=command.time) if tasks else None
+    if tasks and any(forms(word) & TASK_WORDS for word in words):
+        return Recognised("cancel", message_id, tasks=tasks)
+    named = _people(command.about, words, people)
+    if named:
+        return Recognised("forget", message_id, people=named)
+    if tasks:
+        return Recognised("cancel", message_id, tasks=tasks)
+    return Recognised("forget", message_id, words=command.about, sure=command.sure)
+
+
+def _people(about: str, words: Sequence[str], people: Sequence[Person]) -> tuple[int, ...]:
+    """The people whom the words name most plainly, else those whom the owner calls so."""
+    names = {one.id: names_of(one) for one in people}
+    apart = ", ".join(word[:1].upper() + word[1:] for word in words)  # or a word beside a name would be its surname
+    boosts = {**name_boosts(apart, names), **name_boosts(about, names)}
+    most = max(boosts.values(), default=0.0)
+    if most >= NAMED:
+        return tuple(one for one, boost in boosts.items() if boost == most)
+    roles, former = roles_of(about), _is_former(about)
+    if not roles and not former:
+        return ()
+    own = [(one, calling(one)) for one in people]
+    called = [one.id for one, call in own if not roles or roles & (call.roles | call.loose)]
+    return tuple(one.id for one, _ in own if one.id in called and _is_former(one.bio) == former)
+
+
+def _is_former(text: str) -> bool:
+    return any(token.key in _FORMER for token in tokens(text))
+
+
+def _without(text: str, commands: Sequence[Command]) -> str:
+    for start, end in {one.span for one in commands}:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _alike(word: str, other: str) -> bool:
+    """Whether two words are forms of one, or one is the other misspelt."""
+    if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
+        return True
+    long = min(len(word), len(other)) >= _LEAST_LETTERS
+    return long and word[0] == other[0] and OSA.distance(fold(word), fold(other), score_cutoff=1) <= 1

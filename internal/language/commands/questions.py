@@ -1,0 +1,102 @@
+"""Questions that a card answers: what the bot knows of the owner, what it is itself, and what is on at a time."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from internal.language.commands.vocabulary import (
+    ALL,
+    ASK,
+    DATA,
+    FRAMING,
+    KNOW,
+    LIGHT,
+    NEGATED,
+    OWN,
+    PLAN,
+    TAKEN_BACK,
+    VERBS,
+    WORD,
+    Command,
+    forms,
+)
+from internal.language.dates.units import blank_out
+from internal.language.tasks.times import TimeFound, find_time
+from internal.language.text.spelling import Language, words
+
+_ME: Final = re.compile(
+    r"\b(?:обо мне|про меня|о моей персоне|насчет меня|про мене|щодо мене|(?:about|on|of) me"
+    r"|на мене|на меня|who am i)\b"
+)
+_YOURSELF: Final = re.compile(
+    r"\b(?:ты (?:\w+ )?кто|кто (?:же )?ты|что ты (?:такое|за \w+)|вы кто|кто вы|о себе|про себ[яе]|ти (?:\w+ )?хто"
+    r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+)? (?:are|r) (?:you|u)|yourself|who dis"
+    r"|как тебя (?:зовут|звать|величать)|как твое имя|як тебе (?:звати|звуть)|як твоє ім'я|what(?:'s|s| is) your name"
+    r"|(?:ты|ти) (?:\w+ )?(?:бот|робот|человек|людина|живой|живий|программа|програма)"
+    r"|are you (?:an? )?(?:\w+ )?(?:bot|robot|human|ai|person|machine|real))\b"
+)
+_LONGEST_QUESTION: Final = 12
+_TO_YOU: Final = re.compile(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
+_WHO_AM_I: Final = re.compile(
+    r"\W*(?:а\s+)?(?:кто я|хто я|who am i|who's me)(?: (?:такой|такая|такий|така|для тебя|to you))?\W*"
+)
+_WEEK: Final = re.compile(
+    r"\b(?:(?P<next>(?:на |in |for )?(?:следующ\w+ недел\w+|наступн\w+ тиж\w+|next week))"
+    r"|(?:(?:на|в|for) )?(?:эт(?:ой|у) недел\w+|цьому тижні|цей тиждень|(?:this|the) week)"
+    r"|(?P<end>(?:(?:на|в|for|at|over|on) )?(?:(?:эти|ці|the|this) )?(?:выходны\w+|вихідн\w+|weekend)))\b"
+)
+
+
+def find_question(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:
+    """What the bot knows of the owner, what it is, or what is on at a time."""
+    said = WORD.findall(folded)
+    if len(said) > _LONGEST_QUESTION or NEGATED.search(folded):
+        return None
+    groups = [forms(word) for word in said]
+    asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
+    if _WHO_AM_I.fullmatch(folded):
+        return Command("about_me", sure=True)
+    if _ME.search(folded) and not TAKEN_BACK.search(folded):
+        tells = any(VERBS.get(form) == "tell" for group in groups for form in group)
+        knows = any(group & KNOW for group in groups)
+        rest = [
+            g
+            for g in groups
+            if not g & (FRAMING | LIGHT | ALL | KNOW | ASK | OWN | DATA)
+            and not any(VERBS.get(form) == "tell" for form in g)
+        ]
+        if not rest and (tells or (knows and _TO_YOU.search(folded))):
+            return Command("about_me", sure=True)
+        return None
+    if _YOURSELF.search(folded) and len(said) <= 8:
+        rest = [g for g in groups if g & KNOW]
+        return None if rest else Command("about_you", sure=True)
+    return _agenda(sentence, folded, at, language) if asks else None
+
+
+def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:
+    week = _WEEK.search(folded)
+    time, days = (find_time(sentence, at, language), 1) if week is None else _days_of(week, at)
+    if (time is not None and time.recurrence) or _CALENDAR.search(folded):
+        return None
+    rest = blank_out(folded, time.spans) if time else folded
+    left = [forms(word) for word in WORD.findall(rest)]
+    unknown = [group for group in left if not group & (PLAN | OWN | ASK | LIGHT | FRAMING | ALL)]
+    plans = any(forms(word) & PLAN for word in WORD.findall(folded))
+    mine = any(group & _MINE for group in left)
+    if unknown or not (plans or mine) or (time is None and not (plans and mine)):
+        return None
+    return Command("agenda", folded, time, sure=True, days=days)
+
+
+def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
+    """The rest of this week, the next week, or the weekend."""
+    midnight, weekday = at.replace(hour=0, minute=0, second=0, microsecond=0), at.weekday()
+    ahead, days = (7 - weekday, 7) if week["next"] else (max(5 - weekday, 0), 2) if week["end"] else (0, 7 - weekday)
+    return TimeFound(midnight + timedelta(days=ahead), True, None, (week.span(),)), days
+
+
+_CALENDAR: Final = re.compile(
+    r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
+)
+_MINE: Final = words("маю маємо меня мне мой мене мені мій i my me i've what's whats on there's")

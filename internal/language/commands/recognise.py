@@ -1,0 +1,280 @@
+"""Recognises what plain words ask the program to do: forget, cancel, move, tick off, a name, and three questions.
+
+Three things make a command: a verb of a class in a form that orders or requests, no word that takes the order back
+(a negation, a condition, a report of what somebody said), and an object, which is compared with what memory holds.
+Loads pymorphy3: for the language process.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from internal.language.commands.questions import find_question
+from internal.language.commands.vocabulary import (
+    ALL,
+    DATA,
+    KNOW,
+    LIGHT,
+    MODAL,
+    NEGATED,
+    NEVER_MIND,
+    PERSONAL,
+    PHRASES,
+    PRONOUNS,
+    STOP_NAME,
+    TAKEN_BACK,
+    TASK_WORDS,
+    VERBS,
+    WORD,
+    Command,
+    content_words,
+    forms,
+    mended,
+    readings,
+)
+from internal.language.dates.units import Span, blank_out, fold
+from internal.language.tasks.times import find_time
+from internal.language.text.spelling import Language, sentences, words
+
+_PARTICLE: Final = re.compile(r"(?<=[а-яіїєґ])-ка\b")
+_OWN_CLAUSE: Final = re.compile(
+    r"(?<=\w),\s+(?=I\b|(?!(?:что|чтобы|кот\w+|чего|що|шо|як\w+|that|which|who|what|пожалуйста|плиз|будь|please)\b)"
+    r"[^A-ZА-ЯЁІЇЄҐ])"
+)
+"""Where something else begins than more of the object: no relative clause, no further name."""
+_QUOTED: Final = re.compile(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
+_LONGEST_QUOTED_NAME: Final = 30
+_UNKNOW: Final = re.compile(
+    r"\b(?:не хочу|не хотел[аи]? бы|не хотів би|не хотіла б|перестань(?:те)?|хватит|досить|припини(?:ть)?)"
+    r"\W+"
+    r"(?:чтоб\w?\W+|щоб\W+)?(?:\w+\W+){0,3}?(?:помни\w*|зна(?:ть|л\w*|в|ти)|запомина\w*|храни\w*|пам'ята\w*|зберіга\w*)"
+    r"|\b(?:(?:stop|quit)\s+(?:\w+\s+)?|(?:don't|do not) want you to\s+|(?:rather|prefer|wish)\s+(?:that\s+)?"
+    r"(?:you|u)\s+(?:didn't|wouldn't|not|did not)\s+)(?:remember|know|keep|stor)\w*"
+)
+"""Wishes that something be known no more."""
+_MOVED: Final = re.compile(
+    r"\b(?:is|are|was|were|got|gets|been|being|'s)\s+(?:now\s+)?(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b"
+)
+_REPORTED: Final = re.compile(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
+_LEAD: Final = re.compile(
+    r"(?:(?:please|pls|plz|yo|hey|hi|hello|ok|okay|so|well|now|then|just|and|also|actually|but|kindly|right|listen|look"
+    r"|oh|yeah|yes|bot|laplaced|buddy|mate|dude|bro|maybe|um|hm+|alright|thanks|btw|by the way|go ahead and"
+    r"|feel free to)\W+"
+    r"|(?:can|could|would|will|might) (?:you|u|ya)\W+|(?:you|u) (?:can|may|should|could|must|need to|have to|better)\W+"
+    r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|love|prefer|wanna|ask|beg)(?: for)? (?:you|u) to\W+"
+    r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+|let's\W+|lets\W+|let us\W+"
+    r"|from (?:now|here|today|this (?:moment|day))(?: on(?:wards?)?)?\W+|going forward\W+|would you mind\W+|mind\W+"
+    r"|it's time to\W+|time to\W+|is it possible to\W+|possible to\W+|how about\W+|any chance you (?:can|could)\W+)*"
+)
+_WANTS: Final = re.compile(r"\b(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+$")
+_BOUNDARY: Final = re.compile(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plus)\s+")
+
+
+def find_commands(text: str, at: datetime, language: Language = "en") -> list[Command]:
+    """The commands in an owner's own text, written at `at` (aware, in his zone), in their order."""
+    found: list[Command] = []
+    for start, end in sentences(text):
+        sentence = _QUOTED.sub(_kept_quote, text[start:end])
+        for one in _of_sentence(sentence, at, language):
+            found.append(Command(one.kind, one.about, one.time, one.sure, (start, min(end, len(text))), one.days))
+    return found
+
+
+def _kept_quote(match: re.Match[str]) -> str:
+    """A quoted name without its marks; what is longer is somebody's words, and is blanked."""
+    inner = match[0][1:-1]
+    return f" {inner} " if len(inner) <= _LONGEST_QUOTED_NAME and len(inner.split()) <= 3 else " " * len(match[0])
+
+
+def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Command]:
+    folded = _PARTICLE.sub("   ", fold(sentence))
+    if (question := find_question(sentence, folded, at, language)) is not None:
+        yield question
+        return
+    heads = list(_heads(folded))
+    stated = False
+    if unknow := _UNKNOW.search(folded):
+        heads = [("forget", unknow.span(), True)]
+    elif not heads and (moved := _moved(folded)) is not None:
+        heads, stated = [("move", moved, False)], True
+    for place, (kind, (start, end), fresh) in enumerate(heads):
+        following = heads[place + 1][1][0] if place + 1 < len(heads) else len(sentence)
+        before = "" if fresh else sentence[heads[place - 1][1][1] if place else 0 : start]
+        command = _command(kind, sentence[:start], before, sentence[end:following], at, language)
+        if command is not None and (command.kind != "move" or command.time is not None or not stated):
+            yield command
+
+
+def _command(kind: str, whole: str, before: str, after: str, at: datetime, language: Language) -> Command | None:
+    """The command of a verb. Where its object is a pronoun, that is what stands before in the sentence (`whole`)."""
+    if kind == "tell":
+        return None
+    if kind == "name":
+        return _name(f"{before} {after}")
+    about = f"{before} {_own_clause(after)}"
+    if not content_words(about) and set(WORD.findall(fold(after))) & (PERSONAL if kind == "forget" else PRONOUNS):
+        about = f"{whole} {_own_clause(after)}"
+    time = find_time(about, at, language) if kind in ("move", "cancel", "remove") else None
+    if kind == "move" and time is not None:
+        about = blank_out(about, time.spans)
+    folded = fold(about)
+    if set(WORD.findall(folded)) & NEVER_MIND:
+        return None
+    content = content_words(about)
+    all_words = [word for word in WORD.findall(folded) if forms(word) & ALL]
+    if kind in ("forget", "remove") and not content:
+        everything = bool(all_words) or any(forms(word) & DATA for word in WORD.findall(folded))
+        demonstrative = any(word in PRONOUNS for word in WORD.findall(folded))
+        idle = demonstrative and (kind == "forget" or not all_words)  # "forget it all" is a shrug
+        return Command("forget_all", sure=True) if everything and not idle else None
+    pointing = any(forms(word) & (PRONOUNS | TASK_WORDS) for word in WORD.findall(folded))
+    if not content and not (pointing and kind in ("cancel", "move", "mark")):
+        return None
+    about = " ".join(about.split())
+    framed = bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
+    return Command(kind, about, time, kind in ("forget", "remove") and framed)  # type: ignore[arg-type]
+
+
+def _heads(folded: str) -> Iterator[tuple[str, Span, bool]]:
+    """The class and characters of each verb that orders something; True where nothing of its object precedes it."""
+    places = list(WORD.finditer(folded))
+    taken = -1
+    for place, match in enumerate(places):
+        if match.start() < taken:
+            continue
+        end = match.end()
+        if match[0].isascii():
+            kind, end = _english(folded, match)
+        else:
+            kind = _cyrillic(folded, places, place)
+        if kind is None or TAKEN_BACK.search(folded[: match.start()]) or NEGATED.search(folded[: match.start()]):
+            continue
+        if _REPORTED.search(folded[: match.start()]):
+            continue
+        taken = end
+        yield kind, (match.start(), end), match[0].isascii()
+
+
+def _moved(folded: str) -> Span | None:
+    """The verb of a statement that something takes place at another time now: "the dentist was moved to Friday"."""
+    if folded.rstrip().endswith("?") or TAKEN_BACK.search(folded):
+        return None
+    if match := _MOVED.search(folded):
+        return match.span()
+    for match in WORD.finditer(folded):
+        for lemma, marks in () if match[0].isascii() else readings(match[0]):
+            passive = marks & {"PRTS", "PRTF", "impers"} or {"past", "plur"} <= marks or lemma.endswith("ся")
+            if (
+                passive
+                and VERBS.get(lemma.removesuffix("ся")) == "move"
+                and not NEGATED.search(folded[: match.start()])
+            ):
+                return match.span()
+    return None
+
+
+def _english(folded: str, match: re.Match[str]) -> tuple[str | None, int]:
+    """The class of an English verb where an imperative or a polite request stands, and where it ends."""
+    kind, end = None, match.end()
+    for phrase, its_kind in PHRASES:
+        if folded.startswith(phrase, match.start()):
+            kind, end = its_kind, match.start() + len(phrase)
+    kind = kind or VERBS.get(match[0]) or VERBS.get(mended(match[0], "en"))
+    if kind is None and match[0].endswith("ing"):
+        kind = next(
+            (VERBS[base] for base in (match[0][:-3], f"{match[0][:-3]}e", match[0][:-4]) if base in VERBS), None
+        )
+        if not re.search(r"\b(?:mind|about)\W+$", folded[: match.start()]):
+            return None, end
+    if kind is None:
+        return None, end
+    before = folded[: match.start()]
+    starts = [0, *(boundary.end() for boundary in _BOUNDARY.finditer(before))]
+    if not any(_LEAD.fullmatch(before[start:]) for start in starts):
+        return None, end
+    wants = _WANTS.search(before)
+    if wants and kind in ("forget", "name", "tell"):
+        return None, end  # "I want to forget him" is no request
+    return kind, end
+
+
+def _cyrillic(folded: str, places: Sequence[re.Match[str]], place: int) -> str | None:
+    """The class of a Cyrillic verb that is an imperative, or that a request leads up to."""
+    word, before = places[place][0], [match[0] for match in places[:place]]
+    for lemma, marks in readings(word):
+        kind = VERBS.get(lemma)
+        if kind is None:
+            continue
+        lemmas = {form for one in before for form in forms(one)}
+        second = {"ты", "вы", "ти", "ви"} & set(before)
+        if "impr" in marks:
+            return kind
+        if marks & {"INFN", "infn"} and _asks_infinitive(kind, before, lemmas, question=folded.rstrip().endswith("?")):
+            return kind
+        if "2per" in marks and marks & {"futr"} and folded.rstrip().endswith("?"):
+            return kind
+        if {"1per", "plur"} <= marks and "futr" in marks and "бы" not in before:
+            return kind
+        if "past" in marks and {"чтобы", "чтоб", "щоб"} & set(before) and second:
+            return kind
+    return None
+
+
+def _asks_infinitive(kind: str, before: Sequence[str], lemmas: set[str], *, question: bool) -> bool:
+    """ "можешь удалить", "удалить всё": a request; "хочу забыть", "забыть бы" is none."""
+    if {"бы", "б", "би"} & set(before) and not {
+        "мог",
+        "могла",
+        "можно",
+        "міг",
+        "можна",
+        "хотел",
+        "хотела",
+        "хотів",
+    } & set(before):
+        return False
+    own = lemmas & {"хотеть", "хотіти", "нужно", "надо", "треба", "потрібно", "пора", "прийтись", "хотеться"}
+    if own:
+        return kind in ("remove", "cancel", "move", "mark")
+    if lemmas & MODAL:
+        return True
+    return not question and all(forms(word) & LIGHT for word in before)
+
+
+def _own_clause(after: str) -> str:
+    """What follows a verb, without a reason behind it."""
+    clause = _OWN_CLAUSE.split(after, maxsplit=1)[0]
+    whole = any(forms(word) & (ALL | DATA) for word in WORD.findall(fold(clause)))
+    return clause if whole or content_words(clause) else after
+
+
+def _name(about: str) -> Command | None:
+    """ "меня Саша", "me Alex from now on": the form of address that the owner wants."""
+    match = re.search(
+        r"(?:\bко мне\b|\bдо мене\b|\bменя\b|\bмене\b|\bme\b)[\s,:—-]*"
+        r"((?:[^\W\d_][\w'’.-]*|[\"«“])(?:\s+[^\W\d_][\w'’.-]*){0,5})",
+        about,
+        re.IGNORECASE,
+    )
+    if match is None:
+        return None
+    found = match[1].split()
+    while found and fold(found[0]).strip(".") in _BEFORE_NAME:
+        found.pop(0)
+    for place, word in enumerate(found):
+        if fold(word).strip(".") in _AFTER_NAME:
+            found = found[:place]
+            break
+    name = " ".join(found).strip(' .,!?"«»')
+    folded = [one.strip(".") for one in fold(name).split()]
+    if not 1 <= len(folded) <= 4 or set(folded) & STOP_NAME:
+        return None
+    return Command("name", name if name != fold(name) else name.title(), sure=True)
+
+
+_BEFORE_NAME: Final = words("просто just by as на имя именем по ім'ям the name")
+_AFTER_NAME: Final = words(
+    "please пожалуйста from теперь впредь отныне тепер відтепер ладно ok okay instead и а and но but или or"
+    " будь если якщо if when когда коли ок добре хорошо now тогда тоді потому because так бо с з із"
+)

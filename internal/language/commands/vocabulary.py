@@ -1,0 +1,109 @@
+"""The words of commands: verbs by class, and what leads up to them, frames an object or takes an order back."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal
+
+from rapidfuzz.distance import OSA
+
+from internal.language.dates.units import Span, fold
+from internal.language.tasks.times import TimeFound
+from internal.language.text.morphology import analyzer, dictionary_languages, parses
+from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.tables import table
+
+Kind = Literal["forget", "forget_all", "remove", "cancel", "move", "mark", "name", "about_me", "about_you", "agenda"]
+
+TABLE: Final = table(__package__, "verbs")
+VERBS: Final[dict[str, str]] = {
+    verb: kind for kind, verbs in reversed(TABLE["verbs"].items()) for verb in verbs.split()
+}
+PHRASES: Final = [(phrase, kind) for kind, phrases in TABLE["phrases"].items() for phrase in phrases]
+LISTS: Final = {name: words(listed) for name, listed in TABLE.items() if isinstance(listed, str)}
+MODAL, LIGHT, ALL, FRAMING = LISTS["modal"], LISTS["light"], LISTS["all"], LISTS["framing"]
+DATA, PRONOUNS, NEVER_MIND, KNOW = (LISTS[name] for name in ("data", "pronouns", "never_mind", "know"))
+PERSONAL: Final = LISTS["personal"]
+PLAN, OWN, ASK, STOP_NAME = LISTS["plan"], LISTS["own"], LISTS["ask"], LISTS["stop_name"]
+EMPTY: Final = FRAMING | LIGHT | ALL | PRONOUNS
+TASK_WORDS: Final = LISTS["task"]
+
+WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+TAKEN_BACK: Final = re.compile(
+    r"\b(?:if|unless|whether|why|how|what would|what happens|если|якщо|якби|когда|коли|как|зачем|почему|навіщо|чому"
+    r"|чи варто|стоит ли|(?<!\bi )(?:said|says|saying|told(?! you)|tells|asked|asks|wrote|writes|texted|yelled)"
+    r"|(?<!\bя )(?:сказал[аи]?|говорит|говорил[аи]?|просил[аи]?|попросил[аи]?|написал[аи]?|пишет|ответил[аи]?"
+    r"|крикнул[аи]?|велел[аи]?|советует|посоветовал[аи]?|сказа(?:в|ла|ли)|каже|каза(?:в|ла)|(?:по)?проси(?:в|ла)"
+    r"|написа(?:в|ла)|пише|радить|поради(?:в|ла)))\b"
+)
+NEGATED: Final = re.compile(r"(?:\b(?:не|ні|ни|never|not|nor)|n't)\s+(?:\w+\s+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a sentence asks for. `about` are the words of its object; `time` the time it names,
+    of an agenda the first of its `days`.
+
+    `sure`: the words alone leave no doubt; else it is one only where its object is found in memory. `span` are the
+    characters of its sentence.
+    """
+
+    kind: Kind
+    about: str = ""
+    time: TimeFound | None = None
+    sure: bool = False
+    span: Span = (0, 0)
+    days: int = 1
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that name something, folded."""
+    return [word for word in WORD.findall(fold(text)) if not forms(word) & EMPTY]
+
+
+@lru_cache(maxsize=20_000)
+def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The dictionary forms of a Cyrillic word with their grammemes; of a misspelt verb of a class, those meant."""
+    key = name_key(word)
+    found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
+    known = [parse for parse in found if parse.is_known]
+    if not known:
+        meant = mended(key, "uk" if set(key) & set("іїєґ'") else "ru")
+        if meant != key:
+            return readings(meant)
+    return tuple((name_key(parse.normal_form), parse.tag.grammemes) for parse in known or found)
+
+
+@lru_cache(maxsize=20_000)
+def forms(word: str) -> frozenset[str]:
+    """A word as written and its dictionary forms."""
+    if word.isascii():
+        return frozenset((word,))
+    return frozenset((word, *(lemma for lemma, _ in readings(word))))
+
+
+_SHORTEST_MENDED: Final = 5
+
+
+@lru_cache(maxsize=20_000)
+def mended(word: str, language: Language) -> str:
+    """The form of a class's verb that is one slip of the finger away; the word itself if there is none."""
+    if len(word) < _SHORTEST_MENDED:
+        return word
+    near = (form for form in _orders(language) if abs(len(form) - len(word)) <= 1)
+    return next((form for form in near if form[0] == word[0] and OSA.distance(word, form, score_cutoff=1) <= 1), word)
+
+
+@cache
+def _orders(language: Language) -> tuple[str, ...]:
+    """The infinitives and imperatives of all verbs of classes."""
+    if language == "en":
+        return tuple(verb for verb in VERBS if verb.isascii())
+    forms: list[str] = []
+    for verb in VERBS:
+        if not verb.isascii():
+            for parse in analyzer(language).parse(verb)[:1]:
+                if parse.is_known:
+                    orders = {"impr", "INFN", "infn"}
+                    forms += [name_key(form.word) for form in parse.lexeme if form.tag.grammemes & orders]
+    return tuple(dict.fromkeys(forms))
