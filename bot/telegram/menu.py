@@ -27,6 +27,7 @@ COMMANDS = (
     "decisions",
     "questions",
     "preferences",
+    "instructions",
     "memories",
     "tasks",
     "sessions",

@@ -279,7 +279,7 @@ class ReachedButton(MemoryButton, prefix="NR"):
 
 
 class GivenUpButton(MemoryButton, prefix="NG"):
-    """The goal is given up."""
+    """The goal is given up, the instruction no longer holds."""
 
 
 class AnsweredButton(MemoryButton, prefix="NA"):
@@ -287,7 +287,7 @@ class AnsweredButton(MemoryButton, prefix="NA"):
 
 
 class ReopenedButton(MemoryButton, prefix="NO"):
-    """The goal or question is open again."""
+    """The goal or question is open again, the instruction holds again."""
 
 
 class QuestionAnswer(StrEnum):

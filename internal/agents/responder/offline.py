@@ -19,13 +19,16 @@ from internal.agents.model import (
     ResponderRequest,
 )
 from internal.agents.responder.facts import day, recalled_block
+from internal.agents.responder.instructed import instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
 from internal.agents.responder.relevant_facts import answering, facts_about
 from internal.agents.responder.relevant_memories import of_kind, said_before, said_here, shared, sharing_words
+from internal.agents.responder.snapshot import instructions_block
 from internal.agents.role_words import roles_of, says_more_than_names
+from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
 from internal.language.text.block_tags import neutralised
@@ -61,6 +64,7 @@ class OfflineResponder:
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
         """What was given, and the dialogue. There are no instructions, and the rules can follow no lesson."""
         blocks = (
+            instructions_block(request.instructions, request.owner.timezone),
             people_block("inner_circle", request.inner_circle),
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
@@ -93,8 +97,15 @@ def compose(request: ResponderRequest) -> str:
     wish = intent_of(own)
     read = own or "\n".join(line.text for line in lines)
     only_names = wish.wish == "news" and _only_names(read)
-    speech = _Speech(request.owner.language if only_names else text_language(read, request.owner.language))
-    answer = _answer(request, lines, own, wish, speech)
+    spoken = request.owner.language if only_names else text_language(read, request.owner.language)
+    speech = _Speech(instructed_language(request) or spoken)
+    found = find_instructions(own)
+    yes = speech("lifted" if all(one.lifts for one in found) else "instructed") if found else ""
+    for one in found:
+        own = own.replace(one.text, "")
+    if yes and not tokens(own):
+        return yes
+    answer = f"{yes} {_answer(request, lines, own, intent_of(own), speech)}".strip()
     first = not any(line.role == "assistant" for line in request.dialogue)
     return f"{answer} {speech('offline')}" if first and wish.wish not in ("thanks", "farewell") else answer
 

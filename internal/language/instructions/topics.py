@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from internal.language.text.spelling import Language
+
 _LANGUAGES: Final = {
     "en": r"english|английск\w*|англійськ\w*|по-английски|по-англійськи",
     "uk": r"ukrainian|украинск\w*|українськ\w*|по-украински|по-українськи",
@@ -76,10 +78,11 @@ def topics_of(text: str) -> frozenset[str]:
     return frozenset(found - {"name"} if "form" in found else found)
 
 
-def language_of(text: str) -> str | None:
+def language_of(text: str) -> Language | None:
     """The language that a folded text asks for, of those that the product speaks."""
     match = LANGUAGE.search(text)
-    return next((code for code in ("en", "uk", "ru") if match[code]), None) if match else None
+    spoken: tuple[Language, ...] = ("en", "uk", "ru")
+    return next((code for code in spoken if match[code]), None) if match else None
 
 
 def times_of(text: str) -> frozenset[str]:

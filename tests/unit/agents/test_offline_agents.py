@@ -23,6 +23,7 @@ from internal.agents.model import (
     OwnerProfile,
     RerankerRequest,
     ResponderRequest,
+    StandingInstruction,
     TranscriptLine,
 )
 from internal.agents.reranker.offline import OfflineReranker, pick
@@ -105,11 +106,35 @@ def conversation(*lines: str, inner: Sequence[Person] = ()) -> ResponderRequest:
         ("дякую", "Будь ласка!"),
         ("thanks", "You're welcome!"),
         ("сегодня дождь", "Понятно."),
+        (
+            "Всегда отвечай коротко. Кто такой Петров?",
+            "Хорошо, буду так делать. Всё, чего я держусь, — в /instructions."
+            " Петров (близкие коллеги). Из твоих рассказов: «Мой начальник Петров опоздал.»",
+        ),
+        ("from now on no emojis", "All right, I'll keep to that from now on. The list is in /instructions."),
+        ("you can use emojis again", "All right."),
     ],
 )
 def test_replies(said: str, reply: str) -> None:
     """People asked about are quoted, unknown ones admitted, news noted by name, in the language of the message."""
     assert compose(asked(said)) == reply
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (["Always answer in English"], "Noted: Саша."),
+        (["Always answer in English", "пиши мне по-украински"], "Запам’ятаю: Саша."),
+        (["пиши мне по-украински в будни"], "Запомню: Саша."),
+        (["пиши мне по-украински по выходным"], "Запам’ятаю: Саша."),
+        (["Never answer in English"], "Запомню: Саша."),
+        (["If I write in English, answer in English"], "Запомню: Саша."),
+    ],
+)
+def test_the_language_that_was_asked_for_is_spoken(told: Sequence[str], reply: str) -> None:
+    """By the latest instruction that holds on this day, a Saturday; one with another condition is left to a model."""
+    instructions = [StandingInstruction(n, "x", text, NOW) for n, text in enumerate(told, start=1)]
+    assert compose(replace(asked("Мой брат Саша приехал"), instructions=instructions)) == reply
 
 
 @pytest.mark.parametrize(

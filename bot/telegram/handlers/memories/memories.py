@@ -1,4 +1,4 @@
-"""/goals, /decisions, /questions, /preferences, /memories: lists in pages, and a memory's card and actions."""
+"""/goals, /decisions, /questions, /preferences, /instructions, /memories: pages, a memory's card and its actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,7 +158,8 @@ async def reached_pressed(query: CallbackQuery, callback_data: ReachedButton, ch
 
 
 async def given_up_pressed(query: CallbackQuery, callback_data: GivenUpButton, chat: Chat, services: Services) -> None:
-    await _settle(callback_data, "abandoned", chat, services)
+    card = await _card(callback_data, chat, services)
+    await _settle(callback_data, "abandoned" if card.node.label == "Goal" else "ended", chat, services)
 
 
 async def answered_pressed(query: CallbackQuery, callback_data: AnsweredButton, chat: Chat, services: Services) -> None:
@@ -167,7 +168,7 @@ async def answered_pressed(query: CallbackQuery, callback_data: AnsweredButton, 
 
 async def reopened_pressed(query: CallbackQuery, callback_data: ReopenedButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
-    await _settle(callback_data, "active" if card.node.label == "Goal" else "open", chat, services)
+    await _settle(callback_data, "open" if card.node.label == "Question" else "active", chat, services)
 
 
 async def _settle(data: MemoryButton, status: str, chat: Chat, services: Services) -> None:

@@ -27,13 +27,13 @@ from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.flows.views.memory import MemoryView, naming_text
 from internal.graph.model import Node
-from internal.memory.model import NAMING
+from internal.memory.model import INSTRUCTION, NAMING
 from internal.recall.prompt.memories import status_of
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of memory with a command. `current` and `past` are states; without states all are shown together."""
+    """A kind of memory with a command. `current` and `past` are states ("" = none); without them all are shown."""
 
     letter: str
     command: str
@@ -48,7 +48,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("g", "goals", "Goal", ("active",), ("achieved", "abandoned")),
         Kind("d", "decisions", "Decision"),
         Kind("q", "questions", "Question", ("open", "partial"), ("answered",)),
-        Kind("p", "preferences", "Preference"),
+        Kind("p", "preferences", "Preference", ("",)),
+        Kind("i", "instructions", "Preference", ("active",), ("ended",)),
         Kind("m", "memories", "Memory"),
     )
 }
@@ -61,8 +62,14 @@ _ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], 
     ("Goal", False): (("memory-button-reopen", ReopenedButton),),
     ("Question", True): (("memory-button-answered", AnsweredButton),),
     ("Question", False): (("memory-button-reopen", ReopenedButton),),
+    ("Instruction", True): (("memory-button-ended", GivenUpButton),),
+    ("Instruction", False): (("memory-button-holds", ReopenedButton),),
 }
-"""The actions on an open goal or question, and on a closed one."""
+"""The actions on an open goal, question or instruction, and on a closed one."""
+
+
+def _kind_of(node: Node) -> str:
+    return "Instruction" if node.properties.get("category") == INSTRUCTION else node.label
 
 
 def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
@@ -72,7 +79,7 @@ def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
     """
     status = status_of(node)
     known = [
-        *([label(user.lang, "memory-kind", kind=node.label)] if kind and node.label != "Memory" else []),
+        *([label(user.lang, "memory-kind", kind=_kind_of(node))] if kind and node.label != "Memory" else []),
         *([label(user.lang, "memory-status", status=status)] if status and status not in (*_OPEN, "liked") else []),
         *_dates(user, node),
     ]
@@ -82,14 +89,14 @@ def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
 def memory_text(user: User, card: MemoryView) -> str:
     """Everything that is known of a memory."""
     node, lang, properties = card.node, user.lang, card.node.properties
-    kind = label(lang, "memory-kind", kind=node.label)
-    status = status_of(node)
+    kind = _kind_of(node)
+    status = None if kind == "Instruction" and status_of(node) == "active" else status_of(node)
     standing = [label(lang, "memory-status", status=status)] if status else []
-    lines = [f"**{escape(naming_text(node))}**", " · ".join([kind, *standing, *_dates(user, node)])]
-    lines += [
-        phrase(lang, f"memory-{name}", text=quotable(str(properties[name]))) for name in _SAID if properties.get(name)
-    ]
-    if node.label == "Preference" and properties.get("observations", 1) > 1:
+    named = label(lang, "memory-kind", kind=kind)
+    lines = [f"**{escape(naming_text(node))}**", " · ".join([named, *standing, *_dates(user, node)])]
+    said = [name for name in _SAID if properties.get(name) and (name, kind) != ("category", "Instruction")]
+    lines += [phrase(lang, f"memory-{name}", text=quotable(str(properties[name]))) for name in said]
+    if kind == "Preference" and properties.get("observations", 1) > 1:
         lines.append(phrase(lang, "memory-observed", count=int(properties["observations"])))
     if not card.held:
         lines.append(phrase(lang, "memory-superseded"))
@@ -106,7 +113,7 @@ def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
     lang, node = user.lang, card.node
     way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "place": data.place}
     is_open = str(node.properties.get("status", "")) in ("active", "open", "partial")
-    actions = _ACTIONS.get((node.label, is_open), ())
+    actions = _ACTIONS.get((_kind_of(node), is_open), ())
     rows: Rows = [[button(label(lang, key), made(**way)) for key, made in actions]] if actions else []
     correct, forget = CorrectMemoryButton(**way), ForgetMemoryButton(**way)
     rows.append(

@@ -30,6 +30,7 @@ help =
     /decisions — what you decided and why
     /questions — questions without an answer
     /preferences — your likes and dislikes
+    /instructions — what I always keep to: how to answer, what never to do
     /memories words — what else I remember
 
     __Memory__

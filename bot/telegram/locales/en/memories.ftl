@@ -6,11 +6,14 @@ memories-title-decisions = **Your decisions** — { $count }
 memories-title-questions = **Open questions** — { $count }
 memories-title-questions-past = **Settled questions** — { $count }
 memories-title-preferences = **Your likes and dislikes** — { $count }
+memories-title-instructions = **What I always keep to** — { $count }
+memories-title-instructions-past = **What no longer holds** — { $count }
 memories-title-memories = **What I remember** — { $count }, newest first
 memories-none-goals = No goals right now. Tell me what you want to achieve, and I'll remember it.
 memories-none-decisions = No decisions yet. Tell me what you decided and why, and I'll remember it.
 memories-none-questions = No open questions.
 memories-none-preferences = I don't know your tastes and habits yet.
+memories-none-instructions = No standing instructions. Tell me how to answer, for example “Always answer briefly” or “Never book anything before 10”, and I'll keep to it.
 memories-none-memories = I don't remember anything yet. The more you tell me, the more there will be here.
 memories-found = Found for “{ $text }”:
 memories-not-found = Nothing found here for “{ $text }”.
@@ -22,6 +25,7 @@ memory-kind = { $kind ->
     [Decision] decision
     [Question] question
     [Preference] preference
+    [Instruction] instruction
     [Context] context
     [Contradiction] contradiction
    *[Memory] memory
@@ -30,6 +34,7 @@ memory-status = { $status ->
     [active] ahead
     [achieved] reached
     [abandoned] given up
+    [ended] no longer holds
     [open] not answered
     [partial] answered in part
     [answered] settled
@@ -52,10 +57,13 @@ memory-observed = Noticed several times: { $count }
 memory-superseded = This no longer counts: you decided so.
 memory-button-reached = Reached
 memory-button-given-up = No longer a goal
+memory-button-ended = No longer holds
+memory-button-holds = Holds again
 memory-button-answered = Settled
 memory-button-reopen = Open it again
 memory-now-achieved = Congratulations!
 memory-now-abandoned = All right, no longer a goal.
+memory-now-ended = All right, this no longer holds.
 memory-now-answered = All right, the question is closed.
 memory-now-active = It is on the list again.
 memory-now-open = It is on the list again.

@@ -38,6 +38,7 @@ menu-goals = My goals
 menu-decisions = My decisions
 menu-questions = Open questions
 menu-preferences = My likes and dislikes
+menu-instructions = What you always keep to
 menu-memories = What you remember: /memories words
 menu-sessions = Our conversations, word for word
 menu-db = Start a new conversation: /db question

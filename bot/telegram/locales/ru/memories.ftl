@@ -6,11 +6,14 @@ memories-title-decisions = **Твои решения** — { $count }
 memories-title-questions = **Вопросы без ответа** — { $count }
 memories-title-questions-past = **Решённые вопросы** — { $count }
 memories-title-preferences = **Что тебе нравится и что нет** — { $count }
+memories-title-instructions = **Чего я держусь всегда** — { $count }
+memories-title-instructions-past = **Что больше не действует** — { $count }
 memories-title-memories = **Что я запомнил** — { $count }, сначала новое
 memories-none-goals = Целей сейчас нет. Расскажешь, чего хочешь добиться, — запомню.
 memories-none-decisions = Решений пока нет. Расскажешь, что решено и почему, — запомню.
 memories-none-questions = Открытых вопросов нет.
 memories-none-preferences = О твоих вкусах и привычках я пока ничего не знаю.
+memories-none-instructions = Постоянных указаний нет. Скажи, как отвечать, например «Всегда отвечай коротко» или «Никогда не ставь встречи до десяти», и я буду так делать.
 memories-none-memories = Пока мне нечего вспомнить. Чем больше расскажешь, тем больше тут будет.
 memories-found = По запросу «{ $text }» нашлось:
 memories-not-found = По запросу «{ $text }» здесь ничего нет.
@@ -22,6 +25,7 @@ memory-kind = { $kind ->
     [Decision] решение
     [Question] вопрос
     [Preference] предпочтение
+    [Instruction] указание
     [Context] обстоятельства
     [Contradiction] противоречие
    *[Memory] воспоминание
@@ -30,6 +34,7 @@ memory-status = { $status ->
     [active] впереди
     [achieved] достигнуто
     [abandoned] оставлено
+    [ended] больше не действует
     [open] без ответа
     [partial] отвечено отчасти
     [answered] решено
@@ -52,10 +57,13 @@ memory-observed = Замечено несколько раз: { $count }
 memory-superseded = Это больше не действует: так решено тобой.
 memory-button-reached = Достигнуто
 memory-button-given-up = Больше не цель
+memory-button-ended = Больше не действует
+memory-button-holds = Снова действует
 memory-button-answered = Решено
 memory-button-reopen = Снова открыть
 memory-now-achieved = Поздравляю!
 memory-now-abandoned = Хорошо, больше не цель.
+memory-now-ended = Хорошо, это больше не действует.
 memory-now-answered = Хорошо, вопрос закрыт.
 memory-now-active = Снова в списке.
 memory-now-open = Снова в списке.

@@ -38,6 +38,7 @@ menu-goals = Мои цели
 menu-decisions = Мои решения
 menu-questions = Вопросы без ответа
 menu-preferences = Что мне нравится и что нет
+menu-instructions = Чего ты держишься всегда
 menu-memories = Что ты запомнил: /memories слова
 menu-sessions = Наши разговоры, слово в слово
 menu-db = Начать новый разговор: /db вопрос

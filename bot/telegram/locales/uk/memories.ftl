@@ -6,11 +6,14 @@ memories-title-decisions = **Твої рішення** — { $count }
 memories-title-questions = **Питання без відповіді** — { $count }
 memories-title-questions-past = **Вирішені питання** — { $count }
 memories-title-preferences = **Що тобі подобається, а що ні** — { $count }
+memories-title-instructions = **Чого я дотримуюся завжди** — { $count }
+memories-title-instructions-past = **Що більше не діє** — { $count }
 memories-title-memories = **Що я запам’ятав** — { $count }, спершу нове
 memories-none-goals = Цілей зараз немає. Розкажеш, чого хочеш досягти, — запам’ятаю.
 memories-none-decisions = Рішень поки немає. Розкажеш, що вирішено й чому, — запам’ятаю.
 memories-none-questions = Відкритих питань немає.
 memories-none-preferences = Про твої смаки та звички я поки нічого не знаю.
+memories-none-instructions = Постійних вказівок немає. Скажи, як відповідати, наприклад «Завжди відповідай коротко» або «Ніколи не став зустрічей до десятої», і я так робитиму.
 memories-none-memories = Поки мені нічого згадати. Що більше розкажеш, то більше тут буде.
 memories-found = За запитом «{ $text }» знайшлося:
 memories-not-found = За запитом «{ $text }» тут нічого немає.
@@ -22,6 +25,7 @@ memory-kind = { $kind ->
     [Decision] рішення
     [Question] питання
     [Preference] вподобання
+    [Instruction] вказівка
     [Context] обставини
     [Contradiction] суперечність
    *[Memory] спогад
@@ -30,6 +34,7 @@ memory-status = { $status ->
     [active] попереду
     [achieved] досягнуто
     [abandoned] залишено
+    [ended] більше не діє
     [open] без відповіді
     [partial] відповідь лише часткова
     [answered] вирішено
@@ -52,10 +57,13 @@ memory-observed = Помічено кілька разів: { $count }
 memory-superseded = Це більше не діє: так вирішено тобою.
 memory-button-reached = Досягнуто
 memory-button-given-up = Більше не ціль
+memory-button-ended = Більше не діє
+memory-button-holds = Знову діє
 memory-button-answered = Вирішено
 memory-button-reopen = Знову відкрити
 memory-now-achieved = Вітаю!
 memory-now-abandoned = Гаразд, більше не ціль.
+memory-now-ended = Гаразд, це більше не діє.
 memory-now-answered = Гаразд, питання закрито.
 memory-now-active = Знову у списку.
 memory-now-open = Знову у списку.

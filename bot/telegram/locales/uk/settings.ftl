@@ -38,6 +38,7 @@ menu-goals = Мої цілі
 menu-decisions = Мої рішення
 menu-questions = Питання без відповіді
 menu-preferences = Що мені подобається, а що ні
+menu-instructions = Чого ти дотримуєшся завжди
 menu-memories = Що ти запам’ятав: /memories слова
 menu-sessions = Наші розмови, слово в слово
 menu-db = Почати нову розмову: /db питання

@@ -1,4 +1,4 @@
-"""/goals, /decisions, /questions, /preferences, /memories, and memories in /why, in three languages."""
+"""/goals, /decisions, /questions, /preferences, /instructions, /memories, and memories in /why, in three languages."""
 
 from __future__ import annotations
 
@@ -276,3 +276,27 @@ async def test_owners_see_only_their_own(world: World, life: Life) -> None:
     assert only(await world.send("/goals", 2)).text == text("memories-none-goals")
     shown = only(await world.send("/goals"))
     assert all("испанский" not in one.text for one in await world.press(shown.buttons["1"], 2))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_an_instruction_is_ended_and_holds_again(world: World, lang: Language) -> None:
+    """Listed by itself, not among the likings; a tap ends it, another takes that back; what ended is listed apart."""
+    await world.admit(2, "Оля", lang)
+    life = Life(world, 2)
+    node_id = await life.tell("Preference", "Always answer briefly", category="instruction", status="active")
+    await life.tell("Preference", "tea", strength=0.9)
+    assert "briefly" not in only(await world.send("/preferences", 2)).text
+    listed = only(await world.send("/instructions", 2))
+    assert listed.text.startswith(text("memories-title-instructions", lang, count=1))
+    card = await press(world, listed, "1", 2)
+    assert label(lang, "memory-kind", kind="Instruction") in card.text
+    ended = await press(world, card, label(lang, "memory-button-ended"), 2)
+    assert label(lang, "memory-status", status="ended") in ended.text
+    none = only(await world.send("/instructions", 2))
+    assert none.text.startswith(text("memories-none-instructions", lang))
+    past = await press(world, none, label(lang, "memories-button-past", count=1), 2)
+    assert "briefly" in past.text
+    await press(world, ended, label(lang, "memory-button-holds"), 2)
+    node = await life.node(node_id)
+    assert node is not None
+    assert node.properties["status"] == "active"
