@@ -66,15 +66,19 @@ def run(config_path: Path | None) -> None:
     Without a Telegram token it starts a local Telegram with a chat page; without a model key the offline models
     answer.
     """
-    sys.exit(asyncio.run(_run(load(config_path))))
+    while asyncio.run(_run(load(config_path), config_path)):
+        click.echo("Starting again with the configuration as it is now.", err=True)
 
 
-async def _run(config: Config) -> int:
-    """Begins the local Telegram first, if there is to be one: it starts while this process imports."""
+async def _run(config: Config, path: Path | None) -> bool:
+    """Runs until stopped; whether it is to start again.
+
+    Begins the local Telegram first, if there is to be one: it starts while this process imports.
+    """
     from bot.shared.child_process import begun
     from bot.simulator.launch import of_config
 
-    local = of_config(config) if config.local_telegram else None
+    local = of_config(config, str(path or "")) if config.local_telegram else None
     async with begun(local) if local is not None else contextlib.nullcontext():
         gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
         from bot.runtime import bot
@@ -82,7 +86,7 @@ async def _run(config: Config) -> int:
         gc.freeze()
         gc.enable()
         gc.set_threshold(*GC_THRESHOLDS)
-        return await bot.run(config, local=local)
+        return await bot.run(config, local=local) == bot.AGAIN
 
 
 @command("laplaced worker --config /etc/laplaced.yaml")

@@ -16,7 +16,7 @@ from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
 from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
-from bot.runtime.loop import stop_signals, work
+from bot.runtime.loop import restart_signal, stop_signals, work
 from bot.shared.child_process import begun, kept_alive
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, of_config
@@ -62,6 +62,9 @@ from internal.telemetry.logs import log_loop_trouble, redact
 
 log = logging.getLogger(__name__)
 
+AGAIN = 64
+"""What `run` returns where it is to be started again, with a configuration that has changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -89,7 +92,7 @@ async def run(
     budget: Budget | None = None,
     simulation: SimulationDriver | None = None,
 ) -> int:
-    """Runs the bot until SIGTERM or SIGINT and returns 0.
+    """Runs the bot until SIGTERM or SIGINT and returns 0, or until SIGUSR1 and returns `AGAIN`.
 
     `local` is the local Telegram if it was started already: it needs seconds, and so do the imports of this module.
     `budget` is Telegram's own limits, unless a benchmark lifts them. The clock is that of the `simulation`, which runs
@@ -98,7 +101,7 @@ async def run(
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
-    with stop_signals() as stop:
+    with stop_signals() as stop, restart_signal(stop) as again:
         async with contextlib.AsyncExitStack() as stack:
             found = asyncio.create_task(find_local() if config.offline_models else _nothing())  # while the rest starts
             clock = None if simulation is None else simulation.clock
@@ -116,7 +119,7 @@ async def run(
             finally:
                 log.info("stopping")
                 await asyncio.gather(side.stop(), app.runs.drain(6))
-    return 0
+    return AGAIN if again.is_set() else 0
 
 
 async def _telegram_address(

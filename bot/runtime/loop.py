@@ -99,7 +99,7 @@ async def _keep_menus(app: App, side: TelegramService) -> None:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set. Nothing else in this process handles signals."""
+    """An event that SIGTERM and SIGINT set."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop.set)
@@ -108,3 +108,19 @@ def stop_signals() -> Iterator[asyncio.Event]:
     finally:
         for signal_number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(signal_number)
+
+
+@contextlib.contextmanager
+def restart_signal(stop: asyncio.Event) -> Iterator[asyncio.Event]:
+    """An event that SIGUSR1 sets, together with `stop`."""
+    loop, again = asyncio.get_running_loop(), asyncio.Event()
+
+    def restart() -> None:
+        again.set()
+        stop.set()
+
+    loop.add_signal_handler(signal.SIGUSR1, restart)
+    try:
+        yield again
+    finally:
+        loop.remove_signal_handler(signal.SIGUSR1)

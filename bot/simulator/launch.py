@@ -21,8 +21,12 @@ class LocalTelegram(Child):
 
     name, module, failure = "local Telegram", "bot.simulator.local_telegram", LocalTelegramFailed
 
-    def __init__(self, data_dir: Path, *, port: int, token: str, bot_name: str, host: str) -> None:
+    def __init__(
+        self, data_dir: Path, *, port: int, token: str, bot_name: str, host: str, setup: str | None = None
+    ) -> None:
+        """`setup` is the configuration file whose models may be chosen in the browser (empty: the default)."""
         super().__init__(port)
+        self._setup = [] if setup is None else ["--setup", setup] if setup else ["--setup"]
         self.token = token
         self._data_dir, self._bot_name, self._host = data_dir, bot_name, host
 
@@ -30,7 +34,7 @@ class LocalTelegram(Child):
         """Its address, data and bot."""
         return [
             *super().arguments(), "--host", self._host, "--data-dir", str(self._data_dir),
-            "--token", self.token, "--bot-name", self._bot_name,
+            "--token", self.token, "--bot-name", self._bot_name, *self._setup,
         ]  # fmt: skip
 
 
@@ -51,12 +55,13 @@ async def start_local_telegram(
             yield handle
 
 
-def of_config(config: Config) -> LocalTelegram:
-    """The local Telegram that replaces the real one; not started yet."""
+def of_config(config: Config, setup: str | None = None) -> LocalTelegram:
+    """The local Telegram that replaces the real one; not started yet. `setup` as there, while no model is chosen."""
     return LocalTelegram(
         config.data_dir / "local-telegram",
         port=config.telegram.local.port,
         token=DEFAULT_TOKEN,
         bot_name=config.persona.name,
         host="127.0.0.1",
+        setup=setup if config.offline_models else None,
     )

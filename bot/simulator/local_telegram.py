@@ -48,6 +48,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--token", type=_token, required=True, help="the token that the bot will use, NUMBER:SECRET")
     parser.add_argument("--bot-name", default="Laplaced")
+    parser.add_argument("--setup", nargs="?", const="", metavar="FILE", help="offers to choose models for this file")
     parser.add_argument("--parent", type=int, default=os.getppid(), help="process whose end ends this one")
     return parser.parse_args(arguments)
 
@@ -110,7 +111,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
 
     from bot.simulator.server.connections import TrackedProtocol
     from bot.simulator.server.server import build
-    from bot.simulator.telegram import Telegram
+    from bot.simulator.telegram import Installation, Telegram
 
     class Server(uvicorn.Server):
         """Uvicorn that says when it is ready and leaves signals to this process."""
@@ -123,8 +124,9 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    telegram = Telegram(options.data_dir, options.token, options.bot_name)
     local = options.host in {"127.0.0.1", "localhost", "::1"}
+    installation = None if options.setup is None or not local else Installation(options.setup, options.parent)
+    telegram = Telegram(options.data_dir, options.token, options.bot_name, installation)
     config = uvicorn.Config(
         build(telegram, storage=options.data_dir / "page", local_only=local), http=TrackedProtocol, log_config=None,
         access_log=False, proxy_headers=False, lifespan="on", timeout_graceful_shutdown=_SHUTDOWN_GRACE,

@@ -42,10 +42,19 @@ class Draft:
     stopped: bool = False
 
 
-class Telegram:
-    """State and rules of the local Telegram, on one event loop."""
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What may be set up in the browser: the configuration file (empty: the default) of the bot with this process."""
 
-    def __init__(self, data_dir: Path, token: str, bot_name: str) -> None:
+    config: str
+    bot: int
+
+
+class Telegram:
+    """State and rules of the local Telegram, on one event loop. `installation` None: nothing may be set up."""
+
+    def __init__(self, data_dir: Path, token: str, bot_name: str, installation: Installation | None = None) -> None:
+        self.installation = installation
         self.repository = Repository(data_dir / DATABASE)
         self.token = token
         self.feed = Feed()

@@ -14,10 +14,14 @@ _AWAY_S = 15.0
 
 
 def mount(app: FastAPI, telegram: Telegram) -> None:
-    """Serves the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given."""
+    """Serves the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given.
+
+    At `/setup` one chooses the models, where there is an installation to set up.
+    """
     from nicegui import Client, ui
 
     from bot.simulator.page.chat_page import ChatPage
+    from bot.simulator.page.setup_page import SetupPage
 
     style = (_HERE / "style.css").read_text(encoding="utf-8")
 
@@ -27,5 +31,16 @@ def mount(app: FastAPI, telegram: Telegram) -> None:
         speak(client, language)
         ui.add_css(style)
         ChatPage(telegram, client, language, user, chat)
+
+    installation = telegram.installation
+    if installation is not None:
+
+        @ui.page("/setup", title=f"{telegram.bot['first_name']} · Telegram", favicon=_ICON)
+        def setup_page(client: Client) -> None:
+            language = preferred(client.request.headers.get("accept-language", ""))
+            speak(client, language)
+            ui.add_css(style)
+            ui.dark_mode(telegram.repository.setting("theme"))
+            SetupPage(installation, language)
 
     ui.run_with(app, show_welcome_message=False, tailwind=False, reconnect_timeout=_AWAY_S)

@@ -36,6 +36,8 @@ class PeopleList:
                     ui.label(context.say("title")).classes("sidebar-title")
                     ui.label(context.say("subtitle")).classes("sidebar-subtitle")
                 header()
+            if context.telegram.installation is not None:
+                ui.link(context.say("setup-link"), "/setup").classes("setup-link")
             self._list = ui.element("div").classes("people")
             ui.button(context.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(
                 "flat no-caps"

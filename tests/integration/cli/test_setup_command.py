@@ -9,42 +9,20 @@ import select
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 import yaml
 from click.testing import CliRunner, Result
 from support.paths import ROOT
+from support.product.models_tried import AGENTS, MODEL, answers
 
 from bot.cli.main import main
 from internal.config import load
-from internal.testing.script import Asked, Fault
+from internal.testing.script import Fault
 from internal.testing.server import ScriptedModel
 
-MODEL = "qwen3:8b"
 KEY = "sk-of-a-test-1234567890"
-AGENTS = ["responder", "archivist", "task_manager", "context_manager", "analyst", "enricher", "reranker"]
-
-REPLIES: dict[str, Any] = {
-    "people_operations": [],
-    "tasks": [],
-    "snapshot": {"who": [{"text": "Tom Baker lives in Lisbon", "from": [], "evidence": [1]}]},
-    "topic": "Tom",
-    "responses": [{"message": 2, "verdict": "correct"}],
-    "session_summary": {"verdict": "correct", "summary": "Tom moved"},
-    "query": "Since when does Tom live in Lisbon?",
-    "people": [{"id": 1, "reason": "lives there"}],
-}
-
-
-def answers(asked: Asked) -> Any:
-    """As a good model: an object of the form asked for, or words."""
-    if "response_format" not in asked.body:
-        return "Tom lives in Lisbon."
-    schema = asked.body["response_format"].get("json_schema")
-    keys = schema["schema"]["properties"] if schema else [key for key in REPLIES if f'"{key}":' in asked.system]
-    return {key: value for key, value in REPLIES.items() if key in keys}
 
 
 def written(name: str = "config.yaml") -> str:
