@@ -91,15 +91,16 @@ def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(value: Any, known: Collection[str]) -> dict[str, Any]:
-    """The known keys of an object, of the objects in a list, or of the one object or list that an object wraps."""
+    """The known keys of an object, of the objects in a list, or of those that an object wraps, apart."""
     if isinstance(value, list):
         objects = [item for item in value if isinstance(item, dict)]
         return reduce(joined, ({key: item for key, item in one.items() if key in known} for one in objects), {})
     if not isinstance(value, dict):
         return {}
     answer = {key: item for key, item in value.items() if key in known}
-    inner = [item for item in value.values() if isinstance(item, dict | list)]
-    return answer or (_answer(inner[0], known) if len(inner) == 1 else {})
+    inner = [_answer(item, known) for item in value.values() if isinstance(item, dict | list)] if not answer else []
+    wrapped: dict[str, Any] = reduce(joined, inner, {})
+    return answer or (wrapped if len(wrapped) == sum(map(len, inner)) else {})  # of two answers neither is the one
 
 
 def read_id(value: object) -> int | None:

@@ -164,11 +164,12 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DialogueLine:
-    """One earlier or current message as the responder sees it; `metadata` is attached to the content."""
+    """One earlier or current message as the responder sees it; `metadata` is attached to the content, `at` is not."""
 
     role: Literal["user", "assistant"]
     text: str
     metadata: dict[str, str] | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,8 @@ from fluent.runtime import FluentBundle, FluentResource
 from internal.agents.model import (
     DialogueLine,
     Language,
-    PassageLine,
     RecalledFact,
     RecalledMemory,
-    RecalledPassage,
     ResponderRequest,
 )
 from internal.agents.responder.facts import day, recalled_block
@@ -25,7 +23,8 @@ from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
 from internal.agents.responder.relevant_facts import answering, facts_about
-from internal.agents.responder.relevant_memories import of_kind, said_before, said_here, shared, sharing_words
+from internal.agents.responder.relevant_memories import of_kind, shared, sharing_words
+from internal.agents.responder.said_lines import SaidLine, newest_about, quotable
 from internal.agents.responder.snapshot import instructions_block
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
@@ -41,10 +40,10 @@ MODEL = "offline-rules"
 
 _MAX_QUOTED = 3
 _MAX_LISTED = 20
-_LONGEST_NAME = 3
-_QUOTE = 400
-"""Most characters of an earlier message in a quotation."""
+_MANY = 2
+"""Lines of which one may have overtaken what a profile quotes."""
 
+_LONGEST_NAME = 3
 _LONGEST_VALUE = 2_000
 """Characters of a value in a phrase; Fluent refuses those of 2,500."""
 
@@ -210,20 +209,17 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     if kept := _asked_for(request, _with_name(said, known), speech):
         return kept
     found = named(said, known) or called(said, known) or named(request.query, known)
-    if found:
+    names = [name for subject in found for name in subject.names]
+    lines = newest_about(said, request, names) or newest_about(request.query, request, names)
+    if found and len(lines) < _MANY and not any(line.change for line in lines):
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
-    quoted = said_before(said, request.passages) or said_before(request.query, request.passages)
-    here = said_here(said, request.dialogue)
-    shares = shared(said, here), shared(said, quoted[1].text) if quoted else 0.0
     remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
-    if remembered and shared(said, remembered[0].text) >= max(shares):
-        return _memories(remembered, request, speech)
-    if quoted and (not here or shares[1] > shares[0]):
-        return _quoted(*quoted, request, speech)
-    answer = speech("told", said=_plain(here)) if here else ""
-    if quoted:
-        return answer
-    return _of_strangers(request, said, speech) or answer or _guess(said, request, known, speech)
+    if remembered and shared(said, remembered[0].text) >= max((line.share for line in lines), default=0.0):
+        newer = [line for line in lines if line.change and line.newer_than(remembered[0].at)][:1]
+        return _quoted(newer, said, request, speech) + _memories(remembered, request, speech)
+    if lines:
+        return _quoted(lines, said, request, speech).rstrip()
+    return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
 
 
 def _with_name(said: str, known: Sequence[Subject]) -> str:
@@ -240,7 +236,11 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
     if kept := of_kind(said, request.memories) or of_kind(request.query, request.memories):
         return _memories(kept, request, speech)
     answers = answering(said, request.facts) or answering(request.query, request.facts)
-    return _facts(answers, request, speech) if answers else ""
+    if not answers:
+        return ""
+    lines = newest_about(said, request) or newest_about(request.query, request)
+    newer = [line for line in lines if not _same(line.text, answers) and line.newer_than(answers[0].said_at)]
+    return _quoted(newer[:1], said, request, speech) + _facts(answers[: 1 if newer else None], request, speech)
 
 
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
@@ -285,14 +285,25 @@ def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, spe
     return "\n".join((speech("remembered"), *(f"- {line}" for line in lines)))
 
 
-def _quoted(passage: RecalledPassage, line: PassageLine, request: ResponderRequest, speech: _Speech) -> str:
-    """An earlier line with its speaker, time and the number of its passage."""
-    words = " ".join(line.text.split())
-    text = _plain(words if len(words) <= _QUOTE else words[:_QUOTE].rsplit(" ", 1)[0] + "…")
-    at = day(line.at, request.owner.timezone)
-    if line.kind == "own":
-        return f"{speech('said-own', at=at, text=text)} [S{passage.n}]"
-    return f"{speech('said-by', name=_plain(line.speaker), at=at, text=text)} [S{passage.n}]"
+def _same(text: str, facts: Sequence[RecalledFact]) -> bool:
+    """Whether a line says nothing but what one of the facts quotes."""
+    key = " ".join(token.key for token in tokens(text))
+    return any(" ".join(token.key for token in tokens(fact.text)) in key for fact in facts)
+
+
+def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, speech: _Speech) -> str:
+    """Lines with their speaker, day and the number of their passage, each on its own line."""
+    return "".join(f"{_quotation(line, said, request, speech)}\n" for line in lines)
+
+
+def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Speech) -> str:
+    text, zone = _plain(quotable(line.text, said)), request.owner.timezone
+    mark = f" [S{line.n}]" if line.n is not None else ""
+    if line.at is None or (not mark and day(line.at, zone) == day(request.now, zone)):
+        return speech("told", said=text)
+    if line.speaker:
+        return f"{speech('said-by', name=_plain(line.speaker), at=day(line.at, zone), text=text)}{mark}"
+    return f"{speech('said-own', at=day(line.at, zone), text=text)}{mark}"
 
 
 def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:

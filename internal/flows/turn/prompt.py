@@ -231,7 +231,7 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
         metadata |= {"quoted_part": quoted.part} if quoted.part else {}
     if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
         metadata["came_with_unread"] = " ".join(unread)
-    return DialogueLine(role, message.spoken, metadata or None)
+    return DialogueLine(role, message.spoken, metadata or None, message.timestamp)
 
 
 def _tokens(message: Message) -> int:

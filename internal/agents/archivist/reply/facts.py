@@ -46,7 +46,7 @@ class FactReader:
             labels=labels,
             summary=prose(raw.get("summary"), MAX_SUMMARY),
             aliases=aliases_of(raw.get("aliases"), name),
-            attributes=checked_attributes(raw.get("attributes"), labels, self._types),
+            attributes=checked_attributes(raw.get("attributes") or None, labels, self._types),
             relevance=_relevance(raw.get("relevance")),
             evidence=self._said(cited_lines(raw, self._lines)),
         )
@@ -67,7 +67,7 @@ class FactReader:
             valid_at=_date(raw.get("valid_at")),
             invalid_at=_date(raw.get("invalid_at")),
             entity_types=self._entity_types(raw.get("entity_types")),
-            attributes=checked_attributes(raw.get("attributes"), (), self._types),
+            attributes=checked_attributes(raw.get("attributes") or None, (), self._types),
             evidence=self._fact_evidence(raw, source, target),
         )
 

@@ -13,6 +13,9 @@ from internal.people.names import MAX_ALIASES, MAX_NAME
 _SPAN = re.compile(
     r"(?:(?:line|message)s?\s*)?[#\[(]*(-?\d{1,9})[\])]*(?:\s*(?:-|–|—|\.\.|to)\s*[#\[(]*(\d{1,9})[\])]*)?", re.I
 )
+_NOTHING = frozenset({"n/a", "null", "none", "unknown", "undefined"})
+"""What models write for a text that they do not have."""
+
 _SEPARATOR = re.compile(r"\s*[,;&]\s*|\s+and\s+")
 
 
@@ -23,6 +26,8 @@ def prose(raw: object, limit: int) -> str:
     if not isinstance(raw, str):
         raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no text")
     text = " ".join(unescaped(raw).split())
+    if text.casefold() in _NOTHING:
+        return ""
     return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0]
 
 
@@ -41,7 +46,7 @@ def aliases_of(raw: object, name: str) -> tuple[str, ...]:
     listed = [raw] if isinstance(raw, str) else raw or []
     unique: dict[str, str] = {}
     for item in listed:
-        alias = " ".join(unescaped(item).split()) if isinstance(item, str) else ""
+        alias = prose(item, MAX_BIO) if isinstance(item, str) else ""
         if any(map(str.isalnum, alias)) and len(alias) <= MAX_NAME and alias.casefold() != name.casefold():
             unique.setdefault(alias.casefold(), alias)
     return tuple(unique.values())[:MAX_ALIASES]

@@ -284,6 +284,8 @@ def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
         spare = (name for name in (*_NAMING_WORDS, label.casefold()) if name in read and name not in model.model_fields)
         if (found := next(spare, None)) is not None:
             read |= read_properties(label, model, {naming: read.pop(found)})
+    if naming in read:  # what a model adds to a node that has its words costs only itself
+        read = {name: value for name, value in read.items() if name in model.model_fields}
     return NodeRef(label, _checked(label, _typed(label, read)))
 
 

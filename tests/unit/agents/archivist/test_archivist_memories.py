@@ -192,7 +192,7 @@ def test_a_label_that_is_missing_is_a_memory() -> None:
         (item("Dream", name="x"), "unknown_label"),
         (item("Session", name="x"), "unknown_label"),
         (item(content=" "), "missing_attribute"),
-        (item(content="x", mood="y"), "unknown_attribute"),
+        (item(content="x", mood="y"), None),
         (item(content="x", confidence=7), "out_of_range"),
         (item(content="x", confidence="sure"), "wrong_type"),
         (item(content=["x"]), "bad_shape"),

@@ -379,7 +379,8 @@ def test_whatever_a_model_writes_only_sound_operations_come_out(value: Any) -> N
 def test_every_item_is_either_kept_or_refused(items: list[dict[str, Any]]) -> None:
     """Nothing disappears without a word."""
     reply = read({"people_operations": items})
-    assert len(reply.operations) + len(reply.refused) == len(items)
+    refused = [one for one in reply.refused if one.reason != "username_not_in_evidence"]  # the rest of it stays
+    assert len(reply.operations) + len(refused) == len(items)
 
 
 def test_operations_are_read_in_the_words_of_weaker_models() -> None:

@@ -1,0 +1,174 @@
+"""The lines of this dialogue and of earlier ones that are about what a question asks, the newest first.
+
+A line is about it if it has most of the question's words, or touches its subject ("переехали наконец" answers "где я
+живу?"), or goes on from a line that does: it names the Logan of the older one. The words of somebody else about
+somebody else are left out. A quotation asserts nothing, so that a line too many does less harm than an old fact.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from internal.agents.model import ResponderRequest
+from internal.agents.responder.intent import intent_of
+from internal.agents.responder.people_in_dialogue import author_of
+from internal.agents.role_words import roles_of
+from internal.language.names.kinship import relations
+from internal.language.names.mentions import find_people
+from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
+from internal.language.search.subjects import besides_change, subjects_of, tells_change
+from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
+from internal.language.text.spelling import Language, sentences, text_language, tokens, words
+
+_LATEST: Final = 300
+"""Most lines of this dialogue that are searched: more than a prompt holds, since no passage repeats them.
+
+15 ms, 0.4 s for words not seen before.
+"""
+
+_HALF: Final = 0.5
+_RARE: Final = 3
+_LEAST: Final = 4
+"""Most lines with a word by which one line goes on from another, and its least letters: "out" joins nothing."""
+
+_SPEAKER: Final = words("я мы ми i we i'm we're i've we've")
+_BEGINS: Final = 3
+"""Words of a line among which somebody else stands whom it is about."""
+
+_NOW: Final = datetime.max.replace(tzinfo=UTC)
+_LONGEST: Final = 200
+"""Characters of a quotation; of a longer line the sentences that matter are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidLine:
+    """A line that states something: `n` is the number of its passage, `speaker` empty for the owner.
+
+    `share` is that of the question's words in it; `change`: it tells what is different now. Without `at` it is of now.
+    """
+
+    text: str
+    at: datetime | None = None
+    n: int | None = None
+    speaker: str = ""
+    outdated: bool = False
+    share: float = 0.0
+    change: bool = False
+
+    def newer_than(self, moment: datetime | None) -> bool:
+        return self.at is None or moment is None or self.at > moment
+
+
+def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()) -> list[SaidLine]:
+    """At most two lines about what a question asks, the newest first: what changed last, and what says most.
+
+    `names` are those of the people known whom the question names.
+    """
+    lines = _lines(request)
+    asked, subjects = [{term for term, _ in word} for word in topic_terms(said)], subjects_of(said)
+    people = _People(said, names, request.owner.language)
+    besides = set().union(*asked, people.terms)
+    terms = [_terms(line.text) for line in lines]
+    frequent = Counter(term for there in terms for term in there)
+    begun: set[str] = set()
+    found: list[SaidLine] = []
+    for line, there in zip(lines, terms, strict=True):
+        share = sum(bool(there & word) for word in asked) / max(len(asked), 1)
+        touches = not line.speaker and bool(subjects & subjects_of(line.text))
+        goes_on = not line.speaker and bool(begun & there) and (touches or tells_change(line.text))
+        if (goes_on and people.not_another(line.text)) or (
+            (touches or share >= _HALF) and people.same(line.text, there)
+        ):
+            change = goes_on or (touches and tells_change(line.text))
+            found.append(replace(line, share=share, change=change))
+            if subjects and not goes_on:
+                new = _terms(besides_change(line.text)) - besides
+                begun |= {term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
+    return _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+
+
+def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
+    most = max(range(len(lines)), key=lambda place: (lines[place].share, place), default=None)
+    if most is None:
+        return []
+    last = max((place for place, line in enumerate(lines) if line.change), default=len(lines) - 1 if newest else most)
+    return [lines[place] for place in sorted({most, last}, reverse=True)]
+
+
+class _People:
+    """Whom a question is about, by name or kinship; nobody: the owner."""
+
+    def __init__(self, said: str, names: Sequence[str], language: Language) -> None:
+        self._language = language
+        meant = [*names, *(one.name for one in find_people(said, text_language(said, language)))]
+        self.terms = {term for name in meant for word in query_terms(name) for term, _ in word}
+        self._roles = roles_of(said)
+
+    def same(self, text: str, terms: set[str]) -> bool:
+        """Whether a line names one of those asked about, or is the owner's about himself."""
+        if self.terms or self._roles:
+            there = roles_of(text)
+            return bool(self.terms & terms) or any(_alike(one, other) for one in self._roles for other in there)
+        return self.not_another(text)
+
+    def not_another(self, text: str) -> bool:
+        """Whether a line is not about somebody else, if the question is about the owner."""
+        begins = tokens(text)[:_BEGINS]
+        if self.terms or self._roles or not begins or any(token.key in _SPEAKER for token in begins):
+            return True
+        people = {
+            one.written for one in find_people(text, text_language(text, self._language)) if one.name == one.written
+        }
+        return not any(
+            (token.text in people and not subjects_of(token.text)) or _is_relative(token.key) for token in begins
+        )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words of kinship are one with other endings: брат and братишка, дочь and дочка."""
+    return any(a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one)))
+
+
+def _is_relative(key: str) -> bool:
+    """Whether a word is that of a relative or friend in its dictionary form, which does something itself."""
+    return any(one.word == key and one.circle in ("Family", "Friends") for one in relations().get(key, ()))
+
+
+def _lines(request: ResponderRequest) -> list[SaidLine]:
+    """What was stated in this dialogue and in the passages, in the order of time, each once."""
+    earlier = [
+        SaidLine(one.text, one.at, passage.n, one.speaker if one.kind == "other" else "", one.outdated is not None)
+        for passage in request.passages
+        for one in passage.lines
+        if one.kind == "own" or (one.kind == "other" and one.speaker)
+    ]
+    here = [
+        SaidLine(one.text, one.at)
+        for one in request.dialogue[-_LATEST:]
+        if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news"
+    ]
+    stating = [line for line in (*earlier, *here) if not traits_of(line.text) & ENDS_AS_QUESTION]
+    once = {" ".join(line.text.split()): line for line in reversed(stating)}
+    in_order = list(once.values())
+    in_order.reverse()
+    return sorted(in_order, key=lambda line: line.at or _NOW)
+
+
+def quotable(text: str, said: str) -> str:
+    """A line, or of a long one its sentences around the first that touches what is asked."""
+    text = " ".join(text.split())
+    if len(text) <= _LONGEST:
+        return text
+    asked, subjects = {term for word in topic_terms(said) for term, _ in word}, subjects_of(said)
+    parts = [text[start:end].strip() for start, end in sentences(text)]
+    rated = [len(asked & _terms(part)) + len(subjects & subjects_of(part)) for part in parts]
+    first = rated.index(max(rated))
+    shown = " ".join(parts[first:])
+    cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + "…"
+    return f"{'… ' if first else ''}{cut}"
+
+
+def _terms(text: str) -> set[str]:
+    return {term for word in words_of(document_terms([text])[0]) for term in word}
