@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from support.long import LONG, examples
-from support.paths import TESTS
+from support.product.forked_process import start_children_by_fork
+from support.product.program import BEFORE_PYTHON, starter
 from support.stores import stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
@@ -38,6 +39,9 @@ _SPREAD = (
 
 # No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+
+# Most language processes of the tests are copies of one that has read its dictionaries, which takes a second each time.
+start_children_by_fork(starter, BEFORE_PYTHON["PYTHONPATH"])
 
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 
@@ -98,8 +102,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
-    slow = [TESTS / folder for folder in _PROCESSES]
-    items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in slow))
+    items.sort(key=lambda item: not any(stores.lies_in(item.path, folder) for folder in _PROCESSES))
 
 
 def pytest_collection_finish() -> None:

@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.paths import TESTS
-from support.product.program import BEFORE_PYTHON, BOT, ROOT, RUN, started
+from support.paths import ROOT, TESTS
+from support.product.forked_process import LANGUAGE, RUN
+from support.product.program import BEFORE_PYTHON, BOT, started, starter
+
+from internal.language.worker.process_pool import LanguageWorker
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], **BEFORE_PYTHON}
 PORTS = (
@@ -93,6 +96,21 @@ async def test_forked_processes_end_with_who_started_them(tmp_path: Path) -> Non
     assert ours.returncode is None
     ours.terminate()
     await ours.communicate()
+
+
+async def test_the_language_process_is_a_copy_that_answers_and_ends() -> None:
+    """It is a child of its starter, is started again when it was killed, and ends with who asked it."""
+    worker = LanguageWorker()
+    try:
+        first = await worker.run(os.getpid)
+        assert await worker.run(os.getppid) == starter(LANGUAGE).pid
+        os.kill(first, signal.SIGKILL)
+        second = await worker.run(os.getpid)
+        assert second != first
+    finally:
+        await worker.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(second, 0)
 
 
 async def test_a_sitecustomize_acts_in_a_forked_process(tmp_path: Path) -> None:

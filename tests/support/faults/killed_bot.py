@@ -28,7 +28,7 @@ from support.faults.torture_conversation import (
     sentence,
 )
 from support.paths import ROOT
-from support.product.program import BOT, Process, Starter, local_telegram, started
+from support.product.program import BOT, Process, local_telegram, started, starter
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -111,7 +111,7 @@ class KilledBot:
     @asynccontextmanager
     async def world(cls, folder: Path, seed: str, *, webhook: bool = False) -> AsyncIterator[KilledBot]:
         """A new world in an empty folder; Telegram calls the bot by `webhook`, or is polled."""
-        Starter.of(BOT)  # what is imported once is no part of the first life
+        starter(BOT)  # what is imported once is no part of the first life
         ledger = Ledger()
         async with (
             ScriptedModel() as model,

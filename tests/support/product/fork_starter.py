@@ -5,7 +5,7 @@ several hundred modules changes nothing outside the process, opens no file of th
 that part once, alone: no event loop, no connection, and no thread (a fork would copy its memory without it). The copy
 takes an environment, a folder and streams of its own, like a process that a shell started, and then runs the module
 from its beginning and ends as Python ends: configuration, lock, database, migration, recovery, Telegram, HTTP,
-everything is done there. Its children (the language process) are started by itself, as always.
+everything is done there. Its children are started by itself; the language process is a copy, too, of another starter.
 
 Standard input is a socket at which drivers of the same user connect: the workers of a run of tests share one starter.
 An order is one message: the environment, the folder, the module and its arguments as JSON, and with it four
@@ -28,11 +28,14 @@ import struct
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 LONGEST_ORDER = 200_000
 FIRST_DRIVER_WITHIN_S = 60
 """The one who started this process may be killed before it connects."""
+TESTS = str(Path(__file__).parents[2])
+"""Where the modules to import may lie, and those of a copy may not."""
 STREAMS = 4
 """stdin, stdout, stderr, and where the end is told."""
 READS_ENVIRONMENT = ("internal.storage.crash_points",)
@@ -59,6 +62,7 @@ class Order:
         os.environ.update(self.environment)
         time.tzset()
         sys.path[0] = self.folder  # as `python -m` has it
+        sys.path.remove(TESTS)
         if before := self.environment["PYTHONPATH"].removesuffix(python_path):
             _customize(before.rstrip(os.pathsep))
         sys.argv = [self.module, *self.arguments]
@@ -183,6 +187,7 @@ def _tell(report: int, news: dict[str, Any]) -> None:
 
 def main() -> Order | None:
     """Imports, then lets drivers in and serves them."""
+    sys.path.append(TESTS)
     for name in sys.argv[1:]:
         importlib.import_module(name)
     threads = len(os.listdir("/proc/self/task"))

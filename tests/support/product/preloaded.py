@@ -1,6 +1,14 @@
-"""What a start of the bot reads besides modules, and reads the same each time: texts and the offline models."""
+"""What a start of the bot reads besides modules, and reads the same each time: texts and the offline models.
+
+A copy starts its own children by fork as well.
+"""
 
 from __future__ import annotations
+
+import os
+from functools import cache
+
+from support.product.forked_process import ADDRESSES, Starter, start_children_by_fork
 
 from bot.telegram.i18n import bundle
 from internal.access.model import LANGUAGES
@@ -12,3 +20,17 @@ from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 
 for language in LANGUAGES:
     bundle(language)
+
+_CONNECT_WITHIN_S = 60.0
+_OTHERS = {name.removeprefix(ADDRESSES): value for name, value in os.environ.items() if name.startswith(ADDRESSES)}
+
+
+@cache
+def _starter(program: str) -> Starter | None:
+    try:
+        return Starter.at("\0" + _OTHERS[program], _CONNECT_WITHIN_S)
+    except (OSError, ValueError):  # nobody needed one yet
+        return None
+
+
+start_children_by_fork(_starter, os.environ["PYTHONPATH"])

@@ -290,4 +290,10 @@ def _is_named(path: Path, function: str, names: Iterable[str]) -> bool:
 
 def _names(name: str, path: Path, function: str) -> bool:
     file, _, only = name.partition("::")
-    return path.is_relative_to(TESTS / file) and only in ("", function)
+    return only in ("", function) and lies_in(path, file)
+
+
+@cache
+def lies_in(path: Path, place: str) -> bool:
+    """Whether a test module is this one or in this folder, of the folder of tests."""
+    return path.is_relative_to(TESTS / place)

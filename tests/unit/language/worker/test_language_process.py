@@ -13,10 +13,17 @@ from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
+from support.product.forked_process import FRESH
 
 from internal.errors import ModelUnavailable
 from internal.language.names.person_names import name_key
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process starts as in the product."""
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", FRESH)
 
 
 @pytest.fixture

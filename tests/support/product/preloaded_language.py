@@ -1,0 +1,35 @@
+"""What the language process reads with its first calls: the modules of what it is asked, and its dictionaries."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import dateparser  # noqa: F401
+
+from internal.access.model import LANGUAGES
+from internal.agents.analyst import offline as _analyst  # noqa: F401
+from internal.agents.archivist.offline import agent as _archivist  # noqa: F401
+from internal.agents.archivist.reply import resolve_facts as _facts  # noqa: F401
+from internal.agents.archivist.reply import resolve_memories as _memories  # noqa: F401
+from internal.agents.context_manager import offline as _context_manager  # noqa: F401
+from internal.agents.enricher import offline as _enricher  # noqa: F401
+from internal.agents.reranker import offline as _reranker  # noqa: F401
+from internal.agents.responder import offline as _responder  # noqa: F401
+from internal.agents.task_manager import offline as _task_manager  # noqa: F401
+from internal.flows.correcting import dates as _dates  # noqa: F401
+from internal.flows.correcting import facts as _corrections  # noqa: F401
+from internal.flows.tasks import handler as _tasks  # noqa: F401
+from internal.flows.turn import reminder_requests as _requests  # noqa: F401
+from internal.language.dates import parse
+from internal.language.names.entities import match_names
+from internal.language.names.person_names import mentions
+from internal.language.search.terms import query_terms
+from internal.language.worker import embedding as _embedding  # noqa: F401
+
+SAID = "В среду Анна и Андрій були у Києві. Last Wednesday Ann met Andrew."
+
+for language in LANGUAGES:
+    parse.resolve_all([("next Wednesday", datetime.now(UTC)), ("в минулу середу", datetime.now(UTC))], language)
+query_terms(SAID)
+mentions(SAID, {1: ["Анна"], 2: ["Андрій"], 3: ["Ann"]})
+match_names(["Анна", "Андрій"], [["Ann"], ["Andrew"]])
