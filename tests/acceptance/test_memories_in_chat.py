@@ -46,8 +46,24 @@ def reached(asked: Asked) -> dict[str, Any]:
     return {"memories": [{"label": "Goal", "id": handle, "properties": {"status": "achieved"}, "evidence": [1]}]}
 
 
+def taken_back(asked: Asked) -> dict[str, Any]:
+    """The instruction by its handle, and one that the rules did not find."""
+    [handle] = set(re.findall(r"\b(P\d+)\b[^\n]*Отвечай мне теперь только по-украински", asked.text))
+    [line] = re.findall(r"(\d+)\. [^\n]*без лишних слов", asked.text)
+    wish = {"category": "instruction", "preference": "без лишних слов"}
+    return {
+        "memories": [
+            {"id": handle, "properties": {"status": "ended"}, "evidence": [int(line)]},
+            {"label": "Preference", "properties": wish, "evidence": [int(line)]},
+        ]
+    }
+
+
 async def test_a_goal_is_told_found_cited_and_reached(tmp_path: Path) -> None:
-    """From the words of a chat to a list, an answer with what is associated, and the list of what is behind."""
+    """From the words of a chat to a list, an answer with what is associated, and the list of what is behind.
+
+    What the owner wants kept to stands in the very next prompt, is cited and listed, and ends by his own words.
+    """
     async with product(tmp_path, scripted=True) as (bot, people):
         assert people is not None
         assert bot.model is not None
@@ -79,4 +95,27 @@ async def test_a_goal_is_told_found_cited_and_reached(tmp_path: Path) -> None:
         assert gone["text"].startswith("Целей сейчас нет.")
         past = await chat.press(gone, "Прежние", "Прошлые цели")
         assert "достигнуто" in past["text"]
+
+        bot.model.forget()
+        bot.model.script(RESPONDER, "Добре, як ти й просив [I1].", "Ясно.")
+        bot.model.script(ARCHIVIST, taken_back)
+        said = await chat.say("Отвечай мне теперь только по-украински")
+        assert said["text"] == "Добре, як ти й просив¹."
+        system = bot.model.asked(RESPONDER)[-1].system
+        assert re.search(
+            r"<instructions>\n\[I1\] Отвечай мне теперь только по-украински \| 20\S+\n</instructions>", system
+        )
+        why = await chat.say("/why", reply_to=said["message_id"])
+        assert "1. Отвечай мне теперь только по-украински" in why["text"]
+        listed = await chat.say("/instructions")
+        assert "1. Отвечай мне теперь только по-украински" in listed["text"]
+        kept = await bot.get("/memory/nodes", user_id=user, label="Preference")
+        assert [(one["properties"]["category"], one["properties"]["status"]) for one in kept["nodes"]] == [
+            ("instruction", "active")
+        ]
+        await chat.say("А вообще можно как угодно, только без лишних слов")
+        await archived(bot, chat, 3)
+        listed = await chat.say("/instructions")
+        assert "1. без лишних слов" in listed["text"]
+        assert "по-украински" not in listed["text"]
         assert await bot.stop() == 0
