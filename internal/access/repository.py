@@ -1,9 +1,9 @@
 """Users, the instance's own settings, and the cost of each user's model calls, in the database."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound, expect_found
@@ -12,9 +12,23 @@ from internal.storage.owner_counters import hold_owner
 from internal.storage.rows import reader
 from internal.storage.tables import messages, settings, spend, users
 
+# Run at every message and built once: building a statement takes several times as long as running it.
+_FIND: Final = select(users).where(users.c.user_id == bindparam("owner"))
+_ON_DAY: Final = (spend.c.user_id == bindparam("owner"), spend.c.day == bindparam("on"))
+_SPENT: Final = select(func.coalesce(func.sum(spend.c.cost_usd), 0.0)).where(*_ON_DAY)
+_ADD_SPEND: Final = (
+    update(spend)
+    .where(*_ON_DAY, spend.c.agent == bindparam("by"))
+    .values(
+        calls=spend.c.calls + bindparam("count"),
+        tokens=spend.c.tokens + bindparam("more_tokens"),
+        cost_usd=spend.c.cost_usd + bindparam("more_cost"),
+    )
+)
+
 
 def find(connection: Connection, user_id: int) -> User | None:
-    row = connection.execute(select(users).where(users.c.user_id == user_id)).one_or_none()
+    row = connection.execute(_FIND, {"owner": user_id}).one_or_none()
     return None if row is None else _user(row)
 
 
@@ -89,23 +103,20 @@ def message_times(connection: Connection, user_id: int, since: datetime, limit: 
     return list(connection.execute(query).scalars())
 
 
-def add_spend(connection: Connection, user_id: int, day: str, agent: str, *, tokens: int, cost_usd: float) -> None:
-    """Adds one call to the spending of `agent` for this user on `day` (ISO date)."""
-    row = (spend.c.user_id == user_id, spend.c.day == day, spend.c.agent == agent)
-    changed = connection.execute(
-        update(spend)
-        .where(*row)
-        .values(calls=spend.c.calls + 1, tokens=spend.c.tokens + tokens, cost_usd=spend.c.cost_usd + cost_usd)
-    )
+def add_spend(
+    connection: Connection, user_id: int, day: str, agent: str, *, tokens: int, cost_usd: float, calls: int = 1
+) -> None:
+    """Adds calls to the spending of `agent` for this user on `day` (ISO date)."""
+    more = {"count": calls, "more_tokens": tokens, "more_cost": cost_usd}
+    changed = connection.execute(_ADD_SPEND, {"owner": user_id, "on": day, "by": agent, **more})
     if changed.rowcount == 0:
-        first = {"calls": 1, "tokens": tokens, "cost_usd": cost_usd}
+        first = {"calls": calls, "tokens": tokens, "cost_usd": cost_usd}
         connection.execute(insert(spend).values(user_id=user_id, day=day, agent=agent, **first))
 
 
 def spent_on(connection: Connection, user_id: int, day: str) -> float:
     """US dollars of all agents for this user on `day`."""
-    query = select(func.coalesce(func.sum(spend.c.cost_usd), 0.0)).where(spend.c.user_id == user_id, spend.c.day == day)
-    return float(connection.execute(query).scalar_one())
+    return float(connection.execute(_SPENT, {"owner": user_id, "on": day}).scalar_one())
 
 
 def spent_by_day(connection: Connection, user_id: int | None, first: str) -> list[tuple[str, str, int, int, float]]:

@@ -272,10 +272,12 @@ def within_daily_cost(connection: Connection, user_id: int, now: datetime, daily
     return isinstance(_within_cost(connection, user, now, daily_cost_usd), Allowed)
 
 
-def add_spend(connection: Connection, user_id: int, agent: str, *, tokens: int, cost_usd: float, now: datetime) -> None:
-    """Bills one model call to the user's own day."""
-    user = repository.get(connection, user_id)
-    repository.add_spend(connection, user_id, _day(user, now), agent, tokens=tokens, cost_usd=cost_usd)
+def add_spend(
+    connection: Connection, user: User, agent: str, *, tokens: int, cost_usd: float, now: datetime, calls: int = 1
+) -> None:
+    """Bills model calls to the user's own day."""
+    day = _day(user, now)
+    repository.add_spend(connection, user.user_id, day, agent, tokens=tokens, cost_usd=cost_usd, calls=calls)
 
 
 def spent_today(connection: Connection, user_id: int, now: datetime) -> float:

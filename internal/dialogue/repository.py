@@ -13,6 +13,7 @@ from sqlalchemy import (
     Select,
     Text,
     bindparam,
+    case,
     cast,
     func,
     insert,
@@ -26,7 +27,9 @@ from internal.dialogue.rows import message_of, plain_forward
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
-from internal.storage.types import new_id
+from internal.storage.types import Moment, new_id
+
+MOST_SEQ: Final = 2**63 - 1
 
 # Runs at every message and is built once: building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)
@@ -39,6 +42,47 @@ _SENT: Final = select(messages).where(
     messages.c.bot_id == bindparam("bot"),
     messages.c.chat_id == bindparam("chat"),
     messages.c.tg_id == bindparam("number"),
+)
+_OF_TURN: Final = (
+    select(messages)
+    .where(
+        messages.c.user_id == bindparam("owner"),
+        messages.c.seq >= bindparam("first"),  # or the whole log would be read
+        messages.c.turn_id == bindparam("turn"),
+        messages.c.role == "user",
+    )
+    .order_by(messages.c.seq)
+)
+_BEFORE: Final = (
+    select(messages)
+    .where(messages.c.user_id == bindparam("owner"), messages.c.seq < bindparam("before"))
+    .order_by(messages.c.seq.desc())
+    .limit(bindparam("most"))
+)
+_ASSIGN: Final = (
+    update(messages)
+    .where(messages.c.user_id == bindparam("owner"), messages.c.seq == bindparam("place"))
+    .values(turn_id=bindparam("turn"))
+)
+_TOUCH: Final = (
+    upsert(dialogue_state)
+    .values(user_id=bindparam("owner"), last_activity=bindparam("at"), is_active=True)
+    .on_conflict_do_update(
+        index_elements=["user_id"], set_={"last_activity": bindparam("at", type_=Moment), "is_active": True}
+    )
+)
+_this: Final = (messages.c.user_id == bindparam("owner")) & (messages.c.id == bindparam("message"))
+_other: Final = messages.alias("other")
+# A local Telegram whose folder was deleted counts from the start again: the number may be taken.
+_TAKEN: Final = select(_other.c.seq).where(
+    _other.c.user_id == bindparam("owner"),
+    _other.c.bot_id == messages.c.bot_id,
+    _other.c.chat_id == messages.c.chat_id,
+    _other.c.tg_id == bindparam("number"),
+)
+_DELIVERED: Final = update(messages).where(_this).values(delivery=bindparam("came"))
+_NUMBERED: Final = _DELIVERED.values(
+    tg_id=case((_TAKEN.exists(), messages.c.tg_id), else_=bindparam("number", type_=messages.c.tg_id.type))
 )
 
 
@@ -118,27 +162,16 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
     """Records the delivery of an answer: sent, unknown or refused. An answer that nobody got is not found by search."""
-    one = (messages.c.user_id == user_id) & (messages.c.id == message_id)
-    connection.execute(update(messages).where(one).values(delivery=delivery))
+    one = {"owner": user_id, "message": message_id, "came": delivery}
+    connection.execute(*((_DELIVERED, one) if tg_id is None else (_NUMBERED, one | {"number": tg_id})))
     if delivery in UNDELIVERED:
         search_item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
-    if tg_id is not None:
-        # A local Telegram whose folder was deleted counts from the start again: the number may be taken.
-        other = messages.alias("other")
-        same_place = (other.c.bot_id == messages.c.bot_id) & (other.c.chat_id == messages.c.chat_id)
-        taken = select(other.c.seq).where(other.c.user_id == user_id, same_place, other.c.tg_id == tg_id)
-        connection.execute(update(messages).where(one, ~taken.exists()).values(tg_id=tg_id))
 
 
 def of_turn(connection: Connection, turn: Turn) -> list[Message]:
     """The user's messages of one turn, in order."""
-    query = select(messages).where(
-        messages.c.user_id == turn.user_id,
-        messages.c.seq >= turn.first_seq,  # or the whole log would be read
-        messages.c.turn_id == turn.id,
-        messages.c.role == "user",
-    )
-    return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
+    asked = {"owner": turn.user_id, "turn": turn.id, "first": turn.first_seq}
+    return [message_of(row) for row in connection.execute(_OF_TURN, asked)]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Message]:
@@ -157,10 +190,8 @@ def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: i
 
 def recent(connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int) -> list[Message]:
     """The last `limit` messages (before a seq, exclusive), oldest first."""
-    query = select(messages).where(messages.c.user_id == user_id)
-    if before_seq is not None:
-        query = query.where(messages.c.seq < before_seq)
-    rows = connection.execute(query.order_by(messages.c.seq.desc()).limit(limit)).all()
+    before = MOST_SEQ if before_seq is None else before_seq
+    rows = connection.execute(_BEFORE, {"owner": user_id, "before": before, "most": limit}).all()
     return [message_of(row) for row in reversed(rows)]
 
 
@@ -195,11 +226,7 @@ def publish_cursor(
 
 def touch(connection: Connection, user_id: int, now: datetime) -> None:
     """Records activity: the dialogue is active from its first message on."""
-    connection.execute(
-        upsert(dialogue_state)
-        .values(user_id=user_id, last_activity=now, is_active=True)
-        .on_conflict_do_update(index_elements=["user_id"], set_={"last_activity": now, "is_active": True})
-    )
+    connection.execute(_TOUCH, {"owner": user_id, "at": now})
 
 
 def close_dialogue(connection: Connection, user_id: int) -> None:
@@ -302,9 +329,5 @@ def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
 
 def assign_turn(connection: Connection, message: Message, turn_id: str) -> Message:
     """Records which turn answers a message."""
-    connection.execute(
-        update(messages)
-        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
-        .values(turn_id=turn_id)
-    )
+    connection.execute(_ASSIGN, {"owner": message.user_id, "place": message.seq, "turn": turn_id})
     return replace(message, turn_id=turn_id)

@@ -5,9 +5,9 @@ States: collecting -> running -> answered -> closed | failed | cancelled.
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, case, func, insert, literal_column, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, literal_column, select, update
 
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.scheduling.lease_repository import in_shards
@@ -18,33 +18,46 @@ from internal.storage.types import new_id, one_of
 _OPEN = one_of(turns.c.state, (TurnState.COLLECTING, TurnState.RUNNING))
 _COLLECTING = turns.c.state == literal_column(f"'{TurnState.COLLECTING.value}'")
 
+# Run at every message and built once: building a statement takes several times as long as running it.
+_ONE: Final = (turns.c.user_id == bindparam("owner")) & (turns.c.id == bindparam("turn"))
+_LANE: Final = (turns.c.bot_id == bindparam("bot")) & (turns.c.lane == bindparam("place"))
+_OF_LANE: Final = select(turns).where(turns.c.user_id == bindparam("owner"), _LANE, _COLLECTING)
+_NEXT: Final = select(turns).where(_LANE, _OPEN).order_by(turns.c.first_seq).limit(1)
+_ADD: Final = insert(turns).returning(*turns.c)
+_START: Final = (
+    update(turns).where(_ONE, _OPEN).values(state=TurnState.RUNNING, attempts=turns.c.attempts + 1).returning(*turns.c)
+)
+_FINISH: Final = update(turns).where(_ONE, _OPEN).values(state=bindparam("ended"), error=bindparam("why"))
+_CLOSE: Final = update(turns).where(_ONE, turns.c.state == TurnState.ANSWERED).values(state=TurnState.CLOSED)
+_REVISION: Final = select(func.max(messages.c.rev)).where(
+    messages.c.user_id == bindparam("owner"),
+    messages.c.seq >= bindparam("first"),  # or the whole log would be read
+    messages.c.turn_id == bindparam("turn"),
+    messages.c.role == "user",
+)
+
 
 def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
     """The owner's only turn of the lane that still takes messages."""
-    place = (turns.c.user_id == user_id) & (turns.c.bot_id == bot_id) & (turns.c.lane == lane)
-    row = connection.execute(select(turns).where(place, _COLLECTING)).one_or_none()
+    row = connection.execute(_OF_LANE, {"owner": user_id, "bot": bot_id, "place": lane}).one_or_none()
     return None if row is None else _turn(row)
 
 
 def open_turn(connection: Connection, incoming: Incoming, *, now: datetime, close_at: datetime, seq: int) -> Turn:
-    row = connection.execute(
-        insert(turns)
-        .values(
-            user_id=incoming.user_id,
-            id=new_id(),
-            bot_id=incoming.bot_id,
-            lane=incoming.lane,
-            chat_id=incoming.chat_id,
-            thread_id=incoming.thread_id,
-            state=TurnState.COLLECTING,
-            opened_at=now,
-            close_at=close_at,
-            first_seq=seq,
-            last_seq=seq,
-        )
-        .returning(*turns.c)
-    ).one()
-    return _turn(row)
+    values = {
+        "user_id": incoming.user_id,
+        "id": new_id(),
+        "bot_id": incoming.bot_id,
+        "lane": incoming.lane,
+        "chat_id": incoming.chat_id,
+        "thread_id": incoming.thread_id,
+        "state": TurnState.COLLECTING,
+        "opened_at": now,
+        "close_at": close_at,
+        "first_seq": seq,
+        "last_seq": seq,
+    }
+    return _turn(connection.execute(_ADD, values).one())
 
 
 def extend(connection: Connection, turn: Turn, *, close_at: datetime, seq: int) -> Turn:
@@ -59,12 +72,7 @@ def freeze(connection: Connection, turn: Turn) -> None:
 
 def start(connection: Connection, turn: Turn) -> Turn | None:
     """Begins an attempt (C3): no more messages, one more attempt. Returns None if the turn is over meanwhile."""
-    row = connection.execute(
-        update(turns)
-        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
-        .values(state=TurnState.RUNNING, attempts=turns.c.attempts + 1)
-        .returning(*turns.c)
-    ).one_or_none()
+    row = connection.execute(_START, {"owner": turn.user_id, "turn": turn.id}).one_or_none()
     return None if row is None else _turn(row)
 
 
@@ -79,21 +87,13 @@ def discount(connection: Connection, turn: Turn) -> None:
 
 def finish(connection: Connection, turn: Turn, state: TurnState, error: str | None = None) -> bool:
     """Ends a running turn. Returns False if it had ended already; then nothing may be written for it."""
-    done = connection.execute(
-        update(turns)
-        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
-        .values(state=state, error=error)
-    )
-    return done.rowcount == 1
+    ended = {"owner": turn.user_id, "turn": turn.id, "ended": state, "why": error}
+    return connection.execute(_FINISH, ended).rowcount == 1
 
 
 def close_answered(connection: Connection, user_id: int, turn_id: str) -> None:
     """Closes an answered turn when the last part of its answer was settled."""
-    connection.execute(
-        update(turns)
-        .where(turns.c.user_id == user_id, turns.c.id == turn_id, turns.c.state == TurnState.ANSWERED)
-        .values(state=TurnState.CLOSED)
-    )
+    connection.execute(_CLOSE, {"owner": user_id, "turn": turn_id})
 
 
 def unfinished(connection: Connection, bot_id: int, shards: Collection[int] | None = None) -> list[Turn]:
@@ -109,8 +109,7 @@ def unfinished(connection: Connection, bot_id: int, shards: Collection[int] | No
 
 def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
     """The lane's earliest turn without an answer."""
-    query = select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, _OPEN)
-    row = connection.execute(query.order_by(turns.c.first_seq).limit(1)).one_or_none()
+    row = connection.execute(_NEXT, {"bot": bot_id, "place": lane}).one_or_none()
     return None if row is None else _turn(row)
 
 
@@ -127,14 +126,8 @@ def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> 
 
 def revision(connection: Connection, turn: Turn) -> int:
     """The newest `rev` among the turn's messages, which grows when one of them is edited."""
-    newest = connection.execute(
-        select(func.max(messages.c.rev)).where(
-            messages.c.user_id == turn.user_id,
-            messages.c.seq >= turn.first_seq,  # or the whole log would be read
-            messages.c.turn_id == turn.id,
-            messages.c.role == "user",
-        )
-    ).scalar_one_or_none()
+    asked = {"owner": turn.user_id, "turn": turn.id, "first": turn.first_seq}
+    newest = connection.execute(_REVISION, asked).scalar_one_or_none()
     return int(newest or 0)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, delete, func, select, true, update
 
 from internal.mailbox.model import (
     OTHER_BOT,
@@ -31,6 +31,29 @@ _UNSENT = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, Outb
 _WAITING = _UNSENT & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
 _UNSETTLED = outbox.c.state.in_((OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN, OutboxState.HELD))
 _STUCK = outbox.c.error.startswith(STUCK)
+# Run at every message and built once: building a statement takes several times as long as running it.
+_RECEIVED: Final = (inbox.c.n == bindparam("number")) & (inbox.c.state == InboxState.RECEIVED)
+_SETTLE_KEPT: Final = (
+    update(inbox).where(_RECEIVED).values(state=bindparam("ended"), error=bindparam("why"), user_id=bindparam("owner"))
+)
+_SETTLE: Final = _SETTLE_KEPT.values(raw="", chat_id=None)
+_UPDATE_ID: Final = select(inbox.c.update_id).where(inbox.c.n == bindparam("number"))
+_PUT: Final = upsert(outbox).on_conflict_do_nothing(index_elements=["user_id", "dedupe"]).returning(outbox.c.id)
+_ONE: Final = (outbox.c.user_id == bindparam("owner")) & (outbox.c.id == bindparam("row"))
+_SENDING: Final = (
+    update(outbox).where(_ONE, _UNSETTLED).values(state=OutboxState.SENDING, attempts=outbox.c.attempts + 1)
+)
+_SENT: Final = (
+    update(outbox)
+    .where(_ONE, _UNSETTLED)
+    .values(state=OutboxState.SENT, tg_id=bindparam("number"), payload={}, error=None)
+)
+_BY_DEDUPE: Final = select(outbox).where(outbox.c.user_id == bindparam("owner"), outbox.c.dedupe == bindparam("key"))
+_LEFT: Final = (
+    select(func.count())
+    .select_from(outbox)
+    .where(outbox.c.user_id == bindparam("owner"), outbox.c.turn_id == bindparam("turn"), _UNSETTLED)
+)
 _WAY = case((_STUCK, func.coalesce(outbox.c.turn_id, outbox.c.id)), else_="")
 """Messages of a chat go one after another on the same way; each stuck answer has a way of its own."""
 
@@ -82,17 +105,14 @@ def settle(
     keep_raw: bool = False,
 ) -> bool:
     """Marks an update as processed and deletes its text unless it has to be examined. False if settled already."""
-    values: dict[str, Any] = {"state": state, "error": error, "user_id": user_id}
-    if not keep_raw:
-        values |= {"raw": "", "chat_id": None}
-    changed = update(inbox).where(inbox.c.n == n, inbox.c.state == InboxState.RECEIVED).values(values)
+    outcome = {"number": n, "ended": state, "why": error, "owner": user_id}
     with across_owners(connection):  # until now it had no owner
-        return connection.execute(changed).rowcount == 1
+        return connection.execute(_SETTLE_KEPT if keep_raw else _SETTLE, outcome).rowcount == 1
 
 
 def update_id(connection: Connection, n: int) -> int | None:
     """Telegram's id of the update in row `n`."""
-    return connection.execute(select(inbox.c.update_id).where(inbox.c.n == n)).scalar_one_or_none()
+    return connection.execute(_UPDATE_ID, {"number": n}).scalar_one_or_none()
 
 
 def quarantined(connection: Connection) -> int:
@@ -151,12 +171,9 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
     """Queues one message; None if one with this dedupe key was queued before."""
     plain = asdict(outgoing)
     values = {key: plain.pop(key) for key in _ADDRESS}
-    return connection.execute(
-        upsert(outbox)
-        .values(id=new_id(), payload=plain, state=OutboxState.PENDING, due_at=now, created_at=now, tg_id=None, **values)
-        .on_conflict_do_nothing(index_elements=["user_id", "dedupe"])
-        .returning(outbox.c.id)
-    ).scalar_one_or_none()
+    times = {"due_at": now, "created_at": now}
+    row = {"id": new_id(), "payload": plain, "state": OutboxState.PENDING, "tg_id": None, **times, **values}
+    return connection.execute(_PUT, row).scalar_one_or_none()
 
 
 def due(connection: Connection, now: datetime, *, limit: int, shards: Collection[int] | None = None) -> list[OutboxRow]:
@@ -164,32 +181,23 @@ def due(connection: Connection, now: datetime, *, limit: int, shards: Collection
 
     A stuck answer holds up nothing but its own parts. `shards` limits this and the following functions to their chats.
     """
-    ours = _UNSENT & _in(shards, outbox.c.chat_id)
-    first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
-    query = (
-        select(outbox)
-        .join(first, first.c.n == outbox.c.n)
-        .where(_WAITING, outbox.c.due_at <= now)
-        .order_by(outbox.c.n)
-        .limit(limit)
-    )
-    return [_outbox_row(row) for row in connection.execute(query)]
+    query = _DUE if shards is None else _due(shards)
+    return [_outbox_row(row) for row in connection.execute(query, {"now": now, "most": limit})]
 
 
 def next_due_at(connection: Connection, shards: Collection[int] | None = None) -> datetime | None:
     """When the earliest waiting message becomes due."""
-    waiting = _WAITING & _in(shards, outbox.c.chat_id)
-    return connection.execute(select(func.min(outbox.c.due_at)).where(waiting)).scalar_one_or_none()
+    return connection.execute(_NEXT_DUE if shards is None else _next_due(shards)).scalar_one_or_none()
 
 
 def mark_sending(connection: Connection, user_id: int, row_id: str) -> bool:
     """C5: the request is about to go out."""
-    return _move(connection, user_id, row_id, OutboxState.SENDING, attempts=outbox.c.attempts + 1)
+    return connection.execute(_SENDING, {"owner": user_id, "row": row_id}).rowcount == 1
 
 
 def mark_sent(connection: Connection, user_id: int, row_id: str, tg_id: int | None) -> bool:
     """C6: Telegram has it. Deletes the text from the row, since the message log has it."""
-    return _move(connection, user_id, row_id, OutboxState.SENT, tg_id=tg_id, payload={}, error=None)
+    return connection.execute(_SENT, {"owner": user_id, "row": row_id, "number": tg_id}).rowcount == 1
 
 
 def postpone(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
@@ -286,8 +294,7 @@ def get(connection: Connection, row_id: str) -> OutboxRow | None:
 
 
 def by_dedupe(connection: Connection, user_id: int, dedupe: str) -> OutboxRow | None:
-    one = (outbox.c.user_id == user_id) & (outbox.c.dedupe == dedupe)
-    row = connection.execute(select(outbox).where(one)).one_or_none()
+    row = connection.execute(_BY_DEDUPE, {"owner": user_id, "key": dedupe}).one_or_none()
     return None if row is None else _outbox_row(row)
 
 
@@ -302,8 +309,7 @@ def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: in
 
 def unsent_of_turn(connection: Connection, user_id: int, turn_id: str) -> int:
     """How many parts of a turn's answer are not settled yet."""
-    query = select(func.count()).where(outbox.c.user_id == user_id, outbox.c.turn_id == turn_id, _UNSETTLED)
-    return int(connection.execute(query).scalar_one())
+    return int(connection.execute(_LEFT, {"owner": user_id, "turn": turn_id}).scalar_one())
 
 
 def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
@@ -326,6 +332,21 @@ def _order_of_update() -> ColumnElement[int]:
 
 def _in(shards: Collection[int] | None, chat: ColumnElement[int]) -> ColumnElement[bool]:
     return true() if shards is None else in_shards(chat, shards)
+
+
+def _due(shards: Collection[int] | None) -> Select[Any]:
+    ours = _UNSENT & _in(shards, outbox.c.chat_id)
+    first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
+    query = select(outbox).join(first, first.c.n == outbox.c.n).where(_WAITING, outbox.c.due_at <= bindparam("now"))
+    return query.order_by(outbox.c.n).limit(bindparam("most"))
+
+
+def _next_due(shards: Collection[int] | None) -> Select[Any]:
+    return select(func.min(outbox.c.due_at)).where(_WAITING & _in(shards, outbox.c.chat_id))
+
+
+_DUE: Final = _due(None)
+_NEXT_DUE: Final = _next_due(None)
 
 
 def _set_aside(n: int | None) -> ColumnElement[bool]:

@@ -14,6 +14,14 @@ from internal.storage.tables import changes, users
 # opposite orders would block each other until the server notices.
 _LOCKED: Final = select(func.pg_advisory_xact_lock(bindparam("owner")))
 
+_LAST: Final = (
+    select(changes.c.seq)
+    .where(changes.c.user_id == bindparam("owner"), changes.c.kind.not_in(bindparam("besides", expanding=True)))
+    .order_by(changes.c.seq.desc())
+    .limit(1)
+)
+_VERSION: Final = select(users.c.next_rev, _LAST.scalar_subquery()).where(users.c.user_id == bindparam("owner"))
+
 ChangeOp = Literal["put", "delete"]
 
 Changed = list[tuple[int, str, str]]
@@ -95,9 +103,7 @@ def last_change(connection: Connection, user_id: int) -> int:
 
 def memory_version(connection: Connection, user_id: int, besides: Collection[str]) -> tuple[int, int]:
     """The owner's latest revision and change; equal ones mean that nothing of his changed but these kinds."""
-    last = select(changes.c.seq).where(changes.c.user_id == user_id, changes.c.kind.not_in(besides))
-    last_seq = last.order_by(changes.c.seq.desc()).limit(1).scalar_subquery()
-    row = connection.execute(select(users.c.next_rev, last_seq).where(users.c.user_id == user_id)).one()
+    row = connection.execute(_VERSION, {"owner": user_id, "besides": list(besides)}).one()
     return int(row[0]), int(row[1] or 0)
 
 

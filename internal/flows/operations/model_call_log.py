@@ -103,18 +103,14 @@ class CallRecorder:
 
         def work(connection: Connection) -> None:
             call_repository.add(connection, rows)
-            owners = {charge.user_id for charge in charges}
-            known = {user_id for user_id in owners if users.find(connection, user_id) is not None}
+            billed: dict[tuple[int, str], list[_Charge]] = {}
             for charge in charges:
-                if charge.user_id in known:
-                    access.add_spend(
-                        connection,
-                        charge.user_id,
-                        charge.agent,
-                        tokens=charge.tokens,
-                        cost_usd=charge.cost_usd,
-                        now=now,
-                    )
+                billed.setdefault((charge.user_id, charge.agent), []).append(charge)
+            known = {user_id: users.find(connection, user_id) for user_id, _ in billed}
+            for (user_id, agent), calls in billed.items():
+                if (user := known[user_id]) is not None:
+                    tokens, cost = sum(one.tokens for one in calls), sum(one.cost_usd for one in calls)
+                    access.add_spend(connection, user, agent, tokens=tokens, cost_usd=cost, now=now, calls=len(calls))
 
         try:
             with acting_for_everyone():  # calls of many owners, written together

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal
 
 from sqlalchemy import (
@@ -85,6 +86,7 @@ _MENTIONING: Final = (
     .order_by(graph_edges.c.created_at.desc())
     .limit(bindparam("most"))
 )
+_OWNER: Final = bindparam("owner", type_=BigInteger)
 _NOTHING: Final = literal("")
 _ITEMS_OF: Final[Mapping[ItemKind, Sequence[str]]] = {"entity": ("entity:", "node:")}
 """The beginnings of the search items of a kind; by default its own name."""
@@ -144,13 +146,11 @@ def rows(
     ref_ids: Iterable[str] | None = None,
 ) -> Iterator[ItemRow]:
     """Yields the visible items of a kind (with these ids) as they are stored now."""
-    for query in _queries(user_id, kind, vectors_of, analyzer):
-        if ref_ids is None:
-            yield from map(_item, connection.execute(query))
-            continue
-        for chunk in chunks(ref_ids):
-            chosen = query.where(query.selected_columns.ref_id.in_(chunk))
-            yield from map(_item, connection.execute(chosen))
+    parts = [None] if ref_ids is None else [list(chunk) for chunk in chunks(ref_ids)]
+    for part in parts:
+        for query in _queries(kind, vectors_of, analyzer, some=part is not None):
+            asked: dict[str, Any] = {"owner": user_id} if part is None else {"owner": user_id, "ids": part}
+            yield from map(_item, connection.execute(query, asked))
 
 
 def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
@@ -245,21 +245,30 @@ def store_terms(connection: Connection, due: DueText, terms: str, analyzer: str)
     return True
 
 
-def _queries(user_id: int, kind: ItemKind, vectors_of: VectorKind | None, analyzer: str) -> list[Select[Any]]:
+@cache
+def _queries(kind: ItemKind, vectors_of: VectorKind | None, analyzer: str, *, some: bool) -> list[Select[Any]]:
+    """The statements for a kind's items of an owner, or for `some` of them, by id; building one takes milliseconds."""
+    queries = _queries_of_all(kind, vectors_of, analyzer)
+    if not some:
+        return queries
+    return [query.where(query.selected_columns.ref_id.in_(bindparam("ids", expanding=True))) for query in queries]
+
+
+def _queries_of_all(kind: ItemKind, vectors_of: VectorKind | None, analyzer: str) -> list[Select[Any]]:
     match kind:
         case "fact":
-            return [_facts(user_id, vectors_of, analyzer)]
+            return [_facts(vectors_of, analyzer)]
         case "entity":
-            memories = _memories(user_id, vectors_of, analyzer)
+            memories = _memories(vectors_of, analyzer)
             named = memories.where(graph_nodes.c.label.in_(_NAMED_LABELS))
-            return [_nodes(user_id, vectors_of, analyzer), named, _people(user_id, vectors_of, analyzer)]
+            return [_nodes(vectors_of, analyzer), named, _people(vectors_of, analyzer)]
         case "node":
-            return [_memories(user_id, vectors_of, analyzer)]
+            return [_memories(vectors_of, analyzer)]
         case "episode":
-            return [_episodes(user_id, vectors_of, analyzer)]
+            return [_episodes(vectors_of, analyzer)]
 
 
-def _facts(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _facts(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     edge = graph_edges.c
     query = searchable_rows(graph_edges, literal("fact:") + edge.id, vectors_of, analyzer, edge.id).add_columns(
         micros(edge.valid_at).label("begins"),
@@ -269,35 +278,35 @@ def _facts(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select
         edge.source,
         edge.target,
     )
-    return query.where(edge.user_id == user_id, edge.type == "FACT", hidings.visible(edge.id))
+    return query.where(edge.user_id == _OWNER, edge.type == "FACT", hidings.visible(edge.id))
 
 
-def _nodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _nodes(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     query = searchable_rows(graph_nodes, literal("entity:") + graph_nodes.c.id, vectors_of, analyzer, graph_nodes.c.id)
-    return _timeless(query).where(graph_nodes.c.user_id == user_id, *_visible_node())
+    return _timeless(query).where(graph_nodes.c.user_id == _OWNER, *_visible_node())
 
 
-def _memories(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _memories(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     node = graph_nodes.c
     query = searchable_rows(graph_nodes, literal("node:") + node.id, vectors_of, analyzer, node.id)
-    return _timeless(query, source=node.label).where(node.user_id == user_id, *_visible_node())
+    return _timeless(query, source=node.label).where(node.user_id == _OWNER, *_visible_node())
 
 
-def _people(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _people(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     """A person's entity has the profile's terms and vector."""
     query = searchable_rows(
         people, literal(PERSON_PREFIX) + cast(people.c.id, Text), vectors_of, analyzer, people.c.entity_id
     )
     node = and_(graph_nodes.c.user_id == people.c.user_id, graph_nodes.c.id == people.c.entity_id)
     return (
-        _timeless(query).join(graph_nodes, node).where(people.c.user_id == user_id, *_VISIBLE_PERSON, *_visible_node())
+        _timeless(query).join(graph_nodes, node).where(people.c.user_id == _OWNER, *_VISIBLE_PERSON, *_visible_node())
     )
 
 
-def _episodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _episodes(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     query = searchable_rows(episodes, literal("episode:") + episodes.c.id, vectors_of, analyzer, episodes.c.id)
     forgotten = select(forgettings.c.id).where(
-        forgettings.c.user_id == user_id,
+        forgettings.c.user_id == _OWNER,
         forgettings.c.state == "pending",
         or_(
             forgettings.c.kind == EVERYTHING,
@@ -305,7 +314,7 @@ def _episodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Sel
         ),
     )
     origin = case((episodes.c.first_seq.is_(None), IMPORTED), else_="")
-    return _timeless(query, source=origin).where(episodes.c.user_id == user_id, ~forgotten.exists())
+    return _timeless(query, source=origin).where(episodes.c.user_id == _OWNER, ~forgotten.exists())
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:

@@ -1,6 +1,7 @@
 """Statements for searches of messages: rows of the index with terms and vectors, and the messages found."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, bindparam, exists, literal, select
@@ -33,6 +34,7 @@ _BY_SEQ: Final = select(messages).where(
     hidings.visible(messages.c.id),
     ~_ALL_FORGOTTEN,
 )
+_NAME: Final = select(users.c.name).where(users.c.user_id == bindparam("owner"))
 
 
 def rows(
@@ -40,12 +42,12 @@ def rows(
 ) -> Iterator[MessageRow]:
     """Yields the visible messages (with these ids) as they are stored now, in order."""
     if ids is None:
-        query = _searchable(vectors_of).where(messages.c.user_id == user_id).order_by(messages.c.seq)
-        yield from map(_row, connection.execute(query))
+        query = _searchable(vectors_of).order_by(messages.c.seq)
+        yield from map(_row, connection.execute(query, {"owner": user_id}))
         return
-    query, found_rows = _searchable(vectors_of).where(messages.c.user_id == user_id), list[Row[Any]]()
+    found_rows: list[Row[Any]] = []
     for chunk in chunks(list(ids)):
-        found_rows += connection.execute(query.where(messages.c.id.in_(chunk)))
+        found_rows += connection.execute(_some_searchable(vectors_of), {"owner": user_id, "ids": list(chunk)})
     yield from map(_row, sorted(found_rows, key=lambda row: row.seq))
 
 
@@ -57,7 +59,7 @@ def touched(entries: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 def owner_name(connection: Connection, user_id: int) -> str:
     """The owner's name, empty if unknown."""
-    return connection.execute(select(users.c.name).where(users.c.user_id == user_id)).scalar_one_or_none() or ""
+    return connection.execute(_NAME, {"owner": user_id}).scalar_one_or_none() or ""
 
 
 def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int, Message]:
@@ -69,8 +71,15 @@ def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -
     return visible
 
 
+@cache
+def _some_searchable(vectors_of: VectorKind | None) -> Select[Any]:
+    return _searchable(vectors_of).where(messages.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@cache
 def _searchable(vectors_of: VectorKind | None) -> Select[Any]:
-    return searchable_rows(messages, literal(_PREFIX) + messages.c.id, vectors_of, ANALYZER, messages.c.id).add_columns(
+    rows = searchable_rows(messages, literal(_PREFIX) + messages.c.id, vectors_of, ANALYZER, messages.c.id)
+    return rows.where(messages.c.user_id == bindparam("owner")).add_columns(
         messages.c.user_id,
         messages.c.seq,
         micros(messages.c.timestamp).label("moment"),

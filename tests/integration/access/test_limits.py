@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Connection, insert
 
+from internal.access import repository as users
 from internal.access import service
 from internal.access.model import Allowed, Author, DailyCostReached, TooFast, User, Verdict
 from internal.storage.database import Database
@@ -37,7 +38,7 @@ async def hear(database: Database, seq: int, at: datetime = NOW, **columns: obje
 
 
 async def bill(database: Database, agent: str, cost_usd: float, at: datetime = NOW) -> None:
-    await database.write(lambda c: service.add_spend(c, 1, agent, tokens=10, cost_usd=cost_usd, now=at))
+    await database.write(lambda c: service.add_spend(c, users.get(c, 1), agent, tokens=10, cost_usd=cost_usd, now=at))
 
 
 async def test_the_window_slides(database: Database, user: User) -> None:

@@ -376,7 +376,9 @@ async def test_the_daily_cost_postpones_but_not_what_is_paid(stage: Stage) -> No
     """Beyond the limit archival waits without an attempt; at the next day it goes on."""
     stage.daily_cost = 1.0
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: access.add_spend(c, OWNER, "responder", tokens=1, cost_usd=1.0, now=now))
+    await stage.talk.write(
+        lambda c: access.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.0, now=now)
+    )
     await stage.publish()
     await stage.work()
     [run] = await stage.rows()

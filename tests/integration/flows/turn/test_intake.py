@@ -123,7 +123,7 @@ async def test_the_daily_cost_is_told_and_the_message_kept(talk: Talk) -> None:
     """Who has used up his day is told so; what he writes is remembered all the same."""
     talk.limits["daily_cost_usd"] = 1.5
     now = talk.clock.now()
-    await talk.write(lambda c: access.add_spend(c, OWNER, "responder", tokens=1, cost_usd=1.5, now=now))
+    await talk.write(lambda c: access.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.5, now=now))
     taken = await talk.say("hello")
     assert taken.turn is None
     assert "$1.50" in (await talk.owed())[0]

@@ -11,6 +11,7 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
+from internal.access import repository as known_users
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
@@ -130,7 +131,8 @@ async def test_status_counts_what_is_there(world: World) -> None:
     await world.write(lambda c: c.execute(insert(runs), [{**run, "id": s, "state": s} for s in states]))
     update = {"bot_id": 7, "raw": "{}", "state": "quarantined", "received_at": now}
     await world.write(lambda c: c.execute(insert(inbox), [{**update, "update_id": n} for n in range(4)]))
-    await world.write(lambda c: access.add_spend(c, 1, "responder", tokens=5, cost_usd=0.0125, now=now))
+    billed = {"tokens": 5, "cost_usd": 0.0125, "now": now}
+    await world.write(lambda c: access.add_spend(c, known_users.get(c, 1), "responder", **billed))  # type: ignore[arg-type]
     await world.person("Пётр")
     assert only(await world.send("/status")).text.splitlines() == [
         text("en", "status-buffered", count=3),
