@@ -28,7 +28,7 @@ from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_wor
 from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import render
 from internal.access.model import User
-from internal.flows.turn.commands import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
+from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
 from internal.tasks.model import Schedule, Task
 
@@ -84,6 +84,9 @@ class TelegramCards:
     def refused(self, user: User, reason: str) -> Card:
         key = f"refused-{reason}"
         return _card((phrase(user.lang, key if has(key) else "refused-other"), []))
+
+    def undone(self, user: User) -> Card:
+        return _card((phrase(user.lang, "claim-undone"), []))
 
     def called(self, user: User, name: str) -> Card:
         undo = button(label(user.lang, "forget-button-undo"), CalledButton(owner=user.user_id))

@@ -36,11 +36,13 @@ from internal.events.cause_in_progress import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.apology import sorry_key
 from internal.flows.turn.cancellation import or_stop
-from internal.flows.turn.commands import NO_COMMANDS, Card, CommandFlow, Commands
+from internal.flows.turn.claims import Claims
+from internal.flows.turn.command_model import NO_COMMANDS, Card, Commands
+from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
-from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests, with_tasks
+from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.reply_sources import page_links, sources_of, used_memories
 from internal.flows.turn.requests import Requests
 from internal.flows.turn.web import Web
@@ -132,6 +134,7 @@ class TurnFlow:
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
         self._requests = Requests(database, prompts, clock, opens_tasks=grants is not None, commands=commands, web=web)
+        self._claims = Claims(self._requests, commands, opens_tasks=grants is not None)
 
     def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
         """Begins the recall for a turn that still collects messages, so that its answer waits for less."""
@@ -203,16 +206,15 @@ class TurnFlow:
             return await self._keep(question, _GRANTED_REPLY, [], requested, commands, stopped=False, last=last)
         try:
             reply = await self._write(question, [one.note for one in asked], stop)
+            if not stop.is_set():
+                reply, requested, commands = await self._claims.judged(question, reply, requested, commands)
             request = self._requests.last(question.turn)
             links = page_links(request, reply.text) if request is not None else ""
             parts = list(self._render("\n\n".join(filter(None, (with_numbers(reply.text), links)))))
-            if not parts and not stop.is_set():
+            if not parts and not stop.is_set() and requested is None and not commands.actions:
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
             return await self._failed(question, error, stop, last=last)
-        if not stop.is_set():
-            requested = with_tasks(requested, self._requests.tasks_of(question))
-            commands = commands.with_more(self._requests.actions_of(question))
         return await self._keep(question, reply, parts, requested, commands, stopped=stop.is_set(), last=last)
 
     async def _write(self, question: Question, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, Protocol
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -17,19 +17,32 @@ from internal.access.model import AwaitedAnswer, User
 from internal.dialogue.model import Message
 from internal.errors import Conflict, ModelUnavailable, NotFound, Refused
 from internal.events import repository as events
-from internal.flows.correcting.facts import CorrectedFact, FactCorrections
+from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.tasks import actions
 from internal.flows.tasks.parse import schedule_in
+from internal.flows.turn.command_model import (
+    NO_COMMANDS,
+    Action,
+    CallOwner,
+    Card,
+    Cards,
+    Changed,
+    ChangeTask,
+    Commands,
+    Correct,
+    Forget,
+    Remember,
+    ShowOwner,
+    ShowTasks,
+    Undone,
+)
 from internal.flows.turn.prompt import Question
 from internal.flows.turn.recognised import Recognised, best_facts, object_of, recognise
-from internal.graph.model import Node
 from internal.knowledge.model import Fact
 from internal.language.search.grounding import Proposed, ungrounded
-from internal.language.tasks.times import TimeFound
 from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
-from internal.mailbox.model import Rendered
 from internal.memory import service as memory
 from internal.people import repository as people
 from internal.people.model import Person
@@ -48,140 +61,6 @@ OFFERED: Final = 6
 """Buttons of one choice."""
 WAITING: Final = "correct-sure"
 """The question that the buttons of a correction answer; it keeps the owner's sentence meanwhile."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """Asks whether to forget: everything, one person with so many `messages` about it, or one of several."""
-
-    everything: bool = False
-    people: Sequence[Person] = ()
-    facts: Sequence[Fact] = ()
-    words: str = ""
-    messages: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeTask:
-    """Does something with a task, or asks with which of several."""
-
-    how: Literal["done", "cancel", "move"]
-    tasks: Sequence[str]
-    time: TimeFound | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CallOwner:
-    """Calls the owner by another name from now on."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Correct:
-    """Asks whether to correct a fact in the owner's `words`, or which; `coming` is what would become of the one."""
-
-    words: str
-    facts: Sequence[Fact]
-    coming: CorrectedFact | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Remember:
-    """Keeps something in memory at once, in the owner's words."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShowOwner:
-    """Lists what is known of the owner."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShowTasks:
-    """Lists the open tasks of some days, all where no day is named; `last` is not included."""
-
-    first: datetime | None = None
-    last: datetime | None = None
-
-
-Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A message about an action, with its buttons in Bot API form."""
-
-    parts: Sequence[Rendered]
-    keyboard: list[list[dict[str, str]]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A task after a change, and what it was before."""
-
-    task: Task
-    before: Task
-    person: str | None = None
-
-
-class Cards(Protocol):
-    """Words and buttons for what was done or is asked."""
-
-    def forget(self, connection: Connection, user: User, asked: Forget) -> Card: ...
-
-    def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card: ...
-
-    def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card: ...
-
-    def refused(self, user: User, reason: str) -> Card: ...
-
-    def called(self, user: User, name: str) -> Card: ...
-
-    def correct(self, user: User, asked: Correct) -> Card: ...
-
-    def remembered(self, user: User, node: Node) -> Card: ...
-
-    def owner(self, connection: Connection, user: User, now: datetime) -> Card: ...
-
-    def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """What a question asks for; `only` = it says nothing else."""
-
-    actions: Sequence[Action] = ()
-    only: bool = False
-
-    @property
-    def note(self) -> str:
-        """The note for the responder where there is more to answer."""
-        named = ", ".join(_NOTED[type(one)] for one in self.actions)
-        return (
-            f"The program itself takes care of this wish in the owner's newest message: {named}. It shows a card with"
-            " buttons below your answer. Do not say that it is done, and do not ask about it; answer what else was"
-            " said, in a sentence or two."
-        )
-
-    def with_more(self, more: Sequence[Action]) -> "Commands":
-        """With what the model's tools asked for, but for what was recognised already."""
-        kinds = {type(one) for one in self.actions}
-        return replace(self, actions=[*self.actions, *(one for one in more if type(one) not in kinds)])
-
-
-NO_COMMANDS: Final = Commands()
-
-_NOTED: Final = {
-    Forget: "to forget something",
-    ChangeTask: "to change a task",
-    CallOwner: "to be called by another name",
-    Correct: "to correct a fact",
-    Remember: "to remember something",
-    ShowOwner: "to see what is known of the owner",
-    ShowTasks: "to see the tasks of that time",
-}
 
 
 @dataclass(slots=True)
@@ -288,6 +167,15 @@ class CommandFlow:
         proposed = Proposed((), text, tuple(one.content for one in own))
         return not await self.worker.run(ungrounded, [proposed], user.lang)
 
+    async def known(self, user_id: int) -> list[str]:
+        """The open tasks and the people by name."""
+
+        def read(connection: Connection) -> list[str]:
+            titles = [one.title for one in tasks.pending(connection, user_id)]
+            return titles + [name for one in people.listing(connection, user_id) for name in one.names]
+
+        return await self.database.read(read)
+
     def carry_out(
         self, connection: Connection, question: Question, asked: Sequence[Action], now: datetime
     ) -> list[Card]:
@@ -322,6 +210,8 @@ class CommandFlow:
                 card = self.cards.forget(connection, user, asked)
             case ChangeTask():
                 card = self._change(connection, user, asked, author)
+            case Undone():
+                card = self.cards.undone(user)
             case CallOwner():
                 access.call(connection, user_id, asked.name, now)
                 card = self.cards.called(user, asked.name)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.dialogue.model import Turn
-from internal.flows.turn.commands import Card
+from internal.flows.turn.command_model import Card
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
 

@@ -1,6 +1,6 @@
 """Recognises the commands of a turn's messages with their objects. Runs in the language process: imports no storage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -8,6 +8,8 @@ from typing import Final, Literal
 from rapidfuzz.distance import OSA
 
 from internal.agents.role_words import calling, roles_of
+from internal.flows.tasks.find_reminders import Reminder
+from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import find_commands
 from internal.language.commands.vocabulary import TASK_WORDS, Command, content_words, forms
 from internal.language.dates.units import fold
@@ -16,6 +18,7 @@ from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
 from internal.language.tasks.completion import find_completions
 from internal.language.tasks.times import TimeFound
+from internal.language.tasks.titles import title_of
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
@@ -71,6 +74,45 @@ def recognise(
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reply without what it claims and nobody did, and the reminder that it promises and the owner asked for."""
+
+    text: str
+    reminder: Reminder | None = None
+    untrue: bool = False
+
+
+def judge(
+    reply: str,
+    known: Sequence[str],
+    did: Collection[str],
+    asked: tuple[str, str, datetime] | None,
+    language: Language,
+) -> Judged:
+    """Takes out the claims that nothing stands behind: `did` are the kinds of what is done in this turn.
+
+    `known` are the open tasks and the people. `asked` is the owner's newest message (id, text, time), from which a
+    promised reminder may be made; None where he did not write it himself.
+    """
+    claims = [one for one in find_claims(reply, known) if one.kind not in did]
+    claims = [one for one in claims if one.kind == "change" or not matching(content_words(one.text), known)]
+    if not claims:
+        return Judged(reply)
+    reminder = None
+    promised = [one for one in claims if one.kind == "remind"]
+    if promised and asked is not None:
+        message_id, said, at = asked
+        title, time = task_of(promised[0], said, at, language)
+        title = title if content_words(title) else title_of(said, time.spans if time else ())
+        if time is not None and time.moment > at and best_facts(title, [said]):
+            reminder = Reminder(title, time, message_id)
+    for one in reversed(claims):
+        reply = f"{reply[: one.span[0]]}{reply[one.span[1] :]}"
+    untrue = any(one.kind == "change" for one in claims) or reminder is None
+    return Judged(reply.strip(), reminder, untrue)
 
 
 def object_of(what: str, people: Sequence[Person]) -> Recognised:

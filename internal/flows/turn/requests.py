@@ -10,7 +10,8 @@ from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
 from internal.events.cause_in_progress import caused_by
 from internal.flows.tasks.find_reminders import Reminder
-from internal.flows.turn.commands import Action, CommandFlow
+from internal.flows.turn.command_model import Action
+from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
 from internal.flows.turn.toolbox import Toolbox
 from internal.flows.turn.web import Web
@@ -86,6 +87,11 @@ class Requests:
         """What else the model asked for by tools while it answered."""
         request = self._built[_lane(question.turn)][1]
         return request.toolbox.actions if isinstance(request.toolbox, Toolbox) else ()
+
+    def has_read(self, question: Question) -> bool:
+        """Whether the model read somebody else's page while it answered."""
+        toolbox = self._built[_lane(question.turn)][1].toolbox
+        return isinstance(toolbox, Toolbox) and toolbox.has_read
 
     def last(self, turn: Turn) -> ResponderRequest | None:
         """The request that the turn's latest attempt sent; None if it sent none."""

@@ -21,7 +21,8 @@ from internal.agents.responder.snapshot import tasks_block
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.tasks.find_reminders import Reminder
-from internal.flows.turn.commands import Action, ChangeTask, CommandFlow, Remember
+from internal.flows.turn.command_model import Action, ChangeTask, Remember
+from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.prompt import Prompts, Question
 from internal.flows.turn.tools import CHANGING, CREATE_TASK, READ_URL, TOOLS, WEB_SEARCH, WRITING
 from internal.flows.turn.web import PageRefused, Web, stands_in
@@ -61,7 +62,7 @@ class Toolbox:
     ) -> None:
         """Without `opens_tasks` and `commands` nothing can be changed; nor where every newest message is forwarded."""
         self._own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
-        self._commands, self._web, self._has_read = commands, web, False
+        self._commands, self._web, self.has_read = commands, web, False
         self._listed: dict[str, str] = {}
         self._addresses: list[str] = []
         self._offered: Sequence[Tool] = (
@@ -95,7 +96,7 @@ class Toolbox:
     @property
     def tools(self) -> Sequence[Tool]:
         """What may be used now."""
-        return [one for one in self._offered if not (self._has_read and one.name in WRITING)]
+        return [one for one in self._offered if not (self.has_read and one.name in WRITING)]
 
     def extended(self, request: ResponderRequest) -> ResponderRequest:
         """The request with everything that was found since, to cite from."""
@@ -125,7 +126,7 @@ class Toolbox:
 
     async def _use(self, request: ResponderRequest, call: ToolCall) -> str:
         use = self._uses.get(call.name)
-        if self._has_read and call.name in WRITING:
+        if self.has_read and call.name in WRITING:
             raise _BadArguments("a page was read in this turn: nothing may be changed in it any more")
         if use is None or call.name not in {tool.name for tool in self.tools}:
             raise _BadArguments(f"there is no tool {call.name!r}")
@@ -226,7 +227,7 @@ class Toolbox:
         if not stands_in(url, [*(line.text for line in request.dialogue), *self._addresses]):
             raise _BadArguments("only an address that the owner wrote or that web_search found can be read")
         assert self._web is not None
-        self._has_read = True
+        self.has_read = True
         try:
             page = await self._web.read(url)
         except PageRefused as refusal:
@@ -242,7 +243,7 @@ class Toolbox:
             found = await self._web.search(_query(arguments), request.owner.language)
         except PageRefused as refusal:
             raise _BadArguments(str(refusal)) from None
-        self._has_read = self._has_read or bool(found)
+        self.has_read = self.has_read or bool(found)
         self._addresses += [one.url for one in found]
         return results_block([(one.title, one.url, one.text) for one in found])
 

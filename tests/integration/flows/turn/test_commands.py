@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from support.flows.command_stage import commands_of
+from support.flows.command_stage import commands_of, requests_of
 from support.flows.fact_search_stage import Known
 from support.flows.flow_stage import OWNER, Talk
 
@@ -316,3 +316,45 @@ async def test_what_cannot_be_done_is_explained(
     model.script("talk", call, "I cannot do that.")
     assert [one.text for one in await answer(conversing, "Hm, do something")] == ["I cannot do that."]
     assert why in model.requests[-1].messages[-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("question", "claim"),
+    [
+        ("I am so angry with Vadik, he can go to hell", "Done! I have deleted everything about Vadik."),
+        ("Вадик меня достал окончательно", "Я удалил всё о Вадике."),
+        ("I wonder whether I need that dentist", "Your dentist appointment has been cancelled."),
+        ("I hope I won't oversleep", "I've set a reminder for you."),
+    ],
+)
+async def test_a_reply_claims_nothing_that_was_not_done(
+    conversing: Talk, model: ScriptedModel, question: str, claim: str
+) -> None:
+    """The claim is taken out, and it is said that nothing changed."""
+    await person(conversing, "Vadik")
+    dentist = await task(conversing, "Dentist appointment", 3)
+    model.script("talk", f"I see. {claim}")
+    said, honest = await answer(conversing, question)
+    assert said.text == "I see."
+    assert honest.text.startswith(("(Nothing was changed", "(В памяти"))
+    assert (await state(conversing, dentist)).state is TaskState.OPEN
+    assert (await conversing.messages())[-1].spoken == "I see."
+
+
+async def test_a_claim_of_what_was_done_stays(conversing: Talk, model: ScriptedModel) -> None:
+    """By a tool in this very turn."""
+    await task(conversing, "Dentist appointment", 3)
+    model.script("talk", calling("update_task", id="T1", action="cancel"), "I've cancelled the dentist appointment.")
+    said, card = await answer(conversing, "I wonder whether I need that dentist")
+    assert said.text == "I've cancelled the dentist appointment."
+    assert presses(card)
+
+
+async def test_a_promised_reminder_is_set(conversing: Talk, model: ScriptedModel) -> None:
+    """Where the owner's own words name it: the model understood what the rules did not."""
+    conversing.grants = requests_of(conversing)
+    model.script("talk", "Sure, I'll remind you tomorrow at 9 to water the plants.")
+    [card] = await answer(conversing, "the plants want their water at 9 tomorrow, give me a shout")
+    [opened] = await conversing.read(lambda c: repository.pending(c, OWNER))
+    assert (opened.title, f"{opened.due_at:%H:%M}") == ("Water the plants", "09:00")
+    assert card.keyboard

@@ -10,15 +10,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from sqlalchemy import update
-from support.flows.erase_stage import LanguageHere
+from support.flows.command_stage import requests_of
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
-from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from internal.agents.responder.agent import ROUNDS, ModelResponder
 from internal.config_agents import ResponderConfig
 from internal.dialogue.model import ForwardOrigin
-from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.llm.openai import OpenAIChat
 from internal.people.service import Sender, from_metadata
 from internal.storage.tables import people
@@ -135,26 +132,10 @@ async def test_tools_can_be_switched_off(talking: Talk, model: ScriptedModel) ->
     await chat.aclose()
 
 
-class Uncounted:
-    def tasks_changed(self, outcome: str, count: int = 1) -> None:
-        pass
-
-    def operation_refused(self, agent: str, reason: str) -> None:
-        pass
-
-
 @pytest.fixture
 def opening(talking: Talk) -> Talk:
     """The talk opens tasks with its answers."""
-    language = LanguageHere()
-    talking.grants = ReminderRequests(
-        talking.database,
-        language,
-        WorkerNameReader(language),
-        Uncounted(),
-        whole_day_at="09:00",
-        render=confirmation_in_turn,
-    )
+    talking.grants = requests_of(talking)
     return talking
 
 
