@@ -26,9 +26,11 @@ from typing import Any
 import httpx
 from PIL import Image
 from playwright.async_api import Browser, Page
+from support.product.models_tried import MODEL, answers
 from support.product.screenshot import chromium, take_screenshot
 
 from bot.simulator.client import ControlClient
+from internal.testing import ScriptedModel
 
 LARGEST = 120_000
 """Bytes: the pages are read over slow lines too."""
@@ -77,6 +79,9 @@ PICTURES = {
     "chat-dark.png": Picture("uk", 1100, 860, dark=True),
     "chat-phone.png": Picture("ru", 390, 844, scale=1.5),
 }
+
+SETUP = "setup.png"
+"""The choice of a model, with a server of this machine that answers every agent."""
 
 
 CONSOLE_PICTURES = {
@@ -132,10 +137,12 @@ def environment(data_dir: Path, waits: Mapping[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def product(data_dir: Path, waits: Mapping[str, str] = MappingProxyType({})) -> AsyncIterator[Running]:
+async def product(
+    data_dir: Path, waits: Mapping[str, str] = MappingProxyType({}), *words: str
+) -> AsyncIterator[Running]:
     """`laplaced run` on free ports, stopped in order at the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "run", env=environment(data_dir, waits), stdout=asyncio.subprocess.PIPE
+        sys.executable, "-m", "bot", "run", *words, env=environment(data_dir, waits), stdout=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(60):
@@ -196,6 +203,8 @@ async def take_pictures(into: Path, demo: Path | None, only: Sequence[str]) -> N
     with tempfile.TemporaryDirectory() as folder:
         if chats:
             await picture_chats(into, Path(folder) / "data", chats)
+        if not only or SETUP in only:
+            await picture_setup(into / SETUP, Path(folder))
         if pages:
             lived = (demo or Path(folder) / "demo").resolve()
             await live(lived)
@@ -213,6 +222,22 @@ async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Pictu
                 height=picture.height, dark=picture.dark, scale=picture.scale,
             )  # fmt: skip
             compress(into / name)
+
+
+async def picture_setup(path: Path, folder: Path) -> None:
+    configuration = folder / "config.yaml"
+    configuration.write_text("# of the picture\n", encoding="utf-8")
+    async with ScriptedModel(offered=[MODEL]) as ollama, chromium() as browser:
+        ollama.always(MODEL, answers)
+        here = {"OLLAMA_HOST": f"127.0.0.1:{ollama.port}"}
+        async with product(folder / "chosen", here, "--config", str(configuration)) as running:
+            page = await browser.new_page(viewport={"width": 760, "height": 520}, locale="en", reduced_motion="reduce")
+            await page.goto(f"{running.chat_page}/setup")
+            await page.locator(f"input[value='{MODEL}']").wait_for()
+            await page.get_by_role("button", name="Try and write").click()
+            await page.get_by_role("button", name="Start the bot").wait_for()
+            await page.screenshot(path=path)
+            compress(path)
 
 
 async def picture_pages(into: Path, data_dir: Path, pictures: Mapping[str, Picture]) -> None:
@@ -278,7 +303,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=Path(__file__).parent / "images")
     parser.add_argument("--demo", type=Path, help="the data folder of `make demo`; by default one of its own")
-    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *CONSOLE_PICTURES], default=[])
+    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *CONSOLE_PICTURES, SETUP], default=[])
     asked = parser.parse_args()
     asyncio.run(take_pictures(asked.into, asked.demo, asked.only))
 

@@ -20,7 +20,10 @@ SOURCE = "system:simulator"
 
 _LOOK_S = 0.02
 _PATIENCE_S = 120.0
-"""Real seconds the bot may take to become idle; then the simulation goes on, and says so."""
+"""Real seconds the bot may take to become idle; then the simulation goes on, and says so.
+
+Agents that may take longer by the configuration are given their time: a model on a processor takes minutes.
+"""
 
 _FOLLOWING_S = 1800.0
 
@@ -38,6 +41,8 @@ class Stage:
         self.app, self.clock = running.app, clock
         self._side, self._people = running.side, people
         self.restless = 0
+        limits = [one.timeout.total_seconds() for _, one in running.app.config.agents.each() if one.timeout]
+        self._patience = max([_PATIENCE_S, *limits])
         self._looked_at: dict[int, int] = {}
 
     async def add_users(self, users: Sequence[VirtualUser]) -> None:
@@ -107,7 +112,7 @@ class Stage:
     async def wait_until_answered(self) -> None:
         """Waits until every message is answered and every answer has arrived."""
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(self._patience):
                 while await self._unanswered():  # noqa: ASYNC110 - another process is waited for
                     await asyncio.sleep(_LOOK_S)
         except TimeoutError:
@@ -116,7 +121,7 @@ class Stage:
     async def wait_until_idle(self) -> None:
         """Waits until everything due is done: a complete check finds nothing and causes no event."""
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(self._patience):
                 while True:
                     before = await self.app.database.read(events.last_place)
                     await self.app.ticker.round()

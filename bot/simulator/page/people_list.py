@@ -30,13 +30,15 @@ class PeopleList:
         self._context = context
         self._choose = choose
         self._rows: dict[int, _Row] = {}
+        offline = context.telegram.installation is not None
         with ui.element("div").classes("sidebar"):
             with ui.element("div").classes("sidebar-head"):
                 with ui.element("div").classes("sidebar-titles"):
                     ui.label(context.say("title")).classes("sidebar-title")
-                    ui.label(context.say("subtitle")).classes("sidebar-subtitle")
+                    if offline:  # a model of a provider is told what is written
+                        ui.label(context.say("subtitle")).classes("sidebar-subtitle")
                 header()
-            if context.telegram.installation is not None:
+            if offline:
                 ui.link(context.say("setup-link"), "/setup").classes("setup-link")
             self._list = ui.element("div").classes("people")
             ui.button(context.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(

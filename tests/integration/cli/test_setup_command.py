@@ -95,6 +95,16 @@ async def test_what_else_stands_in_the_file_stays_with_its_comments(model: Scrip
     assert load(Path("config.yaml"), {}).llm.api_key.get_secret_value() == KEY
 
 
+async def test_embeddings_are_tried_where_they_are_a_servers(model: ScriptedModel) -> None:
+    """The built-in ones need no trial; vectors of another length than configured are named as such."""
+    put("config.yaml", "embedding: {provider: api, model: nomic-embed-text, dimensions: 64}")
+    done = await setup("--provider", "ollama", "--yes")
+    assert done.stdout.splitlines()[-2].endswith("nomic-embed-text: ok")
+    model.script("nomic-embed-text", Fault("wrong_size"))
+    done = await setup("--provider", "ollama", "--yes")
+    assert "failed: the embedding server's vectors do not have 64 numbers each" in done.stdout
+
+
 async def test_a_server_that_refuses_tools_and_schemas_is_shown_with_it(model: ScriptedModel) -> None:
     """What the server does not take stands beside the answers that came all the same."""
     model.refused_formats = {"tools", "json_schema"}
