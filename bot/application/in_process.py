@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from bot.web.http.errors import describe_invalid_requests
-from bot.web.http.routers import join
+from bot.web.http.routers import APIRouter, join
 from internal.storage.engine.owner_scope import acting_for_everyone
 
 if TYPE_CHECKING:

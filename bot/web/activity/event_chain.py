@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
@@ -13,6 +13,7 @@ from bot.web.activity.model_calls import ModelCallOut
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import UserFilter, Uuid
 from bot.web.http.owners import Owners, owner_of
+from bot.web.http.routers import APIRouter
 from internal.errors import expect_found
 from internal.events import repository as events
 from internal.events.chain import LONGEST, Chain, chain

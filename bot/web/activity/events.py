@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy import Connection
@@ -14,6 +14,7 @@ from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, UserId
 from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from bot.web.http.sessions import admission
 from internal.errors import expect_found

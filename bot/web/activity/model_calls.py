@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, UserFilter
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.errors import NotFound
 from internal.flows.visibility.messages import call_in_sight

@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, Offset, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.flows.visibility import notifications as visibility_notifications
 from internal.notifications.model import NotificationKind, NotificationState

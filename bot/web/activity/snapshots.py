@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from internal.flows.visibility.snapshot import restored, without_hidden
 from internal.scheduling.clock import Clock
 from internal.snapshots import repository as snapshots

@@ -3,13 +3,14 @@
 from datetime import date, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import UserFilter
 from bot.web.http.owners import Owners, zone_of
+from bot.web.http.routers import APIRouter
 from internal.access import repository as users
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

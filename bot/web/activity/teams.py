@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import UserId
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.storage.database import Database
 from internal.teams import repository as teams

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy import Connection
@@ -17,6 +17,7 @@ from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import LARGEST_ID, Limit, UserFilter
 from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.sessions import admission
 from internal.errors import expect_found
 from internal.events import repository as events

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import LARGEST_ID, Limit, UserFilter, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.access import repository as users
 from internal.access.model import User, UserState

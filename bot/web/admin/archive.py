@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 
 ARCHIVE_PATH = "/admin/archive"

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Final, Literal, NoReturn
 
-from fastapi import APIRouter, Header, HTTPException
+from fastapi import Header, HTTPException
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy import Connection
@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from bot.web.http.errors import KEYED, refusals
 from bot.web.http.fields import UserFilter
 from bot.web.http.login_attempts import LoginAttempts
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.access import repository as users
 from internal.access.model import UserState

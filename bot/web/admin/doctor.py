@@ -2,8 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from fastapi import APIRouter
-
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.flows.operations.health_checks import Check
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter
 from pydantic import AwareDatetime, Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats.model import Draft

@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter
 from pydantic import Field, field_validator
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.mailbox.model import QuarantinedUpdate
 

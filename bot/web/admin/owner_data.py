@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import Field, field_validator
 
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.flows.forgetting.requests import Erased
 from internal.flows.transfer.restore_export import ReadExport

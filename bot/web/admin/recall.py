@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from bot.web.http.fields import LARGEST_ID
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from bot.web.http.errors import KEYED
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.errors import Conflict, expect_found
 

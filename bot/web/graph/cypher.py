@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.fields import LARGEST_ID
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
 from internal.graph.mirror.projection import Rows
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.graph.read import being_forgotten, processed_episode, wire_episodes
@@ -15,6 +14,7 @@ from bot.web.graph.schemas import EpisodeCreateRequest, EpisodeCreateResponse, E
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import GroupQuery, Limit, Offset, UserFilter, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
+from bot.web.http.routers import APIRouter
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.archival.ingestion import Stored, add_episode, fingerprint, json_segments, text_segments
 from internal.knowledge import episode_repository as episodes

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
@@ -12,6 +12,7 @@ from bot.web.graph.schemas import EntityEdge
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, Moment, NodeId, Offset, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
+from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.errors import NotFound, Refused
 from internal.flows.views import graph

@@ -2,7 +2,6 @@
 
 from typing import Final, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
@@ -11,6 +10,7 @@ from bot.web.graph.read import edge, edges
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
+from bot.web.http.routers import APIRouter
 from internal.errors import Refused, expect_found
 from internal.flows.forgetting import bio_sentences
 from internal.graph import store

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.graph.episodes import EpisodeIntake, episodes_router
@@ -12,7 +11,7 @@ from bot.web.graph.search import search_router
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import GroupQuery
 from bot.web.http.owners import Owners
-from bot.web.http.routers import join
+from bot.web.http.routers import APIRouter, join
 from internal.access import repository as users
 from internal.flows.views.status import read_status
 from internal.knowledge import episode_repository as episodes

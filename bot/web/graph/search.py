@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.graph import schemas
@@ -12,6 +11,7 @@ from bot.web.graph.read import edges, wire_episodes
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.fields import in_zone
 from bot.web.http.owners import Owners, zone_of
+from bot.web.http.routers import APIRouter
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.recall.index.hits import Reasons

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Final
 
-from fastapi import APIRouter
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import FileResponse, HTMLResponse
+
+from bot.web.http.routers import APIRouter
 
 PAGE: Final = "/docs"
 

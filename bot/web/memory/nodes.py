@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of, zone_of
-from bot.web.http.routers import join
+from bot.web.http.routers import APIRouter, join
 from bot.web.memory import schemas
 from bot.web.memory.plasticity import Maintain, plasticity_router
 from bot.web.memory.queries import queries_router

@@ -3,10 +3,9 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.http.sessions import expect_visible
 from bot.web.memory import schemas
 from internal.memory.plasticity import operations

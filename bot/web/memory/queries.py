@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, UserFilter, UserId
 from bot.web.http.owners import Owners, owner_of
+from bot.web.http.routers import APIRouter
 from bot.web.memory.schemas import AnsweringOut, AnsweringsOut, ContradictingOut, ContradictingsOut, NodeOut, NodesOut
 from internal.graph import store
 from internal.memory.queries import examples

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from bot.web.memory.schemas import AssociationOut, NodeOut, RecalledMemories, RecalledOut, RecallRequest
 from internal.errors import Refused
 from internal.graph import store

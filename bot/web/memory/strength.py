@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Limit, Offset, UserId
 from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
 from internal.memory.plasticity.decay import Plasticity
 from internal.memory.plasticity.strength import Strength, spread, strengths
 from internal.scheduling.clock import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
@@ -13,6 +13,7 @@ from bot.web.graph.schemas import EvidenceOut
 from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import Offset, UserFilter
 from bot.web.http.owners import zone_of
+from bot.web.http.routers import APIRouter
 from bot.web.people.people import PersonId, person_meant
 from internal.flows.views.person_mentions import Mention, mentions_of
 from internal.knowledge.model import EpisodeSource

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field, StringConstraints, WithJsonSchema
 from sqlalchemy import Connection
 from starlette.convertors import Convertor, register_url_convertor
@@ -10,7 +10,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, Short, UserFilter, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import join
+from bot.web.http.routers import APIRouter, join
 from bot.web.http.schemas import Request
 from bot.web.people.schemas import FoundPeople, FoundPerson, MessagesAbout, PeopleOut, PersonOut, SplitPerson
 from internal.errors import NotFound, Refused

@@ -5,10 +5,11 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel
 
+from bot.web.http.routers import APIRouter
 from internal.access.repository import write_setting
 from internal.errors import StorageError
 from internal.scheduling.clock import Clock

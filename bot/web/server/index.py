@@ -1,7 +1,9 @@
 """`/`: where to go from the server's address."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse
+
+from bot.web.http.routers import APIRouter
 
 
 def index_router(chat_page: str | None, mcp: str | None, console: str | None) -> APIRouter:

@@ -4,7 +4,9 @@ import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response
+
+from bot.web.http.routers import APIRouter
 
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
