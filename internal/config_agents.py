@@ -71,7 +71,7 @@ class AgentsConfig(Section):
 
 _PATIENT: Final[dict[str, Any]] = {"short_prompt": True, "timeout": "1h"}
 LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
-    "responder": {**_PATIENT, "first_token_timeout": "10m"},
+    "responder": {**_PATIENT, "first_token_timeout": "10m", "tools": False},
     "archivist": _PATIENT,
     "analyst": _PATIENT,
     "reranker": {"enabled": False},
@@ -81,5 +81,5 @@ LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
 }
 """What replaces defaults where the model runs inside the program (`llm.local`), on a processor as a rule.
 
-Nobody waits for a reranker or enricher that would take minutes.
+Nobody waits for a reranker or enricher that would take minutes; a small model uses tools for what is no question.
 """

@@ -21,7 +21,7 @@ from internal.agents.prompts import block, clock_metadata, facts_block, instruct
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.inner_circle import InnerCircleBlock
 from internal.agents.responder.memories import lessons_block, memories_block
-from internal.agents.responder.output import Speech, spoken
+from internal.agents.responder.output import Speech, spoken, written_call
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import instructions_block, snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
@@ -89,6 +89,8 @@ class ModelResponder:
                         yield ChatDelta(words)
                 elif delta.final.calls and asked.tools:
                     yield delta
+                elif (call := written_call(delta.final.text, asked.tools)) is not None:
+                    yield ChatDelta("", replace(delta.final, calls=[call]))
                 else:
                     said = cited_only(spoken(delta.final.text), *given)
                     if rest := citations.feed(speech.finish()) + citations.finish():

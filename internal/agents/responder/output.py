@@ -5,6 +5,7 @@ What leaks into one reply leaks, through the history, into every later one. Code
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import regex
@@ -12,6 +13,7 @@ import regex
 from internal.agents.markdown_code import Code
 from internal.errors import ModelReplyInvalid
 from internal.language.text.block_tags import BLOCK_TAGS
+from internal.llm.model import Tool, ToolCall
 
 _NAMES = "|".join(BLOCK_TAGS)
 _TAG = regex.compile(rf"<\s{{0,3}}(/?)\s{{0,3}}({_NAMES})(?:\s[^<>]{{0,80}})?(/?)>", regex.IGNORECASE)
@@ -19,10 +21,15 @@ _LONGEST_TAG = 120
 
 _FENCED = re.compile(r"```\s*(?:json\w*)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 _MAY_BE_JSON = regex.compile(
-    r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)", regex.DOTALL | regex.IGNORECASE
+    r"\s*(?:<tool_call>\s*)?(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)",
+    regex.DOTALL | regex.IGNORECASE,
 )
 _OUR_KEYS = ("people_operations", "query", "people", "entities", "facts", "memories")
-_BEGINS_LIKE_OURS = re.compile(r'\{\s*"people_operations"|\[\s*\{\s*"type"\s*:\s*"(?:Added|Updated|Merged)"')
+_BEGINS_LIKE_OURS = re.compile(
+    r'\{\s*"people_operations"|\[\s*\{\s*"type"\s*:\s*"(?:Added|Updated|Merged)"'
+    r'|(?:<tool_call>\s*)?\{[\s{]*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"'
+)
+_CALL = re.compile(r"\s*(?:<tool_call>|```(?:json)?)?\s*\{[\s{]*(?=\"name\")", re.IGNORECASE)
 
 
 def spoken(text: str) -> str:
@@ -38,6 +45,19 @@ def spoken(text: str) -> str:
     if _is_raw_json(words):
         raise ModelReplyInvalid("the reply is raw JSON")
     return words
+
+
+def written_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
+    """The call of a tool that a model wrote as words, as small ones do (`{{"name": ..., "arguments": ...}}`)."""
+    begins = _CALL.match(text)
+    try:
+        call, _ = json.JSONDecoder().raw_decode("{" + text[begins.end() :]) if begins else ({}, 0)
+    except ValueError:
+        return None
+    if call.get("name") not in {tool.name for tool in tools}:
+        return None
+    arguments = call.get("arguments") or call.get("parameters") or {}
+    return ToolCall("written", call["name"], json.dumps(arguments, ensure_ascii=False))
 
 
 class Speech:

@@ -88,6 +88,25 @@ async def test_the_model_searches_people(talking: Talk, model: ScriptedModel) ->
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        '{{"name": "list_tasks", "arguments": {}}}}',
+        '{"name": "list_tasks", "arguments": {"unknown": 1}}',
+        '<tool_call>\n{"name": "list_tasks", "arguments": {}}\n</tool_call>',
+        '```json\n{"name": "list_tasks", "parameters": {}}\n```',
+    ],
+)
+async def test_a_call_that_a_small_model_writes_as_words_is_one(
+    talking: Talk, model: ScriptedModel, words: str
+) -> None:
+    """Recorded of Qwen2.5-Coder-1.5B, which doubles the braces of its template: the owner is not shown it."""
+    model.script("talk", words, "You have nothing to do.")
+    assert await answered(talking, "What do I have to do?") == "You have nothing to do."
+    assert [event["tool"] for event in await used(talking)] == ["list_tasks"]
+    assert model.requests[-1].messages[-1]["role"] == "tool"
+
+
+@pytest.mark.parametrize(
     ("call", "said"),
     [
         ({"tool_calls": [{"name": "launch_rocket", "arguments": {}}]}, "there is no tool"),

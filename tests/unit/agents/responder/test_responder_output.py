@@ -62,6 +62,8 @@ NO_REPLIES = [
     '```json {"people": [{"id": 1, "reason": "x"}]} ```',
     '```JSON\n[{"type": "Merged", "source_id": 1, "target_id": 2}]\n```',
     '{"people_operations": [{"type": "Added",}]}',
+    '{{"name": "create_task", "arguments": {"text": "x"}}}}',
+    '<tool_call>\n{"name": "create_task", "arguments": {"text": "x"}}\n</tool_call>',
     '<metadata>a</metadata>\n{"query": "x"}',
 ]
 
