@@ -54,14 +54,16 @@ _OPENING: Final = (
 _LASTING: Final = (
     r"always|never|ever|from (?:now|today|here|this (?:moment|day|point)) on(?:wards)?|henceforth|going forward"
     r"|every time"
-    r"|each time|in (?:the )?future|by default|any ?more|no (?:more|longer)|again|once and for all|whenever"
+    r"|each time|in (?:the )?future|by default|any ?more|once and for all|whenever"
     r"|permanently"
-    r"|всегда|никогда|впредь|отныне|больше|с (?:этого|сегодняшнего) \w+|с этих пор|каждый раз|всякий раз|в будущем"
-    r"|по умолчанию|навсегда|постоянно|раз и навсегда|на будущее|отныне и впредь|снова|опять"
-    r"|завжди|ніколи|відтепер|надалі|більше|з (?:цього|сьогоднішнього) \w+|з цих пір|щоразу|кожного разу|кожен раз"
-    r"|в майбутньому|у майбутньому|за замовчуванням|назавжди|постійно|на майбутнє|знову|віднині"
+    r"|всегда|никогда|впредь|отныне|больше|с (?:этого|сегодняшнего) (?:момента|дня|часа)|с этих пор|каждый раз"
+    r"|всякий раз|в будущем"
+    r"|по умолчанию|навсегда|постоянно|раз и навсегда|на будущее"
+    r"|завжди|ніколи|відтепер|надалі|більше|з (?:цього|сьогоднішнього) (?:моменту|дня|часу)|з цих пір|щоразу"
+    r"|кожного разу|кожен раз"
+    r"|в майбутньому|у майбутньому|за замовчуванням|назавжди|постійно|на майбутнє|віднині"
 )
-_NOW: Final = r"now|теперь|тепер|уже|вже|already"
+_NOW: Final = r"now|теперь|тепер|уже|вже|already|again|снова|опять|знову"
 _TIMES: Final = (
     r"(?:on |in |at |по |в |у |на )?(?:the )?(?:weekdays?|weekends?|mornings?|evenings?|будн\w+|выходн\w+"
     r"|вихідн\w+|утрам"
@@ -81,11 +83,12 @@ _SKIPPED: Final = re.compile(
     rf"|{_TIMES})(?![\w'-])))*[\s,:—–-]*"
 )
 _LASTS: Final = re.compile(
-    rf"(?<![\w-])(?:{_LASTING}|{_EVERY})(?![\w'-])|{_CASE}"
+    rf"(?<![\w-])(?:{_LASTING}|{_EVERY})(?![\w'-])"
     r"|^(?:please )?(?:remember|note|запомни|учти|имей в виду|запам'ятай|врахуй|май на увазі)(?![\w'-])"
 )
+_UNDER_CASE: Final = re.compile(rf"(?:[\s,—–-]*(?:{_OPENING})(?![\w'-]))*[\s,]*(?:{_CASE})")
 _RECURS: Final = re.compile(
-    r"(?<![\w-])(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|(?:at|in the) (?:night|morning"
+    r"(?<![\w-])(?:again|(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|(?:at|in the) (?:night|morning"
     r"|evening)s?"
     r"|по (?:будням|выходным|ночам|утрам|вечерам|понедельникам|вторникам|средам|четвергам|пятницам|субботам"
     r"|воскресеньям)"
@@ -134,7 +137,7 @@ _BARE: Final = re.compile(
 )
 _LETS: Final = re.compile(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
 _RULE: Final = re.compile(
-    r"(?:\w+s|\w+[иыі]) (?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) (?:not |не )?"
+    r"(?:\w+s|\w+[иыі]) (?:(?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) )?(?:not |не )?"
     r"(?:in|with|without|after|before|on|from|в|во|на|после|до|по|без|с|у|після|з|із|від|от) "
 )
 """A rule without a verb: "prices always in euros"."""
@@ -159,7 +162,7 @@ _ACTS: Final = re.compile(
     r"|счита|перевод"
     r"|веди|будь|избега|упомина|повторя|проверя|уточня|делай|дела(?=ть)|польз|обща|разговарива|хвали|извиня"
     r"|здорова|подписыва"
-    r"|предупрежда|подтвержда|дава|пробу|употребля|вставля|общай|трогай|буди|матерись|матери|обсужда|звони"
+    r"|предупрежда|подтвержда|дава|пробу|употребля|вставля|общай|трогай|буди|матерись|обсужда|звони"
     r"|дзвони|заводи|перебива|цитиру"
     r"|відповіда|кажи|каза|назива|клич|зверта|використову|став|надсила|показу|вказу|почина|закінчу|дода|поясню"
     r"|жарту|радь|рад"
@@ -168,24 +171,27 @@ _ACTS: Final = re.compile(
     r"|корист|спілку|розмовля|вибача|віта|попереджа|підтверджу|писати|цитуй|обговорю|чіпай|склада|подава|вжива)"
     r"[а-яіїєґ']*"
 )
-_HABIT: Final = re.compile(r"[а-яіїєґ']+(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|ь|ьте|став|клич)(?:ся|сь)?(?![\w'-])")
+_HABIT: Final = re.compile(
+    r"[а-яіїєґ']*(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|(?<![тч])ьт?е?|став|клич)(?:ся|сь)?(?![\w'-])"
+)
 _IMPERATIVE: Final = re.compile(r"[а-яіїєґ']{2,}(?:[аяую]й|[аяую]йте)(?:ся|сь)?(?![\w'-])")
 _NO_VERB: Final = frozenset(["чай", "май", "край", "случай", "урожай", "врожай", "трамвай", "людей", "детей"])
 
 _NEVER_AGAIN: Final = re.compile(
     r"(?:mind|again|a|an|the|been|had|was|were|seen|done|gone|met|said|thought|knew|known|felt|eaten|read|told"
+    r"|heard|left|lost|paid|sent|slept|spoken|written|taken|given|won|kept|found|brought|bought|caught|held|meant"
+    r"|worn|driven|flown|fallen|forgotten|broken|chosen"
     r"|got|in|at|on"
     r"|late|happy|glad|sure|so|too|there|here|my|his|her|their|our|your|have|has|is|are|am|did|will|would|could"
     r"|can|than"
     r"|i|we|he|she|they|it|you|to|with|for|from|and|but|or|as|what|who|why|how|that|this|these|those"
-    r"|forget|worry|panic|lose|give up|\w+ed|\w+ing|(?!reply)\w+ly)(?![\w'-])"
+    r"|forget|worry|panic|lose|give up|\w+ed|\w+ing|(?!reply)\w+ly)(?![\w-])"
 )
 _REMINDS: Final = re.compile(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
 _PASSED_ON: Final = re.compile(
-    r"(?:tell|ask|remind|write|say|send|let)\s+(?!me\b|us\b|in\b|so\b|to me\b|it\b|only\b|always\b|[a-z]+ly\b"
-    r"|your\b|with\b"
-    r"|short|brief|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|again\b"
-    r"|more\b|less\b|no\b)\w+"
+    r"(?:write|say|send) (?:\w+ )?to (?!me\b|us\b)|(?:tell|ask|remind|let)\s+(?!me\b|us\b|so\b|it\b|only\b|always\b"
+    r"|[a-z]+ly\b|your\b|short|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|more\b"
+    r"|less\b|no\b)\w+"
 )
 _ONCE: Final = re.compile(
     r"(?<![\w-])(?:this|that one|today|tonight|tomorrow|right now|for now|just now|the next (?:answer|message"
@@ -193,14 +199,20 @@ _ONCE: Final = re.compile(
     r"|сейчас|сегодня|завтра|этот раз|эт(?:от|у|о|ом|ого|ой)|следующ\w+|пока|тут|здесь"
     r"|зараз|сьогодні|цього разу|це|цей|цю|цього|наступн\w+|поки|тут)(?![\w-])"
 )
+_NAMED: Final = (
+    r"(?!(?: \w+)? (?:later|when|back|if|after|afterwards|tomorrow|tonight|today|at|on|in|again|now|any|once|soon|first"
+    r"|before)\b) \w"
+)
+_PHONED: Final = re.compile(rf"call me\b(?!{_NAMED})")
 _EN_HABIT: Final = re.compile(
-    r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us"
-    r"| me)?(?: only)? in\s"
-    r"|speak\s|(?:call|address|refer to|treat) me\b|(?:use|stick to|prefer)\s+(?!the\b)|keep (?:your |the "
-    r"|all )?(?:answer|repl|message|response|text)\w*"
-    r"|be (?:more|less)\s|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
+    r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us| me)?(?: only)?"
+    rf" in\s|speak\s|(?:address|refer to|treat) me\b|(?:talk|speak|write) to me (?:like|as)\b|call me\b{_NAMED}"
+    r"|(?:use|stick to|prefer)\s+(?!the\b)"
+    r"|keep (?:your |the |all )?(?:answer|repl|message|response|text)\w*|be (?:more|less)\s"
+    r"|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
 )
 _QUOTED: Final = re.compile(r"[«“„\"][^»”\"]{2,}[»”\"]")
+_TAG: Final = re.compile(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
 _COPIED: Final = re.compile(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 _AND: Final = re.compile(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
 
@@ -235,18 +247,19 @@ def _in_sentence(sentence: str) -> Iterator[FoundInstruction]:
 
 def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     folded = _QUOTED.sub(lambda match: "x" * len(match[0]), fold(sentence)).strip(" \t\n—–-*•")
-    rest, lasts = _skipped(folded), _LASTS.search(folded) is not None
+    rest = _skipped(folded)
+    lasts = _LASTS.search(folded) is not None or _UNDER_CASE.match(folded) is not None
+    if (rest and not rest[0].isalpha()) or " " not in folded:
+        return None
     if not lasts and not any(form.match(rest) for form in _DIRECTED):
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
-    asked = folded.rstrip(' )"»”').endswith("?")
+    asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
     if _LIFTED.match(rest) and _AGAIN.search(folded) and said.topics and not asked:
         return "lift"
     wish = _WISH.match(rest)
-    if wish is not None and any(wish.groupdict().values()):  # "could you always ...?" is no question
-        rest = _skipped(rest[wish.end() :])
-        asked, wish = not lasts or not _acts(rest), None
-    if asked:
+    polite = wish is not None and any(wish.groupdict().values())  # "could you always ...?" is no question
+    if asked if not polite else not lasts:
         return None
     wanted = said.wishes(_skipped(rest[wish.end() :])) if wish is not None else said.commands(rest)
     return "keep" if wanted else None
@@ -294,28 +307,33 @@ class _Sentence:
         never = _NEVER.search(self.folded[: len(self.folded) - len(rest)])
         verb = _skipped(rest[denied.end() :] if denied else rest)
         negative = bool(denied or never)
-        if (_REMINDS.match(verb) and not negative) or _PASSED_ON.match(verb):
+        if _PASSED_ON.match(verb) or (_REMINDS.match(verb) and not (negative and _FOREVER.search(self.folded))):
             return False
         told = self if self.lasts or not negative else replace(self, lasts=bool(_RECURS.search(self.folded)))
-        return told.in_english(verb, negative=negative) if verb[:1].isascii() else told.in_cyrillic(verb)
+        if not verb or (_BROKEN_OFF.match(verb) and not self.lasts):
+            return False
+        return (
+            told.in_english(verb, negative=negative) if verb[0].isascii() else told.in_cyrillic(verb, negative=negative)
+        )
 
     def _suggests(self, rest: str) -> bool:
         """ "когда я спрашиваю про код, давай пример" and "давай на ты", but not "давай встретимся"."""
         if self.lasts and not self.topics:
-            return _TOGETHER.match(rest) is None
+            return not rest[:1].isascii() and _TOGETHER.match(rest) is None
         return self.manner and bool(self.topics & _SUGGESTED) and (self.lasts or not _PERFECTIVE.match(rest))
 
-    def in_cyrillic(self, verb: str) -> bool:
+    def in_cyrillic(self, verb: str, *, negative: bool) -> bool:
         """An imperfective imperative is meant for always; any other needs a word for that."""
         act, word = _ACTS.match(verb), verb.split(maxsplit=1)[0].strip(",.!") if verb else ""
         if act is not None and _HABIT.fullmatch(act[0]):
             return self.lasts or self.manner
         commanded = _IMPERATIVE.match(word) is not None and word not in _NO_VERB
+        commanded = commanded or (negative and act is not None and _INFINITIVE.fullmatch(word) is not None)
         return self.lasts and (commanded or (bool(self.topics) and _MANNER_FIRST.match(verb) is not None))
 
     def in_english(self, verb: str, *, negative: bool) -> bool:
         act, without_verb = _ACTS_EN.match(verb) is not None, self.topics and _MANNER_FIRST.match(verb)
-        if _NEVER_AGAIN.match(verb):
+        if _NEVER_AGAIN.match(verb) or _PHONED.match(verb):
             return self.lasts and bool(without_verb)
         if self.lasts and (act or negative or without_verb or _OPENS_EN.match(self.folded)):
             return True
@@ -336,6 +354,14 @@ _MANNER_FIRST: Final = re.compile(
 
 _PERFECTIVE: Final = re.compile(r"(?:ответ|напиш|скаж|перевед|розкаж|расскаж|відпов[іи]|сдела|зроб)\w*")
 _SUGGESTED: Final = frozenset({"language", "form", "emoji", "list", "length", "joke"})
+_INFINITIVE: Final = re.compile(r"[а-яіїєґ']+т[иь](?:ся|сь)?")
+_BROKEN_OFF: Final = re.compile(r"\w+,(?! (?:please|пожалуйста|будь ласка))")
+""" "Пиши, отвечу подробно": the manner is not the assistant's."""
+_FOREVER: Final = re.compile(
+    rf"(?<![\w-])(?:never|ever|from now on|in (?:the )?future|никогда|впредь|отныне|ніколи|надалі|відтепер)(?![\w-])"
+    rf"|{_RECURS.pattern}"
+)
+"""Beyond "don't remind me of it any more", which only ends a task."""
 _ALONE: Final = re.compile(r"(?:no|without|без)\s*$")
 _NEVER: Final = re.compile(r"(?<![\w-])(?:never|никогда|ніколи)(?![\w-])")
 _OPENS_EN: Final = re.compile(

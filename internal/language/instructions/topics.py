@@ -29,8 +29,8 @@ _MANNERS: Final = {
     "table": r"\btables?\b|таблиц",
     "heading": r"heading|\bheaders?\b|заголов",
     "markup": r"markdown|plain text|\bbold\b|маркдаун|жирн",
-    "length": r"\bbrief|\bshort|concise|\blong|detail|verbose|wordy|\bsentences?\b|кратк|кратч|коротк|короч"
-    r"|подробн|развернут"
+    "length": r"\d+ (?:words|слов|слів)|\bbrief|\bshort|concise|\blong|detail|verbose|wordy|\bsentences?\b"
+    r"|кратк|кратч|коротк|короч|подробн|развернут"
     r"|лаконичн|лаконічн|многослов|предложени|стисл|детальн|докладн|розгорнут|речен|длинн|довг",
     "form": r"на (?:ты|вы|ти|ви)\b|тыка|выка|тика|вика|(?:in)?formal|(?:не)?формальн",
     "name": r"\b(?:call(?:ing)?|address(?:ing)?|nam(?:e|ing)) me\b|\bsir\b|ma'am|madam|\bboss\b|(?:зови"
@@ -38,8 +38,8 @@ _MANNERS: Final = {
     r"|назива\w+|зверта\w+)(?:ся|сь)? (?:ко мне|меня|мене|до мене)|(?:ко мне|меня|мене|до мене) (?:зови|называ|обраща"
     r"|клич|назива|зверта)|отчеств|по батькові",
     "joke": r"\bjok|humou?r|sarcas|шут|жарт|юмор|гумор|сарка",
-    "tone": r"slang|polite|friendl|serious|swear|curs(?:e|ing)|warm|вежлив|ввічлив|серьезн|серйозн|дружелюб"
-    r"|дружн|ласков|матери"
+    "tone": r"slang|суржик|англ[иі]цизм|polite|friendl|serious|swear|curs(?:e|ing)|warm|вежлив|ввічлив|серьезн|серйозн"
+    r"|дружелюб|дружн|ласков|матери"
     r"|матюк|официальн|офіційн|сленг|жаргон",
     "marks": r"exclamation|восклицат|окличн|оклику|капс|\bcaps\b|многоточ|трикрапк|тире\b",
     "units": r"metric|imperial|celsius|fahrenheit|kilomet|\bmiles\b|метрич|цельси|фаренгейт|километр|кілометр"
