@@ -54,7 +54,8 @@ run: $(VENV)/.installed
 # Who has lived goes on living: only a folder without a database is filled by the simulator.
 demo: $(VENV)/.installed
 	@if [ -e $(DEMO)/laplaced.db ]; then \
-		exec env LAPLACED_DATA_DIR=$(DEMO) LAPLACED_TELEGRAM__TOKEN= LAPLACED_LLM__API_KEY= $(BIN)/laplaced run; \
+		exec env LAPLACED_DATA_DIR=$(DEMO) LAPLACED_TELEGRAM__TOKEN= LAPLACED_LLM__API_KEY= LAPLACED_LLM__LOCAL= \
+			LAPLACED_LLM__BASE_URL=https://openrouter.ai/api/v1 $(BIN)/laplaced run; \
 	else \
 		exec $(BIN)/laplaced simulate demo --offline --stay --until-today --data $(DEMO); \
 	fi

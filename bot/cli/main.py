@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,7 +79,8 @@ async def _run(config: Config, path: Path | None) -> bool:
     from bot.shared.child_process import begun
     from bot.simulator.launch import of_config
 
-    local = of_config(config, str(path or "")) if config.local_telegram else None
+    fixed = any(name.upper().startswith("LAPLACED_LLM__") for name in os.environ)  # what is chosen would not count
+    local = of_config(config, None if fixed else str(path or "")) if config.local_telegram else None
     async with begun(local) if local is not None else contextlib.nullcontext():
         gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
         from bot.runtime import bot
