@@ -40,6 +40,9 @@ _YEARS = range(1000, 2200)
 _WRITTEN = re.compile(r"\d.*[^\W\d_]{3}|[^\W\d_]{3}.*\d")
 """A written date holds a number and a word."""
 
+_NEAR = timedelta(days=14)
+"""So soon a day without a year is the next one: "from 7 November", said on the 6th, is tomorrow."""
+
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 
@@ -227,11 +230,11 @@ def _month_of_year(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _day_of_month(match: re.Match[str], at: datetime) -> Dated | None:
-    """The latest 15th of May that is not in the future."""
-    dated = _day(at, at.year, int(match[2]), int(match[1]))
-    if dated is None or dated.moment <= at:
-        return dated or _day(at, at.year - 1, int(match[2]), int(match[1]))
-    return _day(at, at.year - 1, int(match[2]), int(match[1]))
+    """The latest 15th of May that is not in the future, or the next one if that is near."""
+    years = (at.year + step for step in (1, 0, -1))
+    near = at + _NEAR
+    found = (_day(at, year, int(match[2]), int(match[1])) for year in years)
+    return next((dated for dated in found if dated is not None and dated.moment <= near), None)
 
 
 def _date(match: re.Match[str], at: datetime) -> Dated | None:

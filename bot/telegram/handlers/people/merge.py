@@ -18,7 +18,7 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
-from bot.telegram.handlers.people.find import answer_text, find_answer
+from bot.telegram.handlers.people.find import answer_text, find_answer, name_similarities
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -94,18 +94,16 @@ async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: C
 
 
 async def _candidates(user: User, services: Services, source_id: int, page: int) -> tuple[str, Rows, list[Button]]:
-    """The question, its candidates with the paging row (empty if nobody), and the row that leads back."""
+    """The question, its candidates (those of like names first) with the paging row, and the row that leads back."""
 
-    def work(connection: Connection) -> tuple[Person, list[Person], int]:
+    def work(connection: Connection) -> tuple[Person, list[Person]]:
         source = service.person(connection, user.user_id, source_id)
-        count = sum(repository.counts(connection, user.user_id).values()) - 1
-        first = clamp(page, count) * PAGE
-        # One more than a page, from one before it: the source itself may be among them.
-        near = repository.listing(connection, user.user_id, limit=first + PAGE + 1)
-        others = [person for person in near if person.id != source.id]
-        return source, others[first : first + PAGE], count
+        return source, [one for one in repository.listing(connection, user.user_id) if one.id != source.id]
 
-    source, shown, count = await services.read(work)
+    source, others = await services.read(work)
+    alike = await name_similarities(source.display_name, user, services)
+    count, first = len(others), clamp(page, len(others)) * PAGE
+    shown = sorted(others, key=lambda one: -alike.get(one.id, 0.0))[first : first + PAGE]
     back = [button(label(user.lang, "button-back"), PersonButton(owner=user.user_id, person=source.id))]
     if not shown:
         return phrase(user.lang, "merge-nobody"), [], back

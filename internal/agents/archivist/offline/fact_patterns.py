@@ -167,6 +167,8 @@ THING_BEFORE = re.compile(
     re.IGNORECASE,
 )
 """A thing before its verb, with the owner between the two: "а біг я не люблю"."""
+NOUN_BEFORE = re.compile(rf"\w\s+(?P<target>[^\W\d_{UPPER}]{{3,}})\s+$")
+"""A word in lower case right before the verb."""
 CLAUSE_END = re.compile(r"\s*(?:[.,;!…]|$)")
 
 CLAUSE_BEFORE = re.compile(

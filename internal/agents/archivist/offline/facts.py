@@ -16,6 +16,7 @@ from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
 from internal.language.names.entities import basic_form, is_place, needs_noun, place_form
 from internal.language.names.mentions import NameMention
+from internal.language.text.morphology import parses
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
 _MOST_WORDS = 4
@@ -121,7 +122,7 @@ def _read(
     # Names differ from words by their capital, which is why this match does not ignore case.
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
     if found is None and shape.kind == "thing" and shapes.CLAUSE_END.match(sentence, verb.end()):
-        found = shapes.THING_BEFORE.search(before)
+        found = _somebodys_thing(before, language) if verb["third"] else shapes.THING_BEFORE.search(before)
     if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
         return None
     target = _target(shape, found["target"], language)
@@ -129,11 +130,21 @@ def _read(
     if target is None or (not ahead and _cut_short(found["target"], sentence[found.end("target") :])):
         return None
     place, third = found.span("target"), verb["third"] is not None
-    stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), place, third=third)
+    begins = place[0] if third and ahead else verb.start()
+    stated = Statement(shape.relation, target, shape.kind, by_owner, begins, place, third=third)
     if shape.kind == "date":
         return stated
     around = (before, sentence[verb.end() : found.start("target")], sentence[found.end("target") :])
     return _dated(stated, shape, around[: 2 if shape.kind == "thing" else 3], line, lasting=verb["past"] is None)
+
+
+def _somebodys_thing(before: str, language: Language) -> re.Match[str] | None:
+    """The noun right before the verb, behind its subject: "Катя кинзу не любит"."""
+    found = shapes.NOUN_BEFORE.search(before)
+    nouns = found is not None and any(
+        "NOUN" in one.tag.grammemes for one in parses(name_key(found["target"]), language)
+    )
+    return found if nouns else None
 
 
 def _by_owner(verb: re.Match[str], before: str) -> bool | None:

@@ -167,6 +167,17 @@ async def test_merging_and_back(world: World) -> None:
     assert await world.known(peter.id) is not None
 
 
+async def test_those_of_like_names_are_offered_first(world: World) -> None:
+    """Whoever may be the same person stands above those who are mentioned more often."""
+    await world.person("Александр Иванов")
+    for name in ("Ольга", "Тарас", "Marta"):
+        await world.person(name)
+    await world.person("Саша")
+    await world.write(lambda c: c.exec_driver_sql("UPDATE people SET mention_count = 9 WHERE display_name = 'Ольга'"))
+    offered = only(await world.press(only(await world.send("/person Саша")).buttons["Merge with…"]))
+    assert list(offered.buttons)[:2] == ["Александр Иванов", "Ольга"]
+
+
 async def test_whom_to_merge_with_may_be_typed(world: World) -> None:
     """With many people a name is quicker than pages; an unknown one is said to be so."""
     petya = await world.person("Петя")

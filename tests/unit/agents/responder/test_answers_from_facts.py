@@ -69,6 +69,22 @@ def test_a_relative_is_asked_for_by_kinship(question: str) -> None:
     assert answer(question, people=(mother,)) == "Катя живе у Києві [F4]."
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "since"),
+    [
+        ("Где я работаю?", "Работаю в Озоне с 1 февраля", SINCE),
+        ("Where do I work?", "I work at Ozon since 2019", datetime(2019, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_day_that_the_words_have_is_not_said_again(question: str, text: str, since: datetime) -> None:
+    """Only what the words leave open is added in brackets."""
+    precision = "year" if since.year == 2019 else "day"
+    fact = RecalledFact(
+        *(1, "f1", text, since), relation="WORKS_FOR", about_owner=True, source="Оля", valid_precision=precision
+    )
+    assert answer(question, (fact,)) == f"{text} [F1]."
+
+
 def test_saying_i_is_no_word_in_common() -> None:
     """A question about oneself is not answered by whatever else one said of oneself."""
     liked = RecalledFact(
