@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from internal.language.commands.questions import asks_about_bot
 from internal.people.circle_words import circles_in_question
 from internal.people.model import Circle
 
@@ -31,9 +32,9 @@ _THANKS = (
     r"\b.{0,20}"
 )
 _ABILITIES = (
-    r"(?:а )?что (?:ты )?(?:умеешь|можешь|делаешь)|кто ты(?: такой| такая)?|ты кто|помощь"
-    r"|чем (?:ты )?(?:можешь )?помо\w+|(?:а )?що (?:ти )?(?:вмієш|умієш|можеш|робиш)|хто ти(?: такий| така)?|ти хто"
-    r"|чим (?:ти )?(?:можеш )?допомо\w+|допомога|what (?:can|do) you do(?: for me)?|(?:who|what) are you"
+    r"(?:а )?что (?:ты )?(?:умеешь|можешь|делаешь)|помощь"
+    r"|чем (?:ты )?(?:можешь )?помо\w+|(?:а )?що (?:ти )?(?:вмієш|умієш|можеш|робиш)"
+    r"|чим (?:ти )?(?:можеш )?допомо\w+|допомога|what (?:can|do) you do(?: for me)?"
     r"|how can you help(?: me)?|help"
 )
 _SMALL_TALK: Mapping[SmallTalk, re.Pattern[str]] = {
@@ -77,6 +78,8 @@ def intent_of(text: str) -> Intent:
     for wish, pattern in _SMALL_TALK.items():
         if pattern.fullmatch(text):
             return Intent(wish)
+    if asks_about_bot(text):
+        return Intent("abilities")
     if circles := circles_in_question(text):
         return Intent("circle", circles[0])
     return Intent("question" if _ASKS.search(text.strip()) else "news")

@@ -22,7 +22,7 @@ from internal.language.commands.vocabulary import (
 )
 from internal.language.dates.units import blank_out
 from internal.language.tasks.times import TimeFound, find_time
-from internal.language.text.spelling import Language, words
+from internal.language.text.spelling import Language, name_key, words
 
 _ME: Final = re.compile(
     r"\b(?:обо мне|про меня|о моей персоне|насчет меня|про мене|щодо мене|(?:about|on|of) me"
@@ -33,9 +33,11 @@ _YOURSELF: Final = re.compile(
     r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+)? (?:are|r) (?:you|u)|yourself|who dis"
     r"|как тебя (?:зовут|звать|величать)|как твое имя|як тебе (?:звати|звуть)|як твоє ім'я|what(?:'s|s| is) your name"
     r"|(?:ты|ти) (?:\w+ )?(?:бот|робот|человек|людина|живой|живий|программа|програма)"
+    r"|who am i (?:talking|speaking|writing) (?:to|with)"
     r"|are you (?:an? )?(?:\w+ )?(?:bot|robot|human|ai|person|machine|real))\b"
 )
 _LONGEST_QUESTION: Final = 12
+_SHORT: Final = 8
 _TO_YOU: Final = re.compile(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
 _WHO_AM_I: Final = re.compile(
     r"\W*(?:а\s+)?(?:кто я|хто я|who am i|who's me)(?: (?:такой|такая|такий|така|для тебя|to you))?\W*"
@@ -68,10 +70,16 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
         if not rest and (tells or (knows and _TO_YOU.search(folded))):
             return Command("about_me", sure=True)
         return None
-    if _YOURSELF.search(folded) and len(said) <= 8:
-        rest = [g for g in groups if g & KNOW]
-        return None if rest else Command("about_you", sure=True)
+    if asks_about_bot(folded):
+        return Command("about_you", sure=True)
     return _agenda(sentence, folded, at, language) if asks else None
+
+
+def asks_about_bot(text: str) -> bool:
+    """Whether a short text asks who or what the bot is."""
+    folded = name_key(text)
+    said = WORD.findall(folded)
+    return bool(len(said) <= _SHORT and _YOURSELF.search(folded)) and not any(forms(word) & KNOW for word in said)
 
 
 def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:

@@ -149,9 +149,17 @@ def test_the_language_that_was_asked_for_is_spoken(told: Sequence[str], reply: s
         ("farewell", "ru", ["Пока!", "до завтра", "Спокойной ночи"]),
         ("farewell", "uk", ["До побачення", "на добраніч!", "бувай"]),
         ("farewell", "en", ["bye", "See you later!", "Good night"]),
-        ("abilities", "ru", ["Что ты умеешь?", "кто ты?"]),
-        ("abilities", "uk", ["Що ти вмієш?", "хто ти такий?"]),
-        ("abilities", "en", ["What can you do?", "Who are you?"]),
+        (
+            "abilities",
+            "ru",
+            ["Что ты умеешь?", "кто ты?", "Ну и кто же ты вообще?", "Расскажи о себе"],
+        ),
+        ("abilities", "uk", ["Що ти вмієш?", "хто ти такий?", "а ти хто", "Як тебе звати?"]),
+        (
+            "abilities",
+            "en",
+            ["What can you do?", "Who are you?", "so who are you anyway", "Who am I talking to?"],
+        ),
     ],
 )
 def test_small_talk_is_answered_politely(phrase: str, language: Language, said: Sequence[str]) -> None:
