@@ -45,7 +45,7 @@ from internal.storage import search_items
 from internal.testing import FrozenClock
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
-CONVERSATIONS = Path(__file__).parent.parent / "tests" / "data" / "recall"
+CONVERSATIONS = Path(__file__).parent / "memory_set" / "conversations"
 IMPORTED = ("en-01", "en-07", "ru-01", "ru-03", "uk-01", "uk-02")
 QUESTIONS, IMPORTS_IN_PROMPT = 60, 4
 ROUNDS = 50

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import runpy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.messages.ranking import shipped_rankings
 
 ROOT = Path(__file__).parent.parent
-OWN = ROOT / "tests" / "data" / "recall"
+OWN = ROOT / "benchmarks" / "memory_set"
 SHARED = ROOT.parent / "shared" / "data"
 PARTS, HALVES = 5, 2
 """In so many parts our own conversations are left out, and where much is compared: a learning takes 20 seconds."""
@@ -48,7 +49,7 @@ SINGLE = {
 }
 """In the order of a single feature, without any learning."""
 
-GIVEN = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
+OF_BOT = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def of_bot(there: Found) -> Measured:
     """The same for conversations with a bot, and what the weights give that only count there."""
     whole, ranking = shipped(there), shipped_rankings().dense
     ways: dict[str, Sequence[RankedQuestion]] = dict(whole.ways)
-    for name, feature in GIVEN.items():
+    for name, feature in OF_BOT.items():
         rest = replace(ranking, weights=dict(ranking.weights) | {feature: 0.0})
         ways[f"as shipped without {name}"] = _ranked(training.score_samples(there.samples, rest))
     return replace(whole, ways=ways)
@@ -117,6 +118,11 @@ def of_own(own: Found) -> Measured:
         | _only(own),
         failures=failures(whole),
     )
+
+
+def of_held_back(held: Found) -> Measured:
+    """Those of our own conversations that nothing was learned from."""
+    return Measured(shipped=held.with_vectors, ways=_single(held) | {"without an embedder": held.by_words})
 
 
 def _variants() -> dict[str, Sequence[str]]:
@@ -163,7 +169,10 @@ async def _main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "recall.md")
     asked = parser.parse_args()
     config = load(None)
-    own = await found(config, sorted(OWN.glob("*.json")), asked.vectors)
+    held_back = runpy.run_path(str(OWN / "score.py"))["HELD_BACK"]
+    files = sorted((OWN / "conversations").glob("*.json"))
+    own = await found(config, [file for file in files if file.name not in held_back], asked.vectors)
+    held = await found(config, [file for file in files if file.name in held_back], asked.vectors)
     there, with_bot = [
         await found(config, files, asked.vectors) if (files := sorted(folder.glob("*.json"))) else None
         for folder in (asked.development, asked.with_bot)
@@ -174,7 +183,14 @@ async def _main() -> None:
     sets = ({"Development": development} if development is not None else {}) | {"Our own": here}
     timings = json.loads(asked.timings.read_text(encoding="utf-8")) if asked.timings else []
     asked.out.write_text(
-        page(development, of_bot(with_bot) if with_bot else None, here, spread(here.failures, FAILURES), timings),
+        page(
+            development,
+            of_bot(with_bot) if with_bot else None,
+            here,
+            of_held_back(held),
+            spread(here.failures, FAILURES),
+            timings,
+        ),
         encoding="utf-8",
     )
     drawing = asked.out.parent / PLOT

@@ -43,7 +43,8 @@ def evaluation() -> None:
 def locomo(config_path: Path | None, files: tuple[Path, ...], target: Path, name: str, folder: Path | None) -> None:
     """Rank the turns of conversations for each of their questions, at most 50.
 
-    Each line is {"file", "question", "category", "ranking": [dia_id, ...]}. Of a file only the turns are read in, with
+    Each line is {"file", "question", "category", "ranking": [dia_id, ...], "chances": [of each that it answers, ...]}.
+    Of a file only the turns are read in, with
     who said them, when, and the captions of their pictures.
     """
     from bot.runtime.evaluation import rank_files

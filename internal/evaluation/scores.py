@@ -34,11 +34,12 @@ class RankingsUnreadable(LaplacedError):
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
-    """A question with the turns found for it, best first."""
+    """A question with the turns found for it, best first, and the chance of each that it answers, where it is known."""
 
     conversation: Conversation
     question: Question
     ranking: Sequence[str]
+    chances: Sequence[float] = ()
 
     @property
     def line(self) -> dict[str, Any]:
@@ -48,6 +49,7 @@ class RankedQuestion:
             "question": self.question.text,
             "category": self.question.category,
             "ranking": list(self.ranking),
+            "chances": [round(chance, DECIMALS) for chance in self.chances],
         }
 
 

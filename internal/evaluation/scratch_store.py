@@ -89,8 +89,8 @@ class ScratchStore:
             for question in owned.conversation.questions:
                 query = await self.knowledge.prepare_query(owned.user_id, question.text)
                 hits = await self.messages.search(owned.user_id, query, DEPTH)
-                turns = dict.fromkeys(owned.turns[hit.message.id] for hit in hits)
-                ranked.append(RankedQuestion(owned.conversation, question, tuple(turns)))
+                turns = {owned.turns[hit.message.id]: hit.chance for hit in hits}
+                ranked.append(RankedQuestion(owned.conversation, question, tuple(turns), tuple(turns.values())))
                 report_progress("questions ranked", len(ranked), total)
         return ranked
 

@@ -4,7 +4,7 @@ The loss of a question is the cross entropy between the softmax of its candidate
 that answer it (ListNet: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.ranking import Ranking
+from internal.recall.messages.ranking import Ranking, shipped_rankings
 from internal.recall.messages.rows import Floats, Mask
 
 _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 """The features that need no vectors."""
 
-GIVEN: Final = {"assistant": -2.0, "answer": 2.0, "wish": 2.0}
-"""Weights that are not learned, for in our conversations no bot speaks: its words come after the owner's, but what it
-answered tells what the message before is about; and one standing wish may be meant by any question."""
+OF_BOT: Final = ("assistant", "answer", "wish")
+"""Features of conversations with a bot: its words come after the owner's, but what it answered tells what the message
+before is about; and one standing wish may be meant by any question. They are learned after all others, from such
+conversations only: with those of people they would be learned from a few questions among thousands."""
 
-_EITHER_SIGN: Final = frozenset({"sender*ctx", "question", "time", "number", "names"})
+_EITHER_SIGN: Final = frozenset({"sender*ctx", "assistant", "question", "time", "number", "names"})
 """Features whose weight may be negative. All others are kept positive: a negative weight of "the very day that is
 named", learned from a few questions, cost five points of recall@10 in other conversations."""
 
@@ -33,6 +34,10 @@ _RIVALS: Final = 60
 _RIVAL_WEIGHTS: Final = {"ctx": 1.0, "win": 0.4, "ses": 0.3, "sender": 0.15, "dense": 0.1}
 _L2_PENALTY: Final = 0.5
 """Learned from 15 conversations of our own, others lose a point of recall@10 each way at 0.1 and at 2."""
+
+_L2_PENALTY_OF_BOT: Final = 0.05
+"""Three weights from some hundred questions; each conversation left out in turn, 0.5 loses two points of recall@10, and
+less than this wins nothing."""
 
 _ADAM_STEPS: Final = 600
 _LEARNING_RATE: Final = 0.05
@@ -54,21 +59,43 @@ def fit(judged: Sequence[Judged], names: Collection[str] = NAMES) -> Ranking:
 
     Questions without an answer among their candidates are left out. Raises ValueError if none is left. Deterministic.
     """
-    columns = [column for column, name in enumerate(NAMES) if name in names and name not in GIVEN]
     answered = [question for question in judged if question.answers.any()]
     if not answered:
         raise ValueError("no question has an answer among its candidates")
+    with_bot = [question for question in answered if _is_with_bot(question)]
+    between_people = [question for question in answered if not _is_with_bot(question)] or answered
+    weights = _learned(
+        between_people, [name for name in NAMES if name in names and name not in OF_BOT], {}, _L2_PENALTY
+    )
+    of_bot = [name for name in OF_BOT if name in names]
+    if with_bot:
+        weights |= _learned(with_bot, of_bot, weights, _L2_PENALTY_OF_BOT)
+    else:
+        weights |= {name: shipped_rankings().dense.weights.get(name, 0.0) for name in of_bot}
+    return Ranking(weights, *_calibrate(Ranking(weights, 1, 0, 0), judged))
+
+
+def _is_with_bot(question: Judged) -> bool:
+    return bool(question.matrix[:, [NAMES.index("assistant"), NAMES.index("answer")]].any())
+
+
+def _learned(
+    answered: Sequence[Judged], names: Sequence[str], known: Mapping[str, float], penalty: float
+) -> dict[str, float]:
+    """These weights and the `known` ones, which stay as they are."""
+    if not names:
+        return dict(known)
+    columns = [NAMES.index(name) for name in names]
     questions = [_with_rivals_only(question) for question in answered]
     features = np.concatenate([question.matrix[:, columns] for question in questions]).astype(np.float64)
+    given = np.concatenate([Ranking(known, 1, 0, 0).scores(question.matrix) for question in questions])
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-6
     shares = np.concatenate([question.answers / question.answers.sum() for question in questions])
     sizes = np.array([len(question.answers) for question in questions])
-    rising = np.array([NAMES[column] not in _EITHER_SIGN for column in columns])
-    weights = _minimise((features - mean) / spread, shares, sizes, rising) / spread
+    rising = np.array([name not in _EITHER_SIGN for name in names])
+    weights = _minimise((features - mean) / spread, given, shares, sizes, rising, penalty) / spread
     weights[features.std(axis=0) < _TINY] = 0
-    learned_weights = {NAMES[column]: float(weight) for column, weight in zip(columns, weights, strict=True)}
-    learned_weights |= {name: weight for name, weight in GIVEN.items() if name in names}
-    return Ranking(learned_weights, *_calibrate(Ranking(learned_weights, 1, 0, 0), judged))
+    return dict(known) | {name: float(weight) for name, weight in zip(names, weights, strict=True)}
 
 
 def _with_rivals_only(question: Judged) -> Judged:
@@ -80,18 +107,26 @@ def _with_rivals_only(question: Judged) -> Judged:
 
 
 def _minimise(
-    features: NDArray[np.float64], shares: NDArray[np.float64], sizes: NDArray[np.intp], rising: Mask
+    features: NDArray[np.float64],
+    given: Floats,
+    shares: NDArray[np.float64],
+    sizes: NDArray[np.intp],
+    rising: Mask,
+    penalty: float,
 ) -> NDArray[np.float64]:
-    """Minimises the loss by Adam (Kingma and Ba, 2015); the weights of `rising` features stay positive."""
+    """Minimises the loss by Adam (Kingma and Ba, 2015); the weights of `rising` features stay positive.
+
+    `given` are scores that are added to those of the features.
+    """
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     question = np.repeat(np.arange(len(sizes)), sizes)
     weights = np.zeros(features.shape[1])
     momentum, squares = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, _ADAM_STEPS + 1):
-        scores = features @ weights
+        scores = features @ weights + given
         exponentials = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
         expected = exponentials / np.add.reduceat(exponentials, starts)[question]
-        gradient = features.T @ (expected - shares) / len(sizes) + _L2_PENALTY * weights
+        gradient = features.T @ (expected - shares) / len(sizes) + penalty * weights
         momentum = _ADAM_DECAY[0] * momentum + (1 - _ADAM_DECAY[0]) * gradient
         squares = _ADAM_DECAY[1] * squares + (1 - _ADAM_DECAY[1]) * gradient**2
         size = np.sqrt(squares / (1 - _ADAM_DECAY[1] ** step)) + _TINY

@@ -89,7 +89,9 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     own, there = measured("ru-01.json"), measured("26.json")
     quoted = groups.spread(own.failures, 12)
     with_bot = replace(measured("1.json"), learned_there=own.shipped)
-    whole = page.page(there, with_bot, own, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
+    told, asked = own.shipped[0], replace(own.shipped[0].question, evidence=())
+    held = replace(own, shipped=[replace(told, chances=(0.7,)), replace(told, question=asked, chances=(0.2,))])
+    whole = page.page(there, with_bot, own, held, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
     assert "“Who?” (ru-01, place 12): the question's words stand only beside the turn" in whole
     assert "(26, " not in whole
     assert "(1, " not in whole
@@ -98,8 +100,11 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     assert "| 100,000 | 12.5 |" in whole
     assert "| Russian | 1 | 0.000 |" in whole
     assert "| English |" not in whole
+    assert "| Russian, between people | 1 | 0.000 |" in whole
+    assert "| with an answer | 1 | 1.000 |" in whole
+    assert "| without an answer | 1 | 0.000 |" in whole
     assert "| only words | 0.000 (+0.000) |" in whole
-    alone = page.page(None, None, own, quoted, [])
+    alone = page.page(None, None, own, held, quoted, [])
     assert "## Development" not in alone
     assert "## Speed" not in alone
 

@@ -79,7 +79,7 @@ def test_rankings_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     other = RankedQuestion(conversation(file="other.json"), asked[2], ["D1:3"]).line
     path = tmp_path / "rankings.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in [other, *lines]) + "\n\n", encoding="utf-8")
-    assert set(lines[0]) == {"file", "question", "category", "ranking"}
+    assert set(lines[0]) == {"file", "question", "category", "ranking", "chances"}
     ranked, missing = scores.read_rankings(path, [one])
     assert [tuple(one.ranking) for one in ranked] == [("D1:1",), ("D1:2", "D1:1"), ()]
     assert missing == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.fitting import GIVEN, LEXICAL, Judged, fit
+from internal.recall.messages.fitting import LEXICAL, OF_BOT, Judged, fit
 from internal.recall.messages.ranking import Ranking, Rankings, shipped_rankings, write_rankings
 
 
@@ -26,7 +26,7 @@ def judged(count: int = 30) -> list[Judged]:
 
 def test_what_tells_answers_gets_the_weight() -> None:
     """The features that decide stand out with their signs, and most answers come first."""
-    learned = [name for name in NAMES if name not in GIVEN]
+    learned = [name for name in NAMES if name not in OF_BOT]
     ranking = fit(judged(), learned)
     strongest = sorted(learned, key=lambda name: -abs(ranking.weights[name]))[:2]
     assert set(strongest) == {"ctx", "question"}
@@ -62,9 +62,43 @@ def test_only_the_wanted_features_are_learned() -> None:
     assert ranking.weights["year"] == 0
 
 
-def test_what_our_conversations_cannot_teach_is_given() -> None:
-    """Whatever the questions say of a bot's words, their weights stay."""
-    assert {name: fit(judged()).weights[name] for name in GIVEN} == GIVEN
+def with_bot(count: int = 30) -> list[Judged]:
+    """Questions whose words the bot repeats at length, but the owner's message before such an answer is meant."""
+    random = np.random.default_rng(7)
+    found = []
+    for _ in range(count):
+        matrix = np.zeros((20, len(NAMES)), dtype=np.float32)
+        matrix[:, NAMES.index("assistant")] = np.arange(20) % 2
+        matrix[:, NAMES.index("ctx")] = random.random(20) + matrix[:, NAMES.index("assistant")]
+        matrix[::2, NAMES.index("answer")] = matrix[1::2, NAMES.index("ctx")] / 2
+        found.append(Judged(matrix, np.arange(20) == 2 * int(matrix[::2, NAMES.index("answer")].argmax())))
+    return found
+
+
+def test_weights_of_a_bots_words_are_learned_from_talks_with_a_bot() -> None:
+    """The bot's words come later, what it answered counts, and nothing else is learned from such talks."""
+    people = [Judged(one.matrix.copy(), one.answers) for one in judged()]
+    for one in people:
+        one.matrix[:, [NAMES.index(name) for name in OF_BOT]] = 0
+    ranking, of_people = fit([*people, *with_bot()]), fit(people)
+    assert ranking.weights["assistant"] < 0 < ranking.weights["answer"]
+    of_words = Ranking(dict(ranking.weights) | dict.fromkeys(OF_BOT, 0.0), 1, 0, 0)
+    first, first_by_words = (
+        sum(one.answers[by.scores(one.matrix).argmax()] for one in with_bot(60)[30:]) for by in (ranking, of_words)
+    )
+    assert first > first_by_words
+    assert {name: ranking.weights[name] for name in NAMES if name not in OF_BOT} == {
+        name: of_people.weights[name] for name in NAMES if name not in OF_BOT
+    }
+
+
+def test_without_a_talk_with_a_bot_its_weights_stay_as_shipped() -> None:
+    """Talks of people say nothing of a bot's words."""
+    people = judged()
+    for one in people:
+        one.matrix[:, [NAMES.index(name) for name in OF_BOT]] = 0
+    shipped = shipped_rankings().dense.weights
+    assert {name: fit(people).weights[name] for name in OF_BOT} == {name: shipped[name] for name in OF_BOT}
 
 
 def test_nothing_to_learn_from_is_refused() -> None:
