@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import ClassVar
 
@@ -22,7 +22,9 @@ LONGEST_RECORD = 2**20
 
 _PARENT_CHECK = 0.3
 _STOP_WITHIN = 5.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+STEADY = 60.0
+"""Seconds after which a process that ends has worked, so that its successor need not wait."""
 
 
 class LineFormatter(logging.Formatter):
@@ -58,8 +60,10 @@ class Child:
     failure: ClassVar[type[LaplacedError]]
     ready_within: ClassVar[float] = 30.0
 
-    def __init__(self, port: int = 0, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, port: int = 0, environment: Mapping[str, str] | None = None, passed: Sequence[int] = ()) -> None:
+        """`passed` are open files that it inherits."""
         self.url = ""
+        self._passed = passed
         self._port, self._environment = port, {**os.environ, **(environment or {})}
         self._process: asyncio.subprocess.Process | None = None
         self._complaints: deque[str] = deque(maxlen=20)
@@ -71,7 +75,9 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        return self._process.pid if self._process is not None else None
+        """The id of the running process; None while there is none."""
+        process = self._process
+        return process.pid if process is not None and process.returncode is None else None
 
     async def start(self) -> None:
         """Starts the child and waits until it answers; raises `failure` with what the child said."""
@@ -84,6 +90,7 @@ class Child:
             sys.executable, "-m", self.module, *self.arguments(), env=self._environment,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             limit=LONGEST_RECORD,
+            pass_fds=self._passed,
             start_new_session=True,  # Ctrl-C in the terminal is for the bot, which then stops its child
         )  # fmt: skip
         self._reader = asyncio.create_task(self._relay(self._process))
@@ -152,11 +159,11 @@ class Child:
 
     async def keep_alive(self) -> None:
         """Starts the child again whenever it ends, with growing pauses, until cancelled."""
-        pause = _FIRST_PAUSE
+        pause = FIRST_PAUSE
         while True:
             began = asyncio.get_running_loop().time()
             log.error("%s ended with code %s; it is started again", self.name.lower(), await self.exited())
-            pause = _FIRST_PAUSE if asyncio.get_running_loop().time() - began > 60 else min(pause * 2, _LONGEST_PAUSE)
+            pause = FIRST_PAUSE if asyncio.get_running_loop().time() - began > STEADY else min(pause * 2, LONGEST_PAUSE)
             await asyncio.sleep(pause)
             try:
                 await self.start()
