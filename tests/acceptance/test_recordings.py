@@ -88,8 +88,8 @@ RECORDINGS = [Recording(**one) for one in yaml.safe_load((DATA / "recordings.yam
 
 async def test_what_real_models_reply_becomes_what_it_should(tmp_path: Path) -> None:
     """One product reads all recordings, each of an owner of its own; what it asked is compared with what it asked."""
-    quick = {"LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s", "LAPLACED_AGENTS__ANALYST__ENABLED": "false"}
-    async with product(tmp_path, scripted=True, **quick) as (bot, people):
+    settings = {"LAPLACED_DIALOGUE__IDLE_TIMEOUT": "1h", "LAPLACED_AGENTS__ANALYST__ENABLED": "false"}
+    async with product(tmp_path, scripted=True, **settings) as (bot, people):
         assert bot.model is not None
         assert people is not None
         bot.model.always(RESPONDER, "Noted.")
@@ -137,5 +137,5 @@ def _reply(raw: Any) -> Any:
 
 
 async def _talk(chat: Chat, says: list[str]) -> None:
-    for text in says:
+    for text in (*says, "/archive"):
         await chat.say(text)
