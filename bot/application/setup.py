@@ -59,6 +59,8 @@ class Setup:
 
     async def tried(self) -> AsyncIterator[Tried]:
         """Yields how each call went. Raises SetupFailed where it is no use to go on."""
+        if self.config.offline_models:
+            raise SetupFailed(f"{self._choice.base_url} needs a key")
         async for one in try_models(self.config):
             yield one
             if isinstance(one.error, ModelAccessDenied) or (one.agent == "responder" and one.error):

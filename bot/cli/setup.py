@@ -55,10 +55,10 @@ async def _choice(provider: str | None, base_url: str | None, model: str | None,
     from bot.application.setup import Choice
     from internal.llm.presets import find_local, list_models, presets
 
-    found = [] if base_url or provider in {OTHER, LOCAL} else await find_local(1.0)
-    provider = provider or (_ask_provider(found) if not yes else None)
     if provider is None:
-        raise click.UsageError("--yes needs --provider or --base-url")
+        if yes:
+            raise click.UsageError("--yes needs --provider or --base-url")
+        provider = _ask_provider(await find_local(1.0))
     if provider == LOCAL:
         return Choice(local=model or _ask("Model file, or OWNER/REPO/FILE.gguf", "", yes, "--model"))
     if provider != OTHER and provider not in presets():

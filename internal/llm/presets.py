@@ -35,7 +35,7 @@ class Preset:
     @property
     def url(self) -> str:
         """The address; of a server on this machine with the port that its own variable names."""
-        named = re.search(r"(\d+)/?$", os.environ.get(self.port_from, "")) if self.port_from else None
+        named = re.search(r"(?:^|:)(\d+)/?$", os.environ.get(self.port_from, "")) if self.port_from else None
         return self.base_url or f"http://127.0.0.1:{named[1] if named else self.port}/v1"
 
 

@@ -19,6 +19,7 @@ from support.product.models_tried import AGENTS, MODEL, answers
 
 from bot.cli.main import main
 from internal.config import load
+from internal.llm.presets import presets
 from internal.testing.script import Fault
 from internal.testing.server import ScriptedModel
 
@@ -146,6 +147,21 @@ async def test_a_weak_model_is_shown_as_it_is_and_the_owner_decides(model: Scrip
     [line] = [line for line in done.stdout.splitlines() if line.startswith("archivist")]
     assert "failed: twice: " in line
     assert os.listdir() == []
+
+
+async def test_a_provider_without_its_key_is_not_tried() -> None:
+    """OpenRouter is what works offline without one: that would not be what was chosen."""
+    done = await setup("--provider", "openrouter", "--model", "m", "--yes")
+    assert (done.exit_code, done.stderr) == (1, "laplaced: https://openrouter.ai/api/v1 needs a key\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "port"), [("0.0.0.0", 11434), ("", 11434), ("[::]:81", 81), ("http://h:82/", 82), ("83", 83)]
+)
+def test_the_port_is_that_of_the_servers_own_variable(monkeypatch: pytest.MonkeyPatch, value: str, port: int) -> None:
+    """Always on loopback, however the server is told to listen."""
+    monkeypatch.setenv("OLLAMA_HOST", value)
+    assert presets()["ollama"].url == f"http://127.0.0.1:{port}/v1"
 
 
 async def test_environment_that_would_win_is_told_before_anything_is_tried(
