@@ -11,7 +11,7 @@ from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import find_commands
-from internal.language.commands.vocabulary import TASK_WORDS, Command, content_words, forms
+from internal.language.commands.vocabulary import TASK_WORDS, WORD, Command, content_words, forms
 from internal.language.dates.units import fold
 from internal.language.names.kinship import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
@@ -163,7 +163,13 @@ def _resolved(
         return Recognised("forget", message_id, people=named)
     if tasks:
         return Recognised("cancel", message_id, tasks=tasks)
-    return Recognised("forget", message_id, words=command.about, sure=command.sure)
+    return Recognised("forget", message_id, words=_named(command.about), sure=command.sure)
+
+
+def _named(about: str) -> str:
+    """The words from the first to the last that names something: "please everything about Vadik" is Vadik."""
+    said = [match.span() for match in WORD.finditer(about) if content_words(match[0])]
+    return about[said[0][0] : said[-1][1]] if said else about
 
 
 def _people(about: str, words: Sequence[str], people: Sequence[Person]) -> tuple[int, ...]:

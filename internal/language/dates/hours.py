@@ -21,6 +21,11 @@ _CLOCK: Final = re.compile(
     rf"|\b(?P<h2>[01]?\d|2[0-3])[:](?P<m2>[0-5]\d)(?:\s*{_SIDE.replace('side', 'side2')})?"
     rf"|\b(?P<h3>1[0-2]|0?[1-9])\s*(?P<side3>a\.?m\b\.?|p\.?m\b\.?|утра|вечера|ранку|вечора))"
 )
+_BARE: Final = re.compile(
+    r"\s*,?\s*(?:(?:на|to|for|@)\s+)?(?P<h1>[01]?\d|2[0-3])(?:[:.](?P<m1>[0-5]\d))?"
+    r"(?=(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|h)\b)?\s*(?:[,;!?)]|\.(?!\d)|$))"
+)
+"""An hour right behind its day, with nothing after it that could be counted: "to Saturday 11", "на субботу на 11"."""
 _NOT_AN_HOUR: Final = re.compile(
     r"\s*(?:-?(?:го|е|ое|th|st|nd|rd|й|му)\b|числ|" + "|".join(MONTHS) + r"|%|минут|хвилин|minut|день|дня|дней|дн|days?"
     r"|недел|тиж|weeks?|месяц|місяц|months?|год[уа]\b|лет|рок|year|человек|людей|раз|этаж|поверх|грн|руб|usd|eur|km|км|кг|kg)"
@@ -49,17 +54,20 @@ class NamedHour(NamedTuple):
     loose: bool
 
 
-def named_hour(folded: str) -> NamedHour | None:
-    """The first hour that is named."""
+def named_hour(folded: str, day_end: int | None = None) -> NamedHour | None:
+    """The first hour that is named; `day_end` is where the name of its day ends."""
     part = part_of_day(folded)
-    for match in _CLOCK.finditer(folded):
-        if match["h1"] and not match["m1"] and not match["side"] and _NOT_AN_HOUR.match(folded, match.end("h1")):
+    bare = None if day_end is None else _BARE.match(folded, day_end)
+    for match in (*_CLOCK.finditer(folded), *([bare] if bare else ())):
+        said = {name: value for name, value in match.groupdict().items() if value}
+        side = said.get("side") or said.get("side2") or said.get("side3") or ""
+        if "h1" in said and "m1" not in said and not side and _NOT_AN_HOUR.match(folded, match.end("h1")):
             continue
-        hours, minutes = int(match["h1"] or match["h2"] or match["h3"]), match["m1"] or match["m2"] or ""
-        side = match["side"] or match["side2"] or match["side3"] or ""
+        hours = int(said.get("h1") or said.get("h2") or said["h3"])
+        minutes = said.get("m1") or said.get("m2") or ""
         if not side and part is not None and part[0] >= _NOON and 1 <= hours < _HALF_DAY:
             hours += _HALF_DAY  # "вечером в 7"
-        loose = not side and part is None and 1 <= hours < _HALF_DAY and not (match["h2"] or "").startswith("0")
+        loose = not side and part is None and 1 <= hours < _HALF_DAY and not said.get("h2", "").startswith("0")
         return NamedHour(time(_by_side(hours, side), int(minutes or 0)), match.span(), False, loose and not minutes)
     return None if part is None else NamedHour(*part, True, False)
 

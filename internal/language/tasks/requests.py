@@ -13,6 +13,7 @@ from typing import Final, Literal
 from internal.language.dates.units import Span, blank_out, fold
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import (
+    POLITE,
     addressed,
     as_infinitive,
     dative,
@@ -70,7 +71,7 @@ _UNWANTED: Final = re.compile(
     r"|\b(?:ты|ти|you|он|она|він|вона|he|she|they|it|мама|папа)\s+$)"
 )
 _ASKING: Final = re.compile(
-    r"^[\s,:—-]*(?:пожалуйста|будь ласка|please)?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
+    rf"^[\s,:—-]*(?:{POLITE})?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
     r"|where|why|how|which|if|whether"
     r"|кто|кого|кому|как|какой|какая|какое|какие|каков\w*|когда|где|куда|откуда|сколько|почему|зачем|чей|чья|чем|чём|ли"
     r"|хто|кого|кому|як|який|яка|яке|які|якого|якої|коли|де|куди|звідки|скільки|чому|навіщо|чий|чия|чим|чому)\b"
@@ -84,7 +85,7 @@ _SURE_NEED: Final = (
     r"(?:(?:i|we)(?:\s+(?:also|still|really|just|definitely|absolutely))*\s+(?:need|have|got)\s+to"
     r"|(?:i|we)(?:\s+(?:also|really|definitely))*\s+(?:must|gotta)|i'?ve\s+got\s+to"
     r"|(?:i\s+)?(?:mustn't|must not|don't|can't|shouldn't|do not)\s+forget\s+(?:to|about)"
-    r"|не\s+забыть(?:\s+бы)?|не\s+забути(?:\s+б)?"
+    r"|не\s+забыть(?:\s+бы)?|не\s+забути(?:\s+б)?|не\s+забудь(?:те)?"
     r"|(?:надо|нужно|необходимо|треба|потрібно|необхідно)(?:\s+(?:будет|буде|бы|би|б))?"
     r"|мушу|я\s+(?:должен|должна|обязан|обязана|повинен|повинна))"
 )

@@ -67,7 +67,7 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     if ahead is not None and not days:
         days = [NamedDay(ahead.moment.date(), ahead.spans[0], ahead.sure)]
     rest = blank_out(folded, [day.span for day in days])
-    clock = named_hour(rest)
+    clock = named_hour(rest, days[0].span[1] if days else None)
     if not days and clock is None:
         return None
     return _combine(days, clock, at)

@@ -11,15 +11,16 @@ from internal.language.text.spelling import name_key
 MAX_LENGTH: Final = 200
 """Characters of a title."""
 
+POLITE: Final = "пожалуйста|пожалста|плиз|плз|пж|пжл|пжлст|будь ласка|будьласка|please|pls|plz"
 _LEADING: Final = re.compile(
-    r"^(?:[\s,.:;!\-]|(?:пожалуйста|плиз|будь ласка|please|pls|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
+    rf"^(?:[\s,.:;!\-]|(?:{POLITE}|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
     r"|чтоб|щоб"
     r"|о том|про те|about that|ещё|еще|ще|также|також|also|then|потом|потім|и|та|й|and|но|але|but|а|так|ну|ok|okay|ок"
     r"|обязательно|обов'язково|точно|definitely|будет|буде|срочно|терміново|бы|б|би|я|i|for|в|у|на|о|к|до|at|on|by)"
     r"(?=[\s,.:;!\-]|$))+"
 )
 _TRAILING: Final = re.compile(
-    r"(?:[\s,.:;!?\-—–()\"']|(?<=\s)(?:пожалуйста|будь ласка|please|pls|в|во|у|на|о|об|к|до|и|та|й|and|at|on|by"
+    rf"(?:[\s,.:;!?\-—–()\"']|(?<=\s)(?:{POLITE}|в|во|у|на|о|об|к|до|и|та|й|and|at|on|by"
     r"|the|to|of"
     r"|for|или|або|or|from|с|з|мне|мені|ок|ладно|добре|хорошо|ok|okay|thanks|thank you|спасибо|дякую))+$"
 )
