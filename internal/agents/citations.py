@@ -196,12 +196,14 @@ def without_citations(text: str) -> str:
     return _replaced(text, {})
 
 
-def with_numbers(text: str) -> str:
+def with_numbers(text: str, kinds: Collection[Kind] = get_args(Kind)) -> str:
     """A reply as its owner sees it: what it cites first is ¹, right behind the words that rest on it.
 
     The beginning of a reply has the same numbers as the whole of it, so that it can be shown while it is written.
+    Citations of other `kinds` are left out.
     """
-    return _replaced(text, {mark: place for place, mark in enumerate(marks_in(text), start=1)})
+    marks = [mark for mark in marks_in(text) if mark.kind in kinds]
+    return _replaced(text, {mark: place for place, mark in enumerate(marks, start=1)})
 
 
 def superscript(number: int) -> str:

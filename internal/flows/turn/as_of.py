@@ -11,9 +11,17 @@ from typing import Final
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.citations import cited, with_numbers
-from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, Responder, ResponderRequest
+from internal.agents.model import (
+    DialogueLine,
+    OwnerProfile,
+    RecalledFact,
+    Responder,
+    ResponderRequest,
+    StandingInstruction,
+)
 from internal.config import PersonaConfig
 from internal.errors import ModelError
+from internal.flows.instructions import keep as instructions
 from internal.recall.prompt.facts import FactRecall
 from internal.storage.database import Database
 
@@ -59,17 +67,25 @@ class AsOfQuestions:
             return PastAnswer(None, ())
         moment = as_of if until is None else until - timedelta(microseconds=1)
         try:
+            standing = await self._database.read(lambda connection: instructions.active(connection, user_id))
             async with asyncio.timeout(WRITING_S):
-                text = await self._written(self._request(user, question, moment, facts))
+                text = await self._written(self._request(user, question, moment, facts, standing))
         except (ModelError, TimeoutError) as error:
             log.warning("past_answer_failed", extra={"reason": type(error).__name__})
             return PastAnswer(None, facts)
         marked = {number: place for place, number in enumerate(cited(text))}
         in_order = sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n))
-        return PastAnswer(with_numbers(text), in_order, len(marked))
+        return PastAnswer(with_numbers(text, ["F"]), in_order, len(marked))
 
-    def _request(self, user: User, question: str, moment: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
-        """The question as if it were asked at that moment."""
+    def _request(
+        self,
+        user: User,
+        question: str,
+        moment: datetime,
+        facts: Sequence[RecalledFact],
+        standing: Sequence[StandingInstruction],
+    ) -> ResponderRequest:
+        """The question as if it were asked at that moment; how it is answered is what the owner wants now."""
         return ResponderRequest(
             owner=OwnerProfile.of(user),
             persona_name=self._persona.name,
@@ -80,6 +96,7 @@ class AsOfQuestions:
             now=moment,
             query=question,
             facts=facts,
+            instructions=standing,
         )
 
     async def _written(self, request: ResponderRequest) -> str:

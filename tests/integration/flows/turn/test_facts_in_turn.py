@@ -12,8 +12,9 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 from internal.agents.model import RecalledFact
 from internal.config import PersonaConfig
 from internal.dialogue import reply_source_repository
-from internal.dialogue.model import ReplySource
+from internal.dialogue.model import Message, ReplySource
 from internal.errors import ModelUnavailable
+from internal.flows.instructions import keep
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.graph import store
 from internal.knowledge import service
@@ -184,14 +185,17 @@ async def test_a_question_about_another_time(talk: Talk, told: Told) -> None:
     year = datetime(2020, 1, 1, tzinfo=UTC)
     await told.fact(petrov, "WORKS_FOR", bank, "Петров работает в банке Аваль", year)
     await told.fact(petrov, "WORKS_FOR", acme, "Петров перешёл в ACME", year + timedelta(days=1500))
+    instruction = Message(OWNER, 1, "m1", "user", "Всегда отвечай коротко", talk.clock.now())
     past = AsOfQuestions(talk.database, told.recall, talk.responder, PersonaConfig())
     then = year + timedelta(days=100)
-    talk.responder.script.append(["Тогда в Авале[F1]."])
+    await talk.write(lambda c: keep.keep(c, instruction, talk.clock.now()))
+    talk.responder.script.append(["Коротко [I1]: тогда в Авале[F1]."])
     answer = await past.answer(OWNER, "Где работает Петров?", then)
-    assert answer.text == "Тогда в Авале¹."
+    assert answer.text == "Коротко: тогда в Авале¹."
     assert [fact.text for fact in answer.facts] == ["Петров работает в банке Аваль"]
     [request] = talk.responder.asked
     assert request.now == then
+    assert [one.text for one in request.instructions] == ["Всегда отвечай коротко"]
     assert await talk.messages() == []
     talk.responder.script.append([ModelUnavailable("down")])
     failed = await past.answer(OWNER, "Где работает Петров?", then)
