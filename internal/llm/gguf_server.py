@@ -18,9 +18,12 @@ _PARENT_CHECK: Final = 0.5
 
 
 def main() -> int:
-    import xllamacpp
-
     options = _parse()
+    try:
+        import xllamacpp
+    except ImportError as error:  # of a library of the system, which is not in the wheel
+        print(f"llama.cpp cannot be loaded: {error}; Debian has libgomp.so.1 in libgomp1", file=sys.stderr)
+        return 1
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.append(1))
