@@ -60,9 +60,9 @@ class ModelContextManager:
         clock = clock_metadata(request.now, zone)
         context = joined(
             owner_block(request.owner),
-            block("metadata", [f"{key}: {value}" for key, value in clock.items()]),
             numbered_snapshot(request.snapshot, zone),
             transcript_block("dialogue", request.recent),
+            block("metadata", [f"{key}: {value}" for key, value in clock.items()]),
             block("notifications", _waiting(request.notifications, zone)),
         )
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
