@@ -1,6 +1,6 @@
 """What a message costs: processor time, statements and commits, beside the least that a bot can do.
 
-    python benchmarks/message_cost.py [--users 8] [--messages 400] [--store postgresql://...] [--flows]
+    python benchmarks/message_cost.py [--users 1 8] [--messages 400] [--window 0s] [--store postgresql://...] [--flows]
 
 As `throughput.py`, whose path it takes: the bot is a process with its database on disk, Telegram and an instant model
 another. What counts are the processor's milliseconds (user and system) and what the database is asked, so that a busy
@@ -49,10 +49,8 @@ class Started:
 
 
 @asynccontextmanager
-async def answering(
-    users: int, *, store: str = "", count: bool = False, before: Sequence[str] = ()
-) -> AsyncIterator[Started]:
-    """A warm bot. `store` is the address of an empty PostgreSQL database; `before` is a command that runs the bot."""
+async def answering(users: int, *, store: str = "", count: bool = False, window: str = "0s") -> AsyncIterator[Started]:
+    """A warm bot. `store` is the address of an empty PostgreSQL database; in a `window` answers are prepared."""
     with tempfile.TemporaryDirectory() as name:
         folder, ids = Path(name), range(FIRST_USER, FIRST_USER + users)
         (folder / "data").mkdir(mode=0o700)
@@ -61,19 +59,20 @@ async def answering(
             for agent, answer in ANSWERS.items():
                 model.always(f"instant/{agent}", answer)
             given = {"TELEGRAM__API_BASE": telegram.url, "LLM__BASE_URL": model.url}
+            given |= {"TELEGRAM__GROUP_WINDOW": window}
             given |= {"ACCESS__ALLOWED_USER_IDS": json.dumps(list(ids))} | ({"STORAGE__URL": store} if store else {})
             variables = environment(folder / "data", settings=SETTINGS | given)
             counted = folder / "counted.json"
             if count:
                 variables["COUNT_STATEMENTS"] = str(counted)
-            async with running((*before, *BOT), variables) as bot:
+            async with running(BOT, variables) as bot:
                 await telegram.converse(ids, WARM_UP)
                 yield Started(bot.pid, telegram, ids, counted)
 
 
-async def processor(users: int, messages: int, store: str = "") -> float:
+async def processor(users: int, messages: int, store: str = "", window: str = "0s") -> float:
     """Seconds of the bot's processor a message."""
-    async with answering(users, store=store) as bot:
+    async with answering(users, store=store, window=window) as bot:
         return await _spent(bot.pid, bot.telegram, bot.users, messages)
 
 
@@ -99,9 +98,9 @@ async def _spent(pid: int, telegram: InstantTelegram, users: Sequence[int], mess
     return (cpu_seconds(pid) - before) / (each * len(users))
 
 
-async def statements(users: int, messages: int, store: str = "") -> tuple[Asked, int]:
+async def statements(users: int, messages: int, store: str = "", window: str = "0s") -> tuple[Asked, int]:
     """What was asked while so many messages were answered."""
-    async with answering(users, store=store, count=True) as bot:
+    async with answering(users, store=store, count=True, window=window) as bot:
         each = messages // len(bot.users)
         await _written(bot)
         await bot.telegram.converse(bot.users, each)
@@ -142,6 +141,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--store", default="", help="address of an empty PostgreSQL database")
+    parser.add_argument("--window", default="0s", help="telegram.group_window, in which answers are prepared")
     parser.add_argument("--flows", action="store_true", help="which function asked what")
     parser.add_argument("--only-statements", action="store_true")
     options = parser.parse_args()
@@ -150,13 +150,13 @@ def main() -> None:
         if not options.only_statements:
             least = asyncio.run(bare(users, options.messages))
             began = time.perf_counter()
-            ours = asyncio.run(processor(users, options.messages, options.store))
+            ours = asyncio.run(processor(users, options.messages, options.store, options.window))
             print(
                 f"{users} users: {ours * 1e3:.1f} ms of the processor a message, bare bot {least * 1e3:.1f}, "
                 f"ratio {ours / least:.1f}; {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
-        asked, messages = asyncio.run(statements(users, options.messages // 4, options.store))
+        asked, messages = asyncio.run(statements(users, options.messages // 4, options.store, options.window))
         _print_statements(asked, messages, users, options.flows)
 
 

@@ -25,7 +25,7 @@ from internal.dialogue import search_item_repository
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
 from internal.dialogue.rows import message_of, plain_forward
 from internal.storage.engine.upsert import upsert
-from internal.storage.owner_counters import next_rev, next_seq
+from internal.storage.owner_counters import next_place, next_rev, note_change
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import Moment, new_id
 
@@ -165,6 +165,7 @@ def mark_delivery(connection: Connection, user_id: int, message_id: str, deliver
     one = {"owner": user_id, "message": message_id, "came": delivery}
     connection.execute(*((_DELIVERED, one) if tg_id is None else (_NUMBERED, one | {"number": tg_id})))
     if delivery in UNDELIVERED:
+        note_change(connection, user_id)
         search_item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
 
 
@@ -316,12 +317,8 @@ def _waiting(user_id: int) -> Select[Any]:
 
 
 def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
-    values |= {
-        "user_id": user_id,
-        "seq": next_seq(connection, user_id),
-        "id": new_id(),
-        "rev": next_rev(connection, user_id),
-    }
+    seq, rev = next_place(connection, user_id)
+    values |= {"user_id": user_id, "seq": seq, "id": new_id(), "rev": rev}
     message = message_of(connection.execute(_INSERT, values).one())
     search_item_repository.put_item(connection, message)
     return message

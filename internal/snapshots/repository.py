@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 from internal.errors import NotFound
 from internal.events import agent_state_repository as agent_state
 from internal.snapshots.model import Snapshot, Version, bounded, of_content
+from internal.storage.owner_counters import note_change
 from internal.storage.tables import context_snapshots
 
 AGENT: Final = "context_manager"
@@ -119,6 +120,7 @@ def _record(connection: Connection, version: Version, now: datetime) -> None:
     state = {"version": version.version, **version.snapshot.content()}
     mine = agent_state.agent_id(AGENT, version.user_id)
     agent_state.put(connection, mine, KEY, state, user_id=version.user_id, now=now)
+    note_change(connection, version.user_id)
 
 
 def _version(row: Row[Any]) -> Version:

@@ -14,6 +14,13 @@ from internal.storage.tables import changes, users
 # opposite orders would block each other until the server notices.
 _LOCKED: Final = select(func.pg_advisory_xact_lock(bindparam("owner")))
 
+_PLACED: Final = (
+    update(users)
+    .where(users.c.user_id == bindparam("owner"))
+    .values(next_seq=users.c.next_seq + 1, next_rev=users.c.next_rev + 1)
+    .returning(users.c.next_seq, users.c.next_rev)
+)
+_LOCKED_AND_PLACED: Final = _PLACED.where(_LOCKED.scalar_subquery().is_not(None))
 _LAST: Final = (
     select(changes.c.seq)
     .where(changes.c.user_id == bindparam("owner"), changes.c.kind.not_in(bindparam("besides", expanding=True)))
@@ -51,6 +58,20 @@ def next_seq(connection: Connection, user_id: int, count: int = 1) -> int:
 def next_rev(connection: Connection, user_id: int) -> int:
     """Returns a new revision number for a change of this owner's data; later changes have larger numbers."""
     return _advance(connection, user_id, "next_rev", 1)
+
+
+def next_place(connection: Connection, user_id: int) -> tuple[int, int]:
+    """The number and the revision of a new message, both at once. Raises NotFound for an unknown owner."""
+    advanced = _PLACED if connection.dialect.name == "sqlite" else _LOCKED_AND_PLACED
+    after = connection.execute(advanced, {"owner": user_id}).one_or_none()
+    if after is None:
+        raise NotFound(f"there is no user {user_id}")
+    return int(after[0]) - 1, int(after[1]) - 1
+
+
+def note_change(connection: Connection, user_id: int) -> None:
+    """Moves the owner's revision for a change that no other row tells of: what was read before is read again."""
+    _advance(connection, user_id, "next_rev", 1)
 
 
 def hold_owner(connection: Connection, user_id: int) -> None:

@@ -182,10 +182,10 @@ class TurnFlow:
         await self._database.write(lambda connection: turns.discount(connection, turn))
 
     async def _start(self, turn: Turn) -> Question | None:
-        now = self._clock.now()
+        now, prepared = self._clock.now(), self._requests.prepared(turn)
 
         def work(connection: Connection) -> Question | None:
-            question = freeze(connection, turn, now)
+            question = freeze(connection, turn, now, prepared)
             if question is not None:
                 payload = {"attempt": question.turn.attempts, "messages": len(question.asked)}
                 _append_event(connection, "agent_activity_start", turn, now, payload)

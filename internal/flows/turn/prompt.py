@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
 
@@ -77,26 +77,27 @@ class Question:
 
     def same_as(self, other: Question) -> bool:
         """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
-        return self._without_delivery() == replace(other, turn=self.turn)._without_delivery()
-
-    def _without_delivery(self) -> Question:
-        """Without whether earlier answers have arrived by now."""
-        return replace(self, earlier=tuple(replace(one, delivery=None, tg_id=None) for one in self.earlier))
+        return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
 
 
-def freeze(connection: Connection, turn: Turn, now: datetime) -> Question | None:
-    """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over."""
+def freeze(connection: Connection, turn: Turn, now: datetime, prepared: Question | None = None) -> Question | None:
+    """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over.
+
+    What was `prepared` is taken if nothing that it was read from has changed since.
+    """
     started = turns.start(connection, turn)
-    return None if started is None else read_question(connection, started, now)
+    return None if started is None else read_question(connection, started, now, prepared)
 
 
-def read_question(connection: Connection, turn: Turn, now: datetime) -> Question:
-    """The inputs of a turn as they are now."""
+def read_question(connection: Connection, turn: Turn, now: datetime, known: Question | None = None) -> Question:
+    """The inputs of a turn as they are now, of which some earlier state may be `known`."""
+    user, memory = users.get(connection, turn.user_id), memory_version(connection, turn.user_id, besides=INDEXING)
+    if known is not None and (known.turn.id, known.user, known.memory) == (turn.id, user, memory):
+        return replace(known, turn=turn)
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
     earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
-    user = users.get(connection, turn.user_id)
     snapshot = shown_snapshot(connection, turn.user_id)
-    rev, memory = turns.revision(connection, turn), memory_version(connection, turn.user_id, besides=INDEXING)
+    rev = turns.revision(connection, turn)
     soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
     standing = instructions.active(connection, turn.user_id)
     return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon), tuple(standing))
@@ -235,5 +236,16 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
 
 
 def _tokens(message: Message) -> int:
-    line = _dialogue_line(message)
-    return count_tokens(with_metadata(line.text, line.metadata or {}))
+    """Counted once for each revision of a message: every question counts up to HISTORY of them."""
+    key = hash((message.id, message.rev, message.quoted is None))
+    if (count := _COUNTED.get(key)) is None:
+        line = _dialogue_line(message)
+        count = count_tokens(with_metadata(line.text, line.metadata or {}))
+        if len(_COUNTED) >= MOST_COUNTED:
+            _COUNTED.clear()
+        _COUNTED[key] = count
+    return count
+
+
+MOST_COUNTED: Final = 20_000
+_COUNTED: Final[dict[int, int]] = {}

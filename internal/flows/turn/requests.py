@@ -73,6 +73,11 @@ class Requests:
         self._built[lane] = (question, request)
         return request
 
+    def prepared(self, turn: Turn) -> Question | None:
+        """The question as it was when its request was built."""
+        built = self._built.get(_lane(turn))
+        return None if built is None else built[0]
+
     def shorten(self, question: Question) -> None:
         """Leaves out what the model had no room for. Raises ModelContextExceeded if nothing is left to leave out."""
         built, request = self._built[_lane(question.turn)]

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS
-from internal.storage.owner_counters import hold_owner, record_change
+from internal.storage.owner_counters import hold_owner, note_change, record_change
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
 
@@ -108,6 +108,7 @@ def put_back(connection: Connection, user_id: int, replaced_id: str) -> None:
     """Records that a correction was undone, or that its fact is gone."""
     one = (forgettings.c.user_id == user_id) & (forgettings.c.id == replaced_id)
     connection.execute(delete(forgettings).where(one, forgettings.c.state == REPLACED))
+    note_change(connection, user_id)
 
 
 # Runs at every message and every question and is built once: building takes longer than running it.
@@ -170,6 +171,7 @@ def close(connection: Connection, forgetting: Forgetting, state: str, *, at: dat
     one = (forgettings.c.user_id == forgetting.user_id) & (forgettings.c.id == forgetting.id)
     values = {"state": state} | ({} if at is None else {"due_at": at})
     closed = update(forgettings).where(one, forgettings.c.state == "pending").values(values)
+    note_change(connection, forgetting.user_id)
     return connection.execute(closed).rowcount == 1
 
 
@@ -232,6 +234,7 @@ def _put(connection: Connection, forgetting: Forgetting, state: str) -> None:
         created_at=forgetting.created_at,
     )
     connection.execute(row)
+    note_change(connection, forgetting.user_id)
 
 
 def forgetting_of(row: Mapping[str, Any]) -> Forgetting:

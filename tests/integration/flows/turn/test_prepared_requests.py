@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import partial
 
+import pytest
+from sqlalchemy import Connection
 from support.flows.flow_stage import OWNER, Talk, until
 
+from internal.access import repository as users
+from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Turn
 from internal.errors import ModelSilent
 from internal.flows.forgetting.requests import ask
 from internal.flows.turn.answer import TurnFlow
+from internal.flows.turn.prompt import read_question
 from internal.people.service import Sender, from_metadata
+from internal.snapshots import repository as snapshots
+from internal.snapshots.model import Snapshot
+from internal.storage.erasure import forgettings
+from internal.storage.types import new_id
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 
 async def prepared(talk: Talk, text: str) -> Callable[[], Awaitable[None]]:
@@ -77,6 +89,49 @@ async def test_somebody_forgotten_meanwhile_is_in_no_prompt(talk: Talk) -> None:
     await answer()
     [asked] = talk.responder.asked
     assert "Petro" not in str((asked.relevant_people, asked.inner_circle, asked.facts))
+
+
+def refused(connection: Connection, now: datetime) -> None:
+    [answer] = [one for one in dialogue.recent(connection, OWNER, limit=9) if one.role == "assistant"]
+    dialogue.mark_delivery(connection, OWNER, answer.id, "refused", None)
+
+
+def forgotten_and_back(connection: Connection, now: datetime) -> None:
+    asked = forgettings.ask(connection, OWNER, "everything", None, now=now, due_at=now)
+    forgettings.close(connection, asked, "undone")
+
+
+def opened(connection: Connection, now: datetime) -> None:
+    kind = (TaskKind.TASK, TaskState.OPEN, "Call Anna", "UTC", TaskOrigin.CHAT)
+    tasks.add(connection, Task(OWNER, new_id(), *kind, now, now, 0, due_at=now))
+
+
+MEANWHILE: dict[str, Callable[[Connection, datetime], object]] = {
+    "an answer was refused": refused,
+    "everything is to be forgotten": lambda c, now: forgettings.ask(c, OWNER, "everything", None, now=now, due_at=now),
+    "a forgetting was undone": forgotten_and_back,
+    "a fact was corrected": lambda c, now: forgettings.replace(c, OWNER, "f1", now=now),
+    "a snapshot was made": lambda c, now: snapshots.add(c, OWNER, Snapshot(by_rules=True), now=now),
+    "a setting was changed": lambda c, now: users.change(c, OWNER, tz="Asia/Tokyo"),
+    "somebody was met": lambda c, now: from_metadata(c, OWNER, Sender(77, "Petro", None), seen_at=now, now=now),
+    "a task was opened": opened,
+}
+
+
+@pytest.mark.parametrize("happened", MEANWHILE)
+async def test_what_changed_meanwhile_is_read_again(talk: Talk, happened: str) -> None:
+    """And only then: else the inputs are those that were prepared, word for word."""
+    now = talk.clock.now()
+    await talk.write(lambda c: dialogue.add(c, OWNER, "assistant", "Hello!", now=now, delivery="sent"))
+    turn = (await talk.say("Who is Petro?")).turn
+    assert turn is not None
+    known = await talk.write(lambda c: read_question(c, turn, now))
+    again = await talk.write(lambda c: read_question(c, turn, now, known))
+    assert again.earlier is known.earlier
+    await talk.write(lambda c: MEANWHILE[happened](c, now))
+    after = await talk.write(lambda c: read_question(c, turn, now, known))
+    assert after == await talk.write(lambda c: read_question(c, turn, now))
+    assert not after.same_as(known)
 
 
 async def waiting(flow: TurnFlow, turn: Turn) -> None:
