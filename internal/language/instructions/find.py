@@ -32,7 +32,7 @@ class FoundInstruction:
 
     def ends(self, other: "FoundInstruction") -> bool:
         """Whether it takes the place of an earlier one: of the same manner, and not only under another condition."""
-        if self.condition and self.condition != other.condition:
+        if self.condition and not self.lifts and self.condition != other.condition:
             return False
         if self.topics or other.topics:
             return bool(other.topics) and other.topics <= self.topics
@@ -43,7 +43,7 @@ class FoundInstruction:
 _OPENING: Final = (
     r"please|pls|ok(?:ay)?|hey|hi|hello|so|and|but|also|well|listen|look|just|then|remember|note|important"
     r"|by the way|btw"
-    r"|oh|yes|no(?=,)|actually|thanks|thank you|only|rather|better|even|still"
+    r"|oh|yes|no(?=,)|thanks|thank you|only|rather|better|even|still|before that|(?:one|another) (?:more )?thing"
     r"|пожалуйста|плиз|ну|и|а|но|да|нет|ок|окей|слушай|смотри|кстати|еще|прошу|просто|запомни|учти|имей в виду"
     r"|важно|привет"
     r"|спасибо|эй|лучше|только|же|сначала|даже|вообще|тогда|мне|нам|со мной|меня|ко мне|тебя"
@@ -71,15 +71,15 @@ _TIMES: Final = (
 )
 _CASE: Final = (
     r"(?:when(?:ever)?|if|every time|each time)\s+(?:i|we|you)\b[^,;:.!?]{3,80},"
-    r"|(?:каждый раз,? |всякий раз,? )?(?:когда|если)\s+(?:я|мы|ты|тебя|\w+ешь|\w+ишь)\b[^,;:.!?]{3,80},"
-    r"|(?:щоразу,? |кожного разу,? )?(?:коли|якщо)\s+(?:я|ми|ти|тебе|\w+єш|\w+еш|\w+иш|\w+їш)\b[^,;:.!?]{3,80},"
+    r"|(?:каждый раз,? |всякий раз,? )?(?:когда|если)\s+(?:я|мы|ты|тебя|\w+ешь|\w+ишь|\w+ю)\b[^,;:.!?]{3,80},"
+    r"|(?:щоразу,? |кожного разу,? )?(?:коли|якщо)\s+(?:я|ми|ти|тебе|\w+[єеиї]ш|\w+ю)\b[^,;:.!?]{3,80},"
 )
 _EVERY: Final = (
     r"in (?:every|each|all)(?: of)?(?: your)? \w+|(?:в|во) (?:каждом|всех)(?: твоих| своих)? \w+"
     r"|(?:у|в) (?:кожн|всіх)\w* \w+"
 )
 _SKIPPED: Final = re.compile(
-    rf"(?:[\s,—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
+    rf"(?:[\s,:—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
     rf"|{_TIMES})(?![\w'-])))*[\s,:—–-]*"
 )
 _LASTS: Final = re.compile(
@@ -124,6 +124,13 @@ _AGAIN: Final = re.compile(
     r"(?<!\w)(?:again|any ?more|now|no longer|still|снова|опять|уже|больше|теперь|знову|вже|більше|тепер"
     r"|не обязательно"
     r"|необязательно|не обов'язково|необов'язково|don't have to|don't need to|needn't|no need)(?!\w)"
+)
+_TAKEN_BACK: Final = re.compile(
+    r"(?:forget|cancel|drop|remove|забудь(?:те)?|отмени(?:те)?|убери(?:те)?|скасуй(?:те)?"
+    r"|прибери(?:ть)?)\b.*\b(?:rules?|instructions?"
+    r"|(?:i )?(?:asked|told|said)|правил\w*|указани\w+|просьб\w+|просил[аи]?|говорил[аи]?|вказівк\w+|прохання"
+    r"|просив|просила|казав|казала)"
+    r"(?![\w'-])"
 )
 _STOP: Final = re.compile(
     r"(?:stop|quit|avoid|skip|drop|no need (?:to|for)|enough(?: with)?|хватит|перестань(?:те)?|прекрати(?:те)?"
@@ -255,7 +262,8 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
-    if _LIFTED.match(rest) and _AGAIN.search(folded) and said.topics and not asked:
+    lifted = (_LIFTED.match(rest) and _AGAIN.search(folded)) or _TAKEN_BACK.match(rest)
+    if lifted and said.topics and not asked:
         return "lift"
     wish = _WISH.match(rest)
     polite = wish is not None and any(wish.groupdict().values())  # "could you always ...?" is no question
@@ -343,7 +351,7 @@ class _Sentence:
 
 _TOGETHER: Final = re.compile(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
 
-_DIRECTED: Final = (_WISH, _LIFTED, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
+_DIRECTED: Final = (_WISH, _LIFTED, _TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
 """How a wish begins that does not say that it is to last."""
 
 _MANNER_FIRST: Final = re.compile(

@@ -34,6 +34,8 @@ def test_instructions_are_told_from_everything_else(part: str, least: float) -> 
         ("From now on no emojis", "Always answer in bullet points", False),
         ("book nothing before 11 from now on", "never book before 10", True),
         ("звертайся до мене Олю", "не називай мене на ви", False),
+        ("забудь, что я просил про смайлики", "больше никаких смайликов", True),
+        ("Cancel the rule about bullet points", "Always answer in bullet points", True),
         ("You can use emojis again", "больше никаких смайликов", True),
         ("Never mention football scores", "Don't ever mention football scores again", True),
         ("Always ask me before you delete a note", "Always ask me before you add a task", False),
