@@ -1,4 +1,4 @@
-"""`laplaced eval`: how well recall finds what was said, on conversations whose answers are known."""
+"""`laplaced eval`: how well recall finds what was said, and what a model makes of a chat."""
 
 import asyncio
 import json
@@ -21,11 +21,27 @@ _VECTORS = click.option(
 
 @main.group("eval", epilog="Example: laplaced eval locomo locomo10.json --out rankings.jsonl")
 def evaluation() -> None:
-    """Measure how well recall finds what was said.
+    """Measure how well recall finds what was said, and what a model makes of a chat.
 
     Conversations are files in the form of LoCoMo. They go through the bot's own write path into a scratch store, which
     is deleted; your own data is never opened.
     """
+
+
+@command("laplaced eval chat chat_en --model qwen2.5:7b", evaluation)
+@click.argument("scenario", default="chat_en")
+@click.option("--model", default="", help="Ask this model of the configured server, for every agent.")
+@click.option("--offline", is_flag=True, help="Without a model, by rules.")
+@click.option("--data", "data_dir", type=click.Path(path_type=Path, file_okay=False), help="As for laplaced simulate.")
+def chat(config_path: Path | None, scenario: str, model: str, offline: bool, data_dir: Path | None) -> None:
+    """Chat through SCENARIO with a bot of its own, and report what it then knows and answers, and what that cost.
+
+    SCENARIO as for laplaced simulate; chat_en, chat_ru and chat_uk are three short ones. People, facts, tasks and
+    answers are counted as right, wrong or missed; calls, tokens and seconds stand below them.
+    """
+    from bot.cli.simulate import play
+
+    raise SystemExit(asyncio.run(play(load(config_path), scenario, data_dir, offline=offline, model=model)))
 
 
 @command("laplaced eval locomo locomo10.json --out rankings.jsonl", evaluation)

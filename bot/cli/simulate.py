@@ -67,7 +67,7 @@ def simulate(
     if users is not None:
         raise SystemExit(asyncio.run(_load(config, folder, offline, Load(users, rate, seconds, seed))))
     how: dict[str, Any] = {"seed": seed, "speed": speed, "stay": stay, "until_today": until_today, "offline": offline}
-    raise SystemExit(asyncio.run(_simulate(config, scenario or "", folder, **how)))
+    raise SystemExit(asyncio.run(play(config, scenario or "", folder, **how)))
 
 
 def _listing() -> list[str]:
@@ -77,17 +77,19 @@ def _listing() -> list[str]:
     return [f"{scenario.name:<12} {scenario.days:>4} days  {scenario.title}" for scenario in scenarios]
 
 
-async def _simulate(
+async def play(
     config: Config,
     name: str,
     data_dir: Path | None,
     *,
-    seed: int,
-    speed: float,
-    stay: bool,
-    until_today: bool,
-    offline: bool,
+    seed: int = 1,
+    speed: float = 0,
+    stay: bool = False,
+    until_today: bool = False,
+    offline: bool = False,
+    model: str = "",
 ) -> int:
+    """Plays a scenario to its end. Returns the exit code of the bot."""
     from bot.simulation import launch
     from bot.simulator.scenarios import loader
     from bot.simulator.scenarios.plan import plan, shifted
@@ -95,7 +97,7 @@ async def _simulate(
     scenario, now = loader.load(name), datetime.now(UTC)
     played = plan(scenario, seed, shifted(scenario, now.date()) if until_today else None)
     folder = data_dir or launch.folder_of(config, scenario.name, seed, now)
-    return await launch.simulate(config, played, folder, speed=speed, stay=stay, offline=offline)
+    return await launch.simulate(config, played, folder, speed=speed, stay=stay, offline=offline, model=model)
 
 
 async def _load(config: Config, data_dir: Path | None, offline: bool, load_options: Load) -> int:

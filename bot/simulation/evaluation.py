@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
+from bot.simulation.call_repository import calls_by_agent
 from bot.simulation.stage import Stage
 from bot.simulator.scenarios.judge import BotMessage, JudgeContext, Verdict, judge, judge_answer
 from bot.simulator.scenarios.known_state import read
@@ -37,6 +38,7 @@ async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
         replies=replies,
         models="offline, by rules" if stage.app.models.offline else "of the configured provider",
         verdicts=verdicts,
+        calls=await stage.app.database.read(calls_by_agent),
     )
 
 

@@ -11,6 +11,7 @@ from bot.simulator.scenarios.loader import ScenarioInvalid
 from bot.simulator.scenarios.plan import Plan
 from bot.telegram.delivery.flood_limits import Budget
 from internal.config import Config, EmbeddingConfig, LLMConfig, LocalTelegramConfig, StorageConfig, TelegramConfig
+from internal.config_values import Section
 from internal.storage.file_permissions import PRIVATE_FOLDER
 
 DESCRIPTION_FILE = "simulation.json"
@@ -25,10 +26,19 @@ _DAYS_KEPT = 36_500
 """Of events, so that a run can be seen from its beginning; of sessions, since a week may last a second."""
 
 
-def simulated_config(config: Config, data_dir: Path, *, offline: bool = False) -> Config:
-    """The configuration of the simulated bot: models as configured, or offline; not the real bot's data or Telegram."""
+def simulated_config(config: Config, data_dir: Path, *, offline: bool = False, model: str = "") -> Config:
+    """The configuration of the simulated bot: models as configured, one for all agents, or offline.
+
+    Not the real bot's data or Telegram.
+    """
     telegram = TelegramConfig(group_window=timedelta(0), local=LocalTelegramConfig(port=config.telegram.local.port))
-    models = {"llm": LLMConfig(), "embedding": EmbeddingConfig(provider="offline")} if offline else {}
+    models: dict[str, Section] = {}
+    if offline:
+        models = {"llm": LLMConfig(), "embedding": EmbeddingConfig(provider="offline")}
+    if model:
+        agents = {name: agent.model_copy(update={"model": model}) for name, agent in config.agents.each()}
+        models = {"llm": config.llm.model_copy(update={"model": model, "local": ""})}
+        models |= {"agents": config.agents.model_copy(update=agents)}
     return config.model_copy(
         update=models
         | {
@@ -56,7 +66,7 @@ def create_data_folder(folder: Path, what: dict[str, object]) -> None:
 
 
 async def simulate(
-    config: Config, played: Plan, data_dir: Path, *, speed: float, stay: bool, offline: bool = False
+    config: Config, played: Plan, data_dir: Path, *, speed: float, stay: bool, offline: bool = False, model: str = ""
 ) -> int:
     """Plays a plan from beginning to end. Returns the exit code of the bot.
 
@@ -67,7 +77,7 @@ async def simulate(
     )
     logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
-    simulated = simulated_config(config, data_dir, offline=offline)
+    simulated = simulated_config(config, data_dir, offline=offline, model=model)
     return await bot.run(simulated, budget=unlimited_budget(), simulation=simulation)
 
 

@@ -184,7 +184,7 @@ class Simulation:
         message_id = await stage.say(user_id, act.text)
         await stage.wait_until_answered()
         self._done += 1
-        return "\n".join(message.get("text", "") for message in await stage.bot_messages(user_id, message_id))
+        return "\n".join(message.get("text", "") for message in await stage.answers(user_id, message_id))
 
     async def _act(self, stage: Stage, act: Act, following: datetime) -> None:
         await self._pass_time(stage, act.at, following)

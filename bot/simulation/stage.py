@@ -104,6 +104,17 @@ class Stage:
         """The bot's messages in a private chat with ids above `after`, oldest first."""
         return [message for message in await self._messages(user_id, _ALL) if message["message_id"] > after]
 
+    async def answers(self, user_id: int, question: int) -> list[Json]:
+        """The bot's messages after a question, at least one: Telegram may have it a moment after the bot is done."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                while not (found := await self.bot_messages(user_id, question)):  # noqa: ASYNC110 - as above
+                    await asyncio.sleep(_LOOK_S)
+                return found
+        except TimeoutError:
+            self._give_up("an answer")
+            return []
+
     async def _messages(self, user_id: int, limit: int) -> list[Json]:
         """Those of the bot among the last `limit` of a private chat, oldest first."""
         found = await self._people.request("GET", f"/chats/{user_id}/messages", limit=limit)

@@ -27,6 +27,22 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
+class AgentCalls:
+    """What one agent asked of its model: calls, tokens sent, received and cached, and seconds waited."""
+
+    agent: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    seconds: float
+
+    def __str__(self) -> str:
+        tokens = f"{self.prompt_tokens} tokens in ({self.cached_tokens} cached), {self.completion_tokens} out"
+        return f"{self.agent}: {self.calls} calls, {tokens}, {self.seconds:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """`took_s` are real seconds. `notes` name acts that could not be played as written."""
 
@@ -38,6 +54,7 @@ class Outcome:
     models: str
     verdicts: Sequence[Verdict]
     notes: Sequence[str] = field(default_factory=tuple)
+    calls: Sequence[AgentCalls] = ()
 
     def with_notes(self, notes: Sequence[str], took_s: float, restless: int) -> Outcome:
         """Adds what only the player knows: `restless` is how often the bot did not become idle in time."""
@@ -45,9 +62,10 @@ class Outcome:
         return replace(self, notes=(*self.notes, *notes, *late), took_s=took_s)
 
     def summary(self) -> str:
-        """A line for each kind, for a terminal."""
+        """A line for each kind and each agent that asked a model, for a terminal."""
         rows = self.counts().items()
-        return "\n".join(f"{kind:<10}" + "  ".join(f"{row[one]} {one}" for one in OUTCOMES) for kind, row in rows)
+        lines = [f"{kind:<10}" + "  ".join(f"{row[one]} {one}" for one in OUTCOMES) for kind, row in rows]
+        return "\n".join([*lines, *map(str, self.calls), f"{self.took_s:.0f} seconds in all"])
 
     def counts(self) -> dict[str, dict[Judged, int]]:
         """The number of verdicts by kind and outcome, for kinds that have any."""
@@ -73,6 +91,7 @@ class Outcome:
             "counts": self.counts(),
             "verdicts": [asdict(verdict) for verdict in self.verdicts],
             "notes": list(self.notes),
+            "calls": [asdict(one) for one in self.calls],
         }
 
     def as_markdown(self) -> str:
@@ -88,6 +107,8 @@ class Outcome:
         ]
         for kind in KINDS:
             lines += _section(_TITLES[kind], [one for one in self.verdicts if one.kind == kind])
+        if self.calls:
+            lines += ["", "## Calls of the model", "", *(f"- {one}" for one in self.calls)]
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {note}" for note in self.notes)]
         return "\n".join(lines) + "\n"

@@ -153,6 +153,15 @@ async def test_the_report_holds_memory_and_answers_against_the_truth(lived: Live
     assert (lived.folder / "reports" / "tiny-5.md").read_text(encoding="utf-8").startswith("# Four days of Ann")
 
 
+async def test_a_chat_is_tried_with_one_model_for_every_agent(lived: Lived, tmp_path: Path) -> None:
+    """What `laplaced eval chat --model` asks; offline nothing is asked, which the report says."""
+    configured = load_config(None, {"LAPLACED_LLM__API_KEY": "k", "LAPLACED_AGENTS__ANALYST__MODEL": "another"})
+    tried = launch.simulated_config(configured, tmp_path, model="small")
+    assert {agent.model for _, agent in tried.agents.each()} == {"small"}
+    assert tried.llm.api_key == configured.llm.api_key
+    assert lived.report["calls"] == []
+
+
 async def test_what_is_kept_was_said_at_the_moments_of_the_plan(lived: Lived) -> None:
     """Same seed, same messages, same times: they are the plan's own, to the second."""
     planned = [act for act in lived.played.acts if act.kind == "say" and not act.text.startswith("/")]
