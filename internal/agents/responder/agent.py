@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
@@ -16,6 +16,7 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
     StandingInstruction,
+    newest_lines,
 )
 from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
@@ -119,7 +120,7 @@ class ModelResponder:
             block("notes", [escape(line) for line in request.system_lines]),
         )
         dialogue = _dialogue(request)
-        newest = len(list(takewhile(lambda line: line.role == "user", reversed(dialogue))))
+        newest = len(newest_lines(request.dialogue))
         earlier, asked = dialogue[: len(dialogue) - newest], dialogue[len(dialogue) - newest :]
         recalled = [ChatMessage("user", context)] if context else []
         return [ChatMessage("system", self._system(request)), *_by_turns([*earlier, *recalled, *asked])]

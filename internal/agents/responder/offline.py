@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from fluent.runtime import FluentBundle, FluentResource
 
@@ -15,6 +15,7 @@ from internal.agents.model import (
     RecalledFact,
     RecalledMemory,
     ResponderRequest,
+    newest_lines,
 )
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.instructed import instructed_language
@@ -91,7 +92,7 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
-    lines = _last_lines(request)
+    lines = newest_lines(request.dialogue)
     own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)
     read = own or "\n".join(line.text for line in lines)
@@ -107,11 +108,6 @@ def compose(request: ResponderRequest) -> str:
     answer = f"{yes} {_answer(request, lines, own, intent_of(own), speech)}".strip()
     first = not any(line.role == "assistant" for line in request.dialogue)
     return f"{answer} {speech('offline')}" if first and wish.wish not in ("thanks", "farewell") else answer
-
-
-def _last_lines(request: ResponderRequest) -> list[DialogueLine]:
-    """The owner's messages since the last reply: they get one answer."""
-    return list(takewhile(lambda line: line.role == "user", reversed(request.dialogue)))[::-1]
 
 
 def _only_names(said: str) -> bool:

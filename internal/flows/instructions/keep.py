@@ -14,6 +14,7 @@ from internal.dialogue.model import Message
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph.model import Node
 from internal.knowledge import episode_repository as episodes
+from internal.language.commands.recognise import names_owner
 from internal.language.dates.units import fold
 from internal.language.instructions.find import FoundInstruction, find_instructions
 from internal.language.instructions.topics import condition_of, topics_of
@@ -45,6 +46,8 @@ def keep(connection: Connection, message: Message, now: datetime) -> None:
     if message.role != "user" or message.forward is not None or message.hidden:
         return
     for found in find_instructions(message.content):
+        if names_owner(found.text):  # the turn sees to it, with a way back
+            continue
         ended = [node for node in _active(connection, message.user_id) if found.ends(_as_found(node))]
         stated = {"preference": found.text, "category": INSTRUCTION, "status": "active", "strength": 1.0}
         kept = [] if found.lifts else [_observe(connection, message, NodeRef("Preference", stated), now)]

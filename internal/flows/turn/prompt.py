@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import takewhile
 from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
@@ -13,7 +12,15 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
-from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, StandingInstruction, TranscriptLine
+from internal.agents.model import (
+    SETTLED,
+    DialogueLine,
+    OwnerProfile,
+    ResponderRequest,
+    StandingInstruction,
+    TranscriptLine,
+    newest_lines,
+)
 from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
@@ -191,7 +198,7 @@ def shortened(request: ResponderRequest) -> ResponderRequest:
 
     Raises ModelContextExceeded if it holds nothing but a question.
     """
-    asked = len(list(takewhile(lambda line: line.role == "user", reversed(request.dialogue))))
+    asked = len(newest_lines(request.dialogue))
     earlier = len(request.dialogue) - asked
     kinds = ("facts", "memories", "passages", "lessons", "relevant_people")
     recalled = {kind: getattr(request, kind) for kind in kinds}
@@ -216,7 +223,7 @@ def _dialogue(messages: Sequence[Message], there: Collection[int | None] | None 
         if one.role != "system" and one.spoken:
             lines.append(_dialogue_line(one, whole=there is not None and one.reply_to not in there))
         elif one.role == "assistant" and lines and lines[-1].role == "user":
-            metadata = {**(lines[-1].metadata or {}), "settled": "the program answered with a card and buttons"}
+            metadata = {**(lines[-1].metadata or {}), SETTLED: "the program answered with a card and buttons"}
             lines[-1] = replace(lines[-1], metadata=metadata)
     return lines
 

@@ -14,7 +14,6 @@ from internal.language.commands.vocabulary import (
     NEGATED,
     OWN,
     PLAN,
-    TAKEN_BACK,
     VERBS,
     WORD,
     Command,
@@ -30,7 +29,9 @@ _ME: Final = re.compile(
 )
 _YOURSELF: Final = re.compile(
     r"\b(?:ты (?:\w+ )?кто|кто (?:же )?ты|что ты (?:такое|за \w+)|вы кто|кто вы|о себе|про себ[яе]|ти (?:\w+ )?хто"
-    r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+)? (?:are|r) (?:you|u)|yourself|who dis"
+    r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+| exactly| really)? (?:are|r) (?:you|u)"
+    r"|who dis"
+    r"|(?:about|introduce|describe) yourself|представь?(?:ся|тесь)|відрекомендуй\w*"
     r"|как тебя (?:зовут|звать|величать)|как твое имя|як тебе (?:звати|звуть)|як твоє ім'я|what(?:'s|s| is) your name"
     r"|(?:ты|ти) (?:\w+ )?(?:бот|робот|человек|людина|живой|живий|программа|програма)"
     r"|who am i (?:talking|speaking|writing) (?:to|with)"
@@ -58,7 +59,7 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
     asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
     if _WHO_AM_I.fullmatch(folded):
         return Command("about_me", sure=True)
-    if _ME.search(folded) and not TAKEN_BACK.search(folded):
+    if _ME.search(folded):
         tells = any(VERBS.get(form) == "tell" for group in groups for form in group)
         knows = any(group & KNOW for group in groups)
         rest = [
@@ -107,4 +108,7 @@ def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
 _CALENDAR: Final = re.compile(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
 )
-_MINE: Final = words("маю маємо меня мне мой мене мені мій i my me i've what's whats on there's")
+_MINE: Final = words(
+    "anything something что-нибудь что-то чего-нибудь щось щось-небудь маю маємо"
+    " меня мне мой мене мені мій i my me i've what's whats on there's"
+)

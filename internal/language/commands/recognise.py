@@ -37,25 +37,41 @@ from internal.language.dates.units import Span, blank_out, fold
 from internal.language.tasks.times import find_time
 from internal.language.text.spelling import Language, sentences, words
 
+_CALLING: Final = re.compile(
+    r"\b(?:call|address|зови(?:те)?|называй\w*|обращай\w*|клич\w*|називай\w*|звертай\w*|величай\w*)\b"
+)
+_THAT_OR_NAME: Final = re.compile(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
+"""What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
 _PARTICLE: Final = re.compile(r"(?<=[а-яіїєґ])-ка\b")
 _OWN_CLAUSE: Final = re.compile(
-    r"(?<=\w),\s+(?=I\b|(?!(?:что|чтобы|кот\w+|чего|що|шо|як\w+|that|which|who|what|пожалуйста|плиз|будь|please)\b)"
+    r"(?<=\w),\s+(?=I\b|(?!(?:что|чтобы|кот\w+|чего|где|що|шо|де|як\w+|that|where|which|who|what|пожалуйста|плиз|будь"
+    r"|please)\b)"
     r"[^A-ZА-ЯЁІЇЄҐ])"
 )
 """Where something else begins than more of the object: no relative clause, no further name."""
 _QUOTED: Final = re.compile(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 _LONGEST_QUOTED_NAME: Final = 30
 _UNKNOW: Final = re.compile(
-    r"\b(?:не хочу|не хотел[аи]? бы|не хотів би|не хотіла б|перестань(?:те)?|хватит|досить|припини(?:ть)?)"
+    r"\b(?:не хочу|не надо|не нужно|не треба|не потрібно|не хотел[аи]? бы|не хотів би|не хотіла б|перестань(?:те)?"
+    r"|хватит"
+    r"|досить|припини(?:ть)?)"
     r"\W+"
     r"(?:чтоб\w?\W+|щоб\W+)?(?:\w+\W+){0,3}?(?:помни\w*|зна(?:ть|л\w*|в|ти)|запомина\w*|храни\w*|пам'ята\w*|зберіга\w*)"
+    r"|\b(?:чтоб\w?|щоб) (?:ты|ти) (?:больше |більше )?(?:ничего |нічого )?не (?:помни\w*|знал\w*|знав|знала"
+    r"|пам'ята\w*)"
     r"|\b(?:(?:stop|quit)\s+(?:\w+\s+)?|(?:don't|do not) want you to\s+|(?:rather|prefer|wish)\s+(?:that\s+)?"
     r"(?:you|u)\s+(?:didn't|wouldn't|not|did not)\s+)(?:remember|know|keep|stor)\w*"
 )
 """Wishes that something be known no more."""
-_MOVED: Final = re.compile(
-    r"\b(?:is|are|was|were|got|gets|been|being|'s)\s+(?:now\s+)?(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b"
+_UNABLE: Final = re.compile(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
+_UNREMIND: Final = re.compile(
+    r"\bне (?:надо |нужно |треба |потрібно )?(?:мне |мені )?(?:больше |більше )?(?:напомина\w+|нагаду\w+)"
+    r"|\b(?:stop|quit|don't|do not|no more)\s+(?:remind\w*|nagging|bugging|pinging)"
 )
+_MOVED: Final = re.compile(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
+_CALLED: Final = re.compile(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
+_FROM_MEMORY: Final = re.compile(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
+_TAKING: Final = words("take throw kick get put push")
 _REPORTED: Final = re.compile(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
 _LEAD: Final = re.compile(
     r"(?:(?:please|pls|plz|yo|hey|hi|hello|ok|okay|so|well|now|then|just|and|also|actually|but|kindly|right|listen|look"
@@ -87,6 +103,11 @@ def _kept_quote(match: re.Match[str]) -> str:
     return f" {inner} " if len(inner) <= _LONGEST_QUOTED_NAME and len(inner.split()) <= 3 else " " * len(match[0])
 
 
+def names_owner(text: str) -> bool:
+    """Whether a text only says how its author wants to be called. Loads no dictionary."""
+    return _CALLING.search(fold(text)) is not None and _name(text) is not None
+
+
 def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Command]:
     folded = _PARTICLE.sub("   ", fold(sentence))
     if (question := find_question(sentence, folded, at, language)) is not None:
@@ -94,7 +115,12 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         return
     heads = list(_heads(folded))
     stated = False
-    if unknow := _UNKNOW.search(folded):
+    if called := _CALLED.search(sentence):
+        yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
+        return
+    if unremind := _UNREMIND.search(folded):
+        heads = [("cancel", unremind.span(), True)]
+    elif unknow := _UNKNOW.search(folded):
         heads = [("forget", unknow.span(), True)]
     elif not heads and (moved := _moved(folded)) is not None:
         heads, stated = [("move", moved, False)], True
@@ -132,7 +158,10 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
     if not content and not (pointing and kind in ("cancel", "move", "mark")):
         return None
     about = " ".join(about.split())
-    framed = bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
+    that = kind == "forget" and _THAT_OR_NAME.match(after.lstrip()) is not None
+    framed = (
+        that or bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
+    )
     return Command(kind, about, time, kind in ("forget", "remove") and framed)  # type: ignore[arg-type]
 
 
@@ -164,12 +193,8 @@ def _moved(folded: str) -> Span | None:
         return match.span()
     for match in WORD.finditer(folded):
         for lemma, marks in () if match[0].isascii() else readings(match[0]):
-            passive = marks & {"PRTS", "PRTF", "impers"} or {"past", "plur"} <= marks or lemma.endswith("ся")
-            if (
-                passive
-                and VERBS.get(lemma.removesuffix("ся")) == "move"
-                and not NEGATED.search(folded[: match.start()])
-            ):
+            told = marks & {"PRTS", "PRTF", "impers", "past"} or lemma.endswith("ся")
+            if told and VERBS.get(lemma.removesuffix("ся")) == "move" and not NEGATED.search(folded[: match.start()]):
                 return match.span()
     return None
 
@@ -180,6 +205,8 @@ def _english(folded: str, match: re.Match[str]) -> tuple[str | None, int]:
     for phrase, its_kind in PHRASES:
         if folded.startswith(phrase, match.start()):
             kind, end = its_kind, match.start() + len(phrase)
+    if match[0] in _TAKING and _FROM_MEMORY.search(folded):
+        kind = "remove"
     kind = kind or VERBS.get(match[0]) or VERBS.get(mended(match[0], "en"))
     if kind is None and match[0].endswith("ing"):
         kind = next(
@@ -210,7 +237,11 @@ def _cyrillic(folded: str, places: Sequence[re.Match[str]], place: int) -> str |
         second = {"ты", "вы", "ти", "ви"} & set(before)
         if "impr" in marks:
             return kind
-        if marks & {"INFN", "infn"} and _asks_infinitive(kind, before, lemmas, question=folded.rstrip().endswith("?")):
+        if (
+            marks & {"INFN", "infn"}
+            and not _UNABLE.search(folded)
+            and _asks_infinitive(kind, before, lemmas, question=folded.rstrip().endswith("?"))
+        ):
             return kind
         if "2per" in marks and marks & {"futr"} and folded.rstrip().endswith("?"):
             return kind
@@ -236,7 +267,7 @@ def _asks_infinitive(kind: str, before: Sequence[str], lemmas: set[str], *, ques
         return False
     own = lemmas & {"хотеть", "хотіти", "нужно", "надо", "треба", "потрібно", "пора", "прийтись", "хотеться"}
     if own:
-        return kind in ("remove", "cancel", "move", "mark")
+        return kind in ("remove", "cancel", "move", "mark", "name")
     if lemmas & MODAL:
         return True
     return not question and all(forms(word) & LIGHT for word in before)
@@ -273,7 +304,9 @@ def _name(about: str) -> Command | None:
     return Command("name", name if name != fold(name) else name.title(), sure=True)
 
 
-_BEFORE_NAME: Final = words("просто just by as на имя именем по ім'ям the name")
+_BEFORE_NAME: Final = words(
+    "просто just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід"
+)
 _AFTER_NAME: Final = words(
     "please пожалуйста from теперь впредь отныне тепер відтепер ладно ok okay instead и а and но but или or"
     " будь если якщо if when когда коли ок добре хорошо now тогда тоді потому because так бо с з із"

@@ -1,4 +1,4 @@
-"""What owners say in plain words is understood: a table written before the mechanism, two written after it."""
+"""What owners say in plain words is understood: a table written before the mechanism, three written after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from internal.people.model import Circle, Person
 
 AT = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Kyiv"))
 PLAIN = {"forget_all": "forget everything", "about_me": "about me", "about_you": "about you"}
-LEAST = {"after": 0.9, "later": 0.75}
+LEAST = {"after": 0.94, "later": 0.94, "last": 0.8}
 
 
 @cache

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from support.flows.command_stage import commands_of, requests_of
+from support.flows.erase_stage import LanguageHere
 from support.flows.fact_search_stage import Known
 from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.responder.agent import ModelResponder
+from internal.agents.responder.offline import OfflineResponder
 from internal.config_agents import ResponderConfig
 from internal.dialogue.model import ForwardOrigin, Quoted
+from internal.flows.instructions.keep import active
 from internal.graph import node_repository
 from internal.graph.model import NodeFilter
 from internal.llm.openai import OpenAIChat
@@ -172,6 +175,15 @@ async def test_the_owner_is_called_otherwise(acting: Talk) -> None:
     assert presses(card)
     await acting.exchange("What shall I cook?")
     assert acting.responder.asked[-1].owner.name == "Captain"
+
+
+async def test_a_message_that_was_answered_by_a_card_is_answered_once(acting: Talk) -> None:
+    """The next answer is about the next message, also without a model; a name is no standing instruction besides."""
+    acting.writer = OfflineResponder(LanguageHere())
+    await answer(acting, "from now on call me Captain")
+    [shown] = await answer(acting, "who are you?")
+    assert shown.text.startswith("I'm Laplaced, and I remember people")
+    assert await acting.read(lambda c: active(c, OWNER)) == []
 
 
 async def test_what_is_known_of_the_owner_is_listed(acting: Talk, known: Known) -> None:
