@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import takewhile
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
@@ -171,16 +170,6 @@ class DialogueLine:
     text: str
     metadata: dict[str, str] | None = None
     at: datetime | None = None
-
-
-SETTLED: Final = "settled"
-"""Key in the metadata of a line that the program answered itself, with a card."""
-
-
-def newest_lines(dialogue: Sequence[DialogueLine]) -> Sequence[DialogueLine]:
-    """The owner's messages since the last answer, which get one answer; what the program answered is none of them."""
-    newest = takewhile(lambda line: line.role == "user" and SETTLED not in (line.metadata or {}), reversed(dialogue))
-    return list(newest)[::-1]
 
 
 @dataclass(frozen=True, slots=True)

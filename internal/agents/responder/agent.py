@@ -16,8 +16,8 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
     StandingInstruction,
-    newest_lines,
 )
+from internal.agents.newest_lines import newest_lines
 from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.inner_circle import InnerCircleBlock

@@ -15,8 +15,8 @@ from internal.agents.model import (
     RecalledFact,
     RecalledMemory,
     ResponderRequest,
-    newest_lines,
 )
+from internal.agents.newest_lines import newest_lines
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.instructed import instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of

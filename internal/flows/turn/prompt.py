@@ -13,14 +13,13 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
 from internal.agents.model import (
-    SETTLED,
     DialogueLine,
     OwnerProfile,
     ResponderRequest,
     StandingInstruction,
     TranscriptLine,
-    newest_lines,
 )
+from internal.agents.newest_lines import SETTLED, newest_lines
 from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
