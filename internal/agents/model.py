@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
-from internal.access.model import User
+from internal.access.model import CALLED, User
 from internal.agents.known_task import KnownTask
 from internal.language.dates.precision import DatePrecision
 from internal.language.text.spelling import unquoted
@@ -75,7 +75,7 @@ class KnownEntity:
 
 @dataclass(frozen=True, slots=True)
 class OwnerProfile:
-    """The owner for prompts: name, @username, language, IANA zone and known facts."""
+    """The owner for prompts: name, @username, language, IANA zone and known facts; `names` are those of before."""
 
     user_id: int
     name: str
@@ -83,10 +83,12 @@ class OwnerProfile:
     language: Language
     timezone: str
     facts: Sequence[str] = ()
+    names: Sequence[str] = ()
 
     @classmethod
     def of(cls, user: User) -> OwnerProfile:
-        return cls(user.user_id, user.called, user.username, user.lang, user.tz)
+        before = (user.name, *user.settings.get(CALLED, ()))
+        return cls(user.user_id, user.called, user.username, user.lang, user.tz, names=before)
 
 
 @dataclass(frozen=True, slots=True)

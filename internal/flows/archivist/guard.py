@@ -88,7 +88,7 @@ def without_owner(operations: Sequence[Operation], request: ArchivistRequest) ->
 
     For the language process.
     """
-    owner = tuple(name for name in (request.owner.name, request.owner.username) if name)
+    owner = tuple(name for name in (request.owner.name, *request.owner.names, request.owner.username) if name)
     kept: list[Operation] = []
     refused = 0
     for operation in operations:

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
+from internal.language.commands.recognise import find_commands
+from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
@@ -22,8 +25,8 @@ _IDENTITY = re.compile(
     re.IGNORECASE,
 )
 _HIMSELF = re.compile(
-    r"(?:^|(?<![\w-]))(?:меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|я\s*[—–-]|my name is"
-    r"|my name['’]s|call me|i am|i['’]m)\s*[—–:-]?\s*$"
+    r"(?:^|(?<![\w-]))(?:(?P<named>меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|my name is|my name['’]s"
+    r"|call me)|я\s*[—–-]|i am|i['’]m)\s*[—–:-]?\s*$"
     r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
     re.IGNORECASE,
 )
@@ -115,9 +118,13 @@ class Reading:
         if not line.owners_word:
             self._hear(line)
             return
+        spans = sentences(line.text)
+        orders = {n for n, (start, end) in enumerate(spans) if _is_order(line.text[start:end], line.at)}
         sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
-        named = self._by_sentence(sightings, line)
-        for number, (start, end) in enumerate(sentences(line.text)):
+        named = self._by_sentence([one for one in sightings if one.sentence not in orders], line)
+        for number, (start, end) in enumerate(spans):
+            if number in orders:
+                continue
             inside = named.get(number, [])
             sentence = line.text[start:end]
             continued = next(iter(self._continued(sentence)), None)
@@ -318,12 +325,18 @@ class Reading:
         yield from [one for one in self._recent if fits(one.gender, gender)][:1]
 
 
+def _is_order(sentence: str, at: datetime) -> bool:
+    """Whether a sentence only orders the bot to do something, and so tells of nobody: "forget Tom", "call me Al"."""
+    kinds = {one.kind for one in find_commands(sentence, at)}
+    return bool(kinds - {"cancel", "move", "mark"}) or bool(find_instructions(sentence))
+
+
 def _is_himself(sighting: NameMention, text: str) -> bool:
     """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
-    if name_key(sighting.written) != name_key(sighting.name) or sighting.role is not None:
-        return False  # "Я Олега не видел"
     before = _HIMSELF.search(text, max(0, sighting.start - _INTRODUCTION), sighting.start)
-    return before is not None and _GOES_ON.match(text, sighting.end) is None
+    if before is None or name_key(sighting.written) != name_key(sighting.name):
+        return False  # "Я Олега не видел"
+    return _GOES_ON.match(text, sighting.end) is None and (before["named"] is not None or sighting.role is None)
 
 
 def _same(dossier: Dossier, sighting: NameMention) -> bool:

@@ -81,6 +81,20 @@ def test_a_fuller_name_becomes_an_alias() -> None:
     assert "aliases" not in operation["person"]
 
 
+def test_what_the_bot_is_ordered_to_do_tells_of_nobody() -> None:
+    """Neither whom it shall forget, nor how it shall call its owner, nor how it shall write."""
+    said = {
+        "ru": ["удали пожалуйста всё что знаешь про Вадика", "зови меня Верочка", "Меня зовут Вера, я врач."],
+        "uk": ["відтепер звертайся до мене Ольга Іванівна", "пиши мені тільки українською і коротко"],
+        "en": ["forget all that stuff about Tom", "call me Katie from now on", "My name is Kate and I'm a nurse."],
+    }
+    for language, lines in said.items():
+        for line in lines:
+            assert proposed({"lang": language, "say": [line]}) == [], line
+    (operation,) = proposed({"say": ["Забудь, кстати, про отпуск. Вадик уволился."]})
+    assert operation["person"]["bio"] == "Вадик уволился."
+
+
 def test_a_known_name_in_the_other_alphabet_is_an_alias() -> None:
     """Masha is the only Маша, unless kinship or gender says that it is somebody else."""
     masha = {"id": 1, "name": "Маша", "circle": "Family", "bio": "Моя сестра Маша живёт в Туле."}
