@@ -110,7 +110,7 @@ async def statements(users: int, messages: int, store: str = "", window: str = "
 async def _written(bot: Started) -> Asked:
     bot.counted.unlink(missing_ok=True)
     await asyncio.sleep(0.3)  # the last answer's own row is written after it arrived
-    os.kill(bot.pid, signal.SIGUSR1)
+    os.kill(bot.pid, signal.SIGUSR2)
     for _ in range(100):
         await asyncio.sleep(0.05)
         if bot.counted.exists():

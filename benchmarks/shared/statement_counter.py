@@ -19,7 +19,7 @@ NOT_A_FLOW: Final = ("internal/storage/", "benchmarks/")
 
 
 def begin(where: str) -> None:
-    """Counts from now on. SIGUSR1 writes what was counted as JSON and begins anew."""
+    """Counts from now on. SIGUSR2 writes what was counted as JSON and begins anew."""
     counted: Counter[tuple[str, str, str]] = Counter()
 
     def count(statement: str) -> None:
@@ -47,7 +47,7 @@ def begin(where: str) -> None:
         if connection.dialect.name != "sqlite":
             count(statement)
 
-    signal.signal(signal.SIGUSR1, write)
+    signal.signal(signal.SIGUSR2, write)
 
 
 def _asked_by(frame: FrameType | None) -> tuple[str, str]:

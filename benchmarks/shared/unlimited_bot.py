@@ -1,6 +1,6 @@
 """`laplaced run` or `worker` without Telegram's limits (one message a second to a chat, 25 to all).
 
-`COUNT_STATEMENTS=file` counts what the database is asked and writes it there at SIGUSR1, and begins anew.
+`COUNT_STATEMENTS=file` counts what the database is asked and writes it there at SIGUSR2, and begins anew.
 """
 
 from __future__ import annotations

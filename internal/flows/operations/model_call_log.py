@@ -106,7 +106,7 @@ class CallRecorder:
             billed: dict[tuple[int, str], list[_Charge]] = {}
             for charge in charges:
                 billed.setdefault((charge.user_id, charge.agent), []).append(charge)
-            known = {user_id: users.find(connection, user_id) for user_id, _ in billed}
+            known = {user_id: users.find(connection, user_id) for user_id in {charge.user_id for charge in charges}}
             for (user_id, agent), calls in billed.items():
                 if (user := known[user_id]) is not None:
                     tokens, cost = sum(one.tokens for one in calls), sum(one.cost_usd for one in calls)
