@@ -49,6 +49,9 @@ SINGLE = {
 }
 """In the order of a single feature, without any learning."""
 
+ALL_BY_SCORE = "as shipped, sessions not taking turns"
+"""So are all rankings that are learned anew."""
+
 OF_BOT = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
 
 
@@ -77,7 +80,11 @@ def shipped(there: Found) -> Measured:
     several = len({one.owner for one in there.samples}) > 1
     return Measured(
         shipped=there.with_vectors,
-        ways=_single(there) | {"without an embedder": there.by_words},
+        ways=_single(there)
+        | {
+            "without an embedder": there.by_words,
+            ALL_BY_SCORE: _ranked(training.score_samples(there.samples, shipped_rankings().dense)),
+        },
         learned_there=_ranked(cross_validate(there.samples)) if several else (),
     )
 
@@ -88,7 +95,7 @@ def of_bot(there: Found) -> Measured:
     ways: dict[str, Sequence[RankedQuestion]] = dict(whole.ways)
     for name, feature in OF_BOT.items():
         rest = replace(ranking, weights=dict(ranking.weights) | {feature: 0.0})
-        ways[f"as shipped without {name}"] = _ranked(training.score_samples(there.samples, rest))
+        ways[f"the same without {name}"] = _ranked(training.score_samples(there.samples, rest))
     return replace(whole, ways=ways)
 
 

@@ -101,6 +101,15 @@ async def test_the_owner_names_himself(talk: Talk) -> None:
     assert hits[0].reasons.sender == 1
 
 
+async def test_sessions_take_turns(talk: Talk) -> None:
+    """Of two talks that say the same, both are among the first lines, not the later one alone."""
+    for day in range(2):
+        for n in range(5):
+            await talk.say("The kayak was painted", after=timedelta(days=1) if day and not n else timedelta(minutes=1))
+    hits = await talk.hits("Which kayak was painted?", 4)
+    assert len({hit.message.timestamp.date() for hit in hits}) == 2
+
+
 async def test_only_a_part_of_the_log_is_searched(talk: Talk) -> None:
     """Before a message, since a time, until a time: each bound holds."""
     lines = [await talk.say(f"kayak {n}", after=timedelta(days=1)) for n in range(4)]
