@@ -45,7 +45,6 @@ from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.memory import service as memory
 from internal.people import repository as people
-from internal.people.model import Person
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -103,13 +102,13 @@ class CommandFlow:
     ) -> tuple[list[Recognised], bool]:
         user_id = question.user.user_id
 
-        def read(connection: Connection) -> tuple[dict[str, str], list[Person]]:
-            known = tasks.pending(connection, user_id)
-            return {one.id: one.title for one in known}, people.listing(connection, user_id)
-
-        titles, everybody = await self.database.read(read)
+        titles = {one.id: one.title for one in await self.database.read(lambda c: tasks.pending(c, user_id))}
         quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), "")
-        return await self.worker.run(recognise, texts, titles, everybody, quoted, question.user.lang)
+        found = await self.worker.run(recognise, texts, titles, None, quoted, question.user.lang)
+        if found is None:
+            everybody = await self.database.read(lambda c: people.listing(c, user_id))
+            found = await self.worker.run(recognise, texts, titles, everybody, quoted, question.user.lang)
+        return found or ([], False)
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
@@ -166,15 +165,6 @@ class CommandFlow:
         """Whether these messages say something."""
         proposed = Proposed((), text, tuple(one.content for one in own))
         return not await self.worker.run(ungrounded, [proposed], user.lang)
-
-    async def known(self, user_id: int) -> list[str]:
-        """The open tasks and the people by name."""
-
-        def read(connection: Connection) -> list[str]:
-            titles = [one.title for one in tasks.pending(connection, user_id)]
-            return titles + [name for one in people.listing(connection, user_id) for name in one.names]
-
-        return await self.database.read(read)
 
     def carry_out(
         self, connection: Connection, question: Question, asked: Sequence[Action], now: datetime

@@ -49,11 +49,13 @@ class Recognised:
 def recognise(
     texts: Sequence[tuple[str, str, datetime]],
     titles: Mapping[str, str],
-    people: Sequence[Person],
+    people: Sequence[Person] | None,
     quoted: str,
     language: Language,
-) -> tuple[list[Recognised], bool]:
+) -> tuple[list[Recognised], bool] | None:
     """The commands of messages (id, text, time), and whether these hold nothing else.
+
+    Without `people` it returns None where somebody may be meant: they are read for the few messages that need them.
 
     `titles` are those of the open tasks by id, `quoted` is what the messages answer: "cancel it" is about that.
     """
@@ -62,7 +64,9 @@ def recognise(
     for message_id, text, at in texts:
         spoken = text_language(text, language)
         commands = find_commands(text, at, spoken)
-        read = [_resolved(one, message_id, titles, people, quoted) for one in commands]
+        if people is None and any(one.kind in ("forget", "remove", "mark") for one in commands):
+            return None
+        read = [_resolved(one, message_id, titles, people or (), quoted) for one in commands]
         rest = _without(text, [one for one, known in zip(commands, read, strict=True) if known is not None])
         mine = [one for one in read if one is not None]
         for done in find_completions(rest, list(titles.values())):

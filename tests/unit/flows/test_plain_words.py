@@ -34,7 +34,7 @@ def understood(language: Any, text: str) -> str:
     ]
     if any(task.asked for task in find_tasks(text, AT, language)):
         return "remind"
-    found, _ = recognise([("m", text, AT)], told["tasks"][language], people, "", language)
+    found, _ = recognise([("m", text, AT)], told["tasks"][language], people, "", language) or ([], False)
     return _words(found[0], list(told["people"][language]), told["facts"][language]) if found else "-"
 
 

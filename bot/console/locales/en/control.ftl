@@ -37,6 +37,8 @@ simulation-speed-86400 = 1 day/s
 simulation-speed-0 = As fast as possible
 
 event-tool-used = Tool used
+event-wish-understood = Wish understood
+event-user-called = Another name chosen
 event-message-received = Message received
 event-message-sent = Message sent
 event-message-edited = Message edited

@@ -37,6 +37,8 @@ simulation-speed-86400 = 1 день/с
 simulation-speed-0 = Как можно быстрее
 
 event-tool-used = Использован инструмент
+event-wish-understood = Просьба понята
+event-user-called = Выбрано другое имя
 event-message-received = Получено сообщение
 event-message-sent = Отправлено сообщение
 event-message-edited = Сообщение изменено

@@ -37,6 +37,8 @@ simulation-speed-86400 = 1 день/с
 simulation-speed-0 = Якнайшвидше
 
 event-tool-used = Використано інструмент
+event-wish-understood = Прохання зрозуміле
+event-user-called = Обрано інше ім’я
 event-message-received = Отримано повідомлення
 event-message-sent = Надіслано повідомлення
 event-message-edited = Повідомлення змінено
