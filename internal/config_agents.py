@@ -69,7 +69,7 @@ class AgentsConfig(Section):
         return self
 
 
-_PATIENT: Final[dict[str, Any]] = {"short_prompt": True, "timeout": "1h"}
+_PATIENT: Final[dict[str, Any]] = {"short_prompt": True, "timeout": "1h", "max_tokens": 1024}
 LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     "responder": {**_PATIENT, "first_token_timeout": "10m", "tools": False},
     "archivist": _PATIENT,
@@ -81,5 +81,6 @@ LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
 }
 """What replaces defaults where the model runs inside the program (`llm.local`), on a processor as a rule.
 
-Nobody waits for a reranker or enricher that would take minutes; a small model uses tools for what is no question.
+Nobody waits for a reranker or enricher that would take minutes; a small model uses tools for what is no question,
+and does not always come to an end by itself.
 """

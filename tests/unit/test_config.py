@@ -329,6 +329,7 @@ def test_model_file_suits_its_agents_unless_they_are_set(tmp_path: Path) -> None
     assert (config.offline_models, config.offline_embeddings) == (False, True)
     assert (agents.reranker.enabled, agents.enricher.enabled, agents.archivist.enabled) == (False, False, True)
     assert (agents.responder.first_token_timeout, agents.responder.short_prompt) == (timedelta(minutes=10), True)
+    assert (agents.archivist.max_tokens, agents.responder.tools) == (1024, False)
     assert (agents.archivist.timeout, agents.analyst.timeout) == (timedelta(hours=1), timedelta(seconds=9))
     forced = from_yaml(tmp_path, written, LAPLACED_AGENTS__RERANKER__ENABLED="true", LAPLACED_LLM__MODEL="mine")
     assert (forced.agents.reranker.enabled, forced.agents.reranker.model) == (True, "mine")
