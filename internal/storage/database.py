@@ -12,7 +12,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -25,6 +25,7 @@ from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.driver import Engine, Link, cause_of
 from internal.storage.engine.owner_scope import current_scope
 from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
+from internal.storage.shared_reads import Outcome, SharedReads, roll_back
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -33,9 +34,6 @@ GROUP = 256
 """Most units of work that share one commit: bounds how long the first of them waits."""
 
 READERS = 2
-
-SLOW_READ_S = 0.02
-"""After this long the rest of a group of reads goes to another connection, and finished ones to their callers."""
 
 
 class Snapshot:
@@ -61,37 +59,6 @@ class _Pending(Generic[T]):
     fence: Fence | None
 
 
-@dataclass(slots=True, eq=False)
-class _Asked(Generic[T]):
-    work: Work[T]
-    done: asyncio.Future[T]
-    scope: str
-
-
-@dataclass(slots=True)
-class _Outcome:
-    result: Any = None
-    error: Exception | None = None
-
-
-@dataclass(slots=True, eq=False)
-class _Group:
-    """Reads that share a snapshot and one crossing to a reader's thread, which takes them from `waiting`."""
-
-    waiting: deque[_Asked[Any]]
-    finished: deque[tuple[_Asked[Any], _Outcome]] = field(default_factory=deque)
-
-    def hand_out(self) -> None:
-        while self.finished:
-            asked, outcome = self.finished.popleft()
-            if asked.done.done():
-                continue
-            if outcome.error is None:
-                asked.done.set_result(outcome.result)
-            else:
-                asked.done.set_exception(outcome.error)
-
-
 class Database:
     """A store with one writing connection and several readers.
 
@@ -107,11 +74,7 @@ class Database:
         self._writer = writer
         self._beside: Link | None = None
         self._opening = asyncio.Lock()
-        self._readers: asyncio.Queue[Link] = asyncio.Queue()
-        for reader in readers:
-            self._readers.put_nowait(reader)
-        self._asked_reads: dict[str, deque[_Asked[Any]]] = {}
-        self._reading: set[asyncio.Task[None]] = set()
+        self._reads = SharedReads(engine, readers, self._judged)
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
@@ -195,9 +158,7 @@ class Database:
 
         Raises the same errors as `write`.
         """
-        asked: _Asked[T] = _Asked(work, asyncio.get_running_loop().create_future(), current_scope())
-        self._ask(asked)
-        return await asked.done
+        return await self._reads.read(work)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
@@ -211,7 +172,7 @@ class Database:
             await taken.read(lambda connection: self._engine.begin_reading(connection, scope))
             yield taken
         finally:
-            await link.run(self._roll_back)
+            await link.run(lambda connection: roll_back(self._engine, connection))
             await link.close()
 
     async def beside(self, work: Work[T]) -> T:
@@ -280,7 +241,7 @@ class Database:
             else:
                 item.done.set_exception(self._judged(outcome.error))
 
-    async def _outcomes(self, group: list[_Pending[Any]]) -> list[_Outcome]:
+    async def _outcomes(self, group: list[_Pending[Any]]) -> list[Outcome]:
         attempt = 0
         while True:
             try:
@@ -292,11 +253,11 @@ class Database:
                 failure = self._judged(error)
                 if not isinstance(failure, StorageError):
                     failure = _refused(error)
-                return [_Outcome(error=failure)] * len(group)
+                return [Outcome(error=failure)] * len(group)
 
     def _commit_together(
         self, connection: Connection, group: list[_Pending[Any]], *, savepoints: bool = False
-    ) -> list[_Outcome]:
+    ) -> list[Outcome]:
         points = [item.point for item in group if item.point]
         crash_if_asked(points, "before")
         alone = None if savepoints or len(group) > 1 else group[0].scope
@@ -307,18 +268,18 @@ class Database:
             else:
                 outcomes = [self._run(connection, group[0])]
             if alone is not None and outcomes[0].error is not None:
-                self._roll_back(connection)
+                roll_back(self._engine, connection)
                 # Only a transaction that commits is known to have read what it would have read alone.
                 return self._commit_together(connection, group, savepoints=True) if self.shared else outcomes
             crash_if_asked(points, "during")
             self._engine.commit(connection)
         except BaseException:
-            self._roll_back(connection)
+            roll_back(self._engine, connection)
             raise
         crash_if_asked(points, "after")
         return outcomes
 
-    def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> _Outcome:
+    def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> Outcome:
         self._engine.savepoint(connection, item.scope)
         outcome = self._run(connection, item)
         if outcome.error is not None:
@@ -326,75 +287,15 @@ class Database:
         self._engine.at_once(connection, "RELEASE SAVEPOINT unit")
         return outcome
 
-    def _run(self, connection: Connection, item: _Pending[Any]) -> _Outcome:
+    def _run(self, connection: Connection, item: _Pending[Any]) -> Outcome:
         try:
             if item.fence is not None:
                 item.fence(connection)
-            return _Outcome(result=item.work(connection))
+            return Outcome(result=item.work(connection))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
                 raise
-            return _Outcome(error=error)
-
-    def _ask(self, asked: _Asked[Any]) -> None:
-        waiting = self._asked_reads.setdefault(asked.scope if self.shared else "", deque())
-        waiting.append(asked)
-        if len(waiting) == 1:  # what else is asked for in this turn of the event loop joins it
-            task = asyncio.create_task(self._read_together(asked.scope), name="database-reader")
-            self._reading.add(task)
-            task.add_done_callback(self._reading.discard)
-
-    async def _read_together(self, scope: str) -> None:
-        reader, attempt = await self._readers.get(), 0
-        group = _Group(self._asked_reads.pop(scope if self.shared else ""))
-        relief = asyncio.get_running_loop().call_later(SLOW_READ_S, self._relieve, group)
-        try:
-            while group.waiting:
-                try:
-                    await reader.run(lambda connection: self._read(connection, group, scope))
-                except Exception as error:  # handed to the callers
-                    attempt += 1
-                    again = isinstance(error, SQLAlchemyError) and await self._engine.once_more(error, attempt)
-                    if not again and group.waiting:
-                        group.finished.append((group.waiting.popleft(), _Outcome(error=self._judged(error))))
-        finally:
-            relief.cancel()
-            self._readers.put_nowait(reader)
-            group.hand_out()
-
-    def _relieve(self, group: _Group) -> None:
-        """Lets the reads behind a slow one of their group go another way."""
-        group.hand_out()
-        while True:
-            try:
-                self._ask(group.waiting.popleft())
-            except IndexError:  # the reader's thread takes from there too
-                return
-
-    def _read(self, connection: Connection, group: _Group, scope: str) -> None:
-        self._engine.begin_reading(connection, scope)
-        try:
-            while True:
-                try:
-                    asked = group.waiting.popleft()
-                except IndexError:
-                    return
-                if asked.done.cancelled():
-                    continue
-                try:
-                    outcome = _Outcome(result=asked.work(connection))
-                except SQLAlchemyError:  # it may have ended the transaction, and may be worth another attempt
-                    group.waiting.appendleft(asked)
-                    raise
-                except Exception as error:  # handed to the caller of read()
-                    outcome = _Outcome(error=error)
-                group.finished.append((asked, outcome))
-        finally:
-            self._roll_back(connection)
-
-    def _roll_back(self, connection: Connection) -> None:
-        with contextlib.suppress(SQLAlchemyError):  # a connection that was cut, or a failed COMMIT, has nothing to end
-            self._engine.at_once(connection, "ROLLBACK")
+            return Outcome(error=error)
 
     def _mark_commit(self) -> None:
         self._commits += 1
@@ -422,7 +323,7 @@ class Database:
 
     async def _finish(self) -> None:
         self._closed = True
-        await asyncio.gather(*self._reading)
+        await self._reads.finish()
         if self._writing is not None:
             await self._writing
         if self._beside is not None:

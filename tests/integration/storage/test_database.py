@@ -19,7 +19,7 @@ from support.long import examples
 from support.stores.stores import where
 
 from internal.errors import StorageError
-from internal.storage import database
+from internal.storage import shared_reads
 from internal.storage.database import GROUP, READERS, Database, Work
 
 
@@ -233,7 +233,7 @@ async def test_reads_that_are_asked_for_together_share_a_snapshot(
     notes: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One crossing to one connection: none sees another state than its neighbour, and one that fails fails alone."""
-    monkeypatch.setattr(database, "SLOW_READ_S", 60.0)
+    monkeypatch.setattr(shared_reads, "SLOW_READ_S", 60.0)
     places: list[int] = []
 
     def place(connection: Connection) -> set[str]:
