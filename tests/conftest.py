@@ -28,6 +28,12 @@ settings.load_profile("untimed")
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
 """Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""
 
+_WAITING = ("tests/faults/", "tests/acceptance/", "tests/integration/mcp/", "tests/integration/simulator/")
+"""Where tests wait for others' work most of their time; they are the longest, too."""
+
+_WAITING_AT_ONCE = 2
+"""How many workers wait while the others work: more of them would leave processors idle now, and be missing later."""
+
 _SPREAD = (
     "tests/acceptance/test_offline.py",
     "tests/acceptance/test_operator_commands.py",
@@ -56,7 +62,10 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile` the tests of a file stay with one worker, but for those of _SPREAD."""
+    """With `--dist loadfile` the tests of a file stay with one worker, but for those of _SPREAD.
+
+    While there are tests that wait, some workers play them and the others those that work.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     if config.getoption("dist") != "loadfile":
@@ -65,6 +74,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return nodeid if nodeid.startswith(_SPREAD) else str(super()._split_scope(nodeid))
+
+        def _assign_work_unit(self, node: Any) -> None:
+            waiting = sum(self._waits(units) for other, units in self.assigned_work.items() if other is not node)
+            wanted = (scope for scope in self.workqueue if scope.startswith(_WAITING) is (waiting < _WAITING_AT_ONCE))
+            self.workqueue.move_to_end(next(wanted, next(iter(self.workqueue))), last=False)
+            super()._assign_work_unit(node)
+
+        @staticmethod
+        def _waits(units: dict[str, dict[str, bool]]) -> bool:
+            return any(scope.startswith(_WAITING) and not all(tests.values()) for scope, tests in units.items())
 
     return Scheduling(config, log)
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from support.flows.erase_stage import ErasingStage, added, bios, fact
 from support.flows.flow_stage import OWNER, Talk
 from support.flows.random_episodes import EPISODES, NOON, Line, memory, tell
-from support.long import examples
+from support.long import LONG, examples
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue import search_item_repository as message_items
@@ -157,8 +157,9 @@ def hidden_by_each(asker: Asker, targets: Sequence[Target]) -> dict[Target, set[
 
 
 async def test_every_two_forgettings_in_every_order(stage: ErasingStage) -> None:
-    """A fact, a thing, a memory, a person, a message, an episode and everything: each pair, asked and undone both ways.
+    """A fact, a thing, a memory, a person, a message, an episode and everything: each pair, undone both ways.
 
+    In the long run also asked for both ways; in the short one every second pair is asked for the other way round.
     At least what the pending ones hide each by itself is hidden; after the last undo all is as it was.
     """
 
@@ -173,7 +174,8 @@ async def test_every_two_forgettings_in_every_order(stage: ErasingStage) -> None
         ]  # fmt: skip
         asker = Asker(connection)
         alone = hidden_by_each(asker, targets)
-        for first, second in permutations(targets, 2):
+        pairs = [pair[:: 1 - 2 * (n % 2)] for n, pair in enumerate(combinations(targets, 2))]
+        for first, second in permutations(targets, 2) if LONG else pairs:
             assert asker.ask(first)
             if not asker.ask(second):
                 assert any(one in alone[first] for one in alone[second]), (first, second)
