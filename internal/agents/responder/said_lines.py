@@ -33,6 +33,9 @@ _RARE: Final = 3
 _LEAST: Final = 4
 """Most lines with a word by which one line goes on from another, and its least letters: "out" joins nothing."""
 
+_PARTICLES: Final = words("out up off down away back")
+"""Of English verbs: "work out" and "out of milk" have nothing in common."""
+
 _SPEAKER: Final = words("я мы ми i we i'm we're i've we've")
 _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
@@ -67,7 +70,8 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     `names` are those of the people known whom the question names.
     """
     lines = _lines(request)
-    asked, subjects = [{term for term, _ in word} for word in topic_terms(said)], subjects_of(said)
+    meant = [{term for term, _ in word} for word in topic_terms(said)]
+    asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
     people = _People(said, names, request.owner.language)
     besides = set().union(*asked, people.terms)
     terms = [_terms(line.text) for line in lines]

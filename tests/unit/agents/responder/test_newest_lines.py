@@ -18,8 +18,8 @@ NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 BETWEEN = {"ru": "Сегодня болит голова.", "uk": "Сьогодні болить голова.", "en": "My head hurts today."}
 CHANGES = yaml.safe_load((ROOT / "tests" / "data" / "changes.yaml").read_text(encoding="utf-8"))
 
-RIGHT = 35
-"""At least so many of the 40; what is missing asks for knowledge of the world, or uses a word nobody knows."""
+RIGHT = 47
+"""At least so many of the 52; what is missing asks for knowledge of the world, or uses a word nobody knows."""
 
 
 def answer(language: str, question: str, *lines: tuple[str, datetime], fact: str = "") -> str:
