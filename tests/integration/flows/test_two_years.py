@@ -8,15 +8,20 @@ import sys
 from typing import Any
 
 import pytest
+from support.long import LONG
 from support.paths import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "two_years.py"
-SHORT = ("--sessions", "4", "--messages", "32", "--days", "4", "--rounds", "1", "--change-every", "2", "--json")
+SESSIONS = 6 if LONG else 4
+SHORT = (
+    *("--sessions", str(SESSIONS), "--days", str(SESSIONS), "--messages", str(8 * SESSIONS)),
+    *("--rounds", "1", "--change-every", str(SESSIONS // 2), "--json"),
+)
 
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
-    """What a life of four sessions came to, the mirror left out."""
+    """What a life of some sessions came to, the mirror left out."""
     run = subprocess.run([sys.executable, SCRIPT, *SHORT, "--no-mirror"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout)
@@ -35,7 +40,7 @@ def test_a_chronicle_is_whole_after_a_life_with_edits_deletions_and_merges(told:
 def test_a_life_fills_memory_and_every_run_is_applied(told: dict[str, Any]) -> None:
     """Each session was archived and judged, and what was said became people, memories and preferences."""
     assert set(told["runs"]) == {"applied"}
-    assert told["nodes"]["Session"] == 4
+    assert told["nodes"]["Session"] == SESSIONS
     assert min(told["nodes"][label] for label in ("Entity", "Memory", "Preference", "Analysis")) > 0
 
 
