@@ -26,7 +26,8 @@ async def test_a_model_is_chosen_in_the_browser_and_answers(browser: Browser, tm
             port = free.getsockname()[1]  # the page finds the bot again where it was
         here = {"OLLAMA_HOST": f"127.0.0.1:{ollama.port}", "LAPLACED_TELEGRAM__LOCAL__PORT": str(port)}
         configuration = tmp_path / "config.yaml"
-        async with product(tmp_path, scripted=False, own_telegram=False, **here) as (bot, _):
+        # Fresh processes: the page signals its parent, which of a forked one is the starter of all the others.
+        async with product(tmp_path, scripted=False, own_telegram=False, fresh=True, **here) as (bot, _):
             await bot.start()
             page = await (await browser.new_context(locale="uk", viewport={"width": 1200, "height": 800})).new_page()
             await page.goto(f"{bot.chat_page}/?user=1003")
