@@ -34,11 +34,11 @@ from internal.people import repository as people
 from internal.people.circle_words import circles_in_question
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.index.hits import FactHit, MemoryHit
-from internal.recall.prompt.assemble import PromptContents, RecallCandidates, select_contents
 from internal.recall.prompt.facts import FactRecall, LikelyFacts
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.prompt.passages import PassageReader, PassageRecall
+from internal.recall.prompt.selection import PromptContents, RecallCandidates, select_contents
 from internal.recall.search import calibration
 from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
