@@ -137,8 +137,8 @@ evidence; 75 of them hold no word and no name of the question in either alphabet
 already, in either alphabet, declined and short. A key by sound for every word, not only for names (клиника, клініка,
 clinic), gave them 0.02 of recall@10 by words (0.413 to 0.435) and 0.008 with vectors, Russian questions 0.015 and
 0.006, Ukrainian ones 0.003 and 0.005, for a second entry of each word in the index: it was left out, and so was the
-same by consonants alone (0.02 by words, nothing with vectors). A greater weight of meaning where the question's words stand nowhere gave -0.02 to
-+0.01. What is missing is translation: better vectors, not better keys.
+same by consonants alone (0.02 by words, nothing with vectors). A greater weight of meaning where the question's words
+stand nowhere gave -0.02 to +0.01. What is missing is translation: better vectors, not better keys.
 
 **What still fails on BEAM.** Questions for an order or a summary mean five to fourteen messages among dozens about the
 same project in the same words. Descriptions instead of names ("the person who agreed to guide my essay") and the bot's
