@@ -20,7 +20,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 # More than there are processors: a good part of the suite waits for other processes.
-JOBS ?= 3
+JOBS ?= 4
 # A suite that starts hundreds of processes keeps what it compiled, whatever the shell says: or each compiles all anew.
 COMPILED := PYTHONDONTWRITEBYTECODE=
 CONFIG ?=

@@ -118,7 +118,7 @@ class Asking:
     def own_part(self, text: str, keys: Collection[str]) -> str:
         """The agent's part of a reply to several, whose keys are `keys`. Raises ModelReplyInvalid."""
         answer = read_object(text, keys, bare="people_operations")
-        own = {key: answer[key] for key in self.form.keys if answer.get(key) is not None}
+        own = {key: answer[key] for key in self.form.keys if answer.get(key) not in (None, {})}
         return json.dumps(own, ensure_ascii=False) if own else self.nothing
 
 

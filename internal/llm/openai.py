@@ -110,7 +110,7 @@ class OpenAIChat:
         body = chat_body(request, dialect, stream=True, ask_cost=self._ask_cost)
         draft, now = Draft(request.model), asyncio.get_running_loop().time()
         first = min(deadline, now + (request.first_token or request.timeout))
-        opened = heard = False
+        opened = False
         try:
             async with (
                 self._endpoint.open(CHAT_PATH, body, first) as response,
@@ -118,13 +118,12 @@ class OpenAIChat:
             ):
                 opened = True
                 async for words in pieces:
-                    heard = True
                     if words:
                         yield ChatDelta(words)
         except BaseException as error:  # stopped or cut off: the provider bills what it has written until then
             if draft.begun or (opened and not isinstance(error, ModelError)):
                 call.reply = draft.broken_off(request)
-            if not heard and isinstance(error, ModelUnavailable) and first <= asyncio.get_running_loop().time():
+            if not draft.heard and isinstance(error, ModelUnavailable) and first <= asyncio.get_running_loop().time():
                 raise ModelSilent(f"the model {request.model} did not begin to answer in time") from error
             raise
         outcome = draft.outcome()
@@ -143,7 +142,8 @@ class OpenAIChat:
             yield draft.end(complete=True)
             return
         done = False
-        async with aclosing(self._endpoint.events(response, first, deadline)) as events:
+        until = lambda: deadline if draft.heard else first  # noqa: E731 - asked anew for each event
+        async with aclosing(self._endpoint.events(response, until)) as events:
             async for event in events:
                 done = event.strip() == "[DONE]"
                 if not done:

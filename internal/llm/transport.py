@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -66,18 +66,14 @@ class Endpoint:
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
-    async def events(
-        self, response: aiohttp.ClientResponse, first: float, deadline: float
-    ) -> AsyncGenerator[str, None]:
-        """Yields the data of each server-sent event of an opened response; `first` is the deadline of the first one."""
+    async def events(self, response: aiohttp.ClientResponse, until: Callable[[], float]) -> AsyncGenerator[str, None]:
+        """Yields the data of each server-sent event of an opened response; each is waited for until then."""
         stream, chunks, size = EventStream(), response.content.iter_any(), 0
-        until = first
-        while (chunk := await self._next(chunks, until)) is not None:
+        while (chunk := await self._next(chunks, until())) is not None:
             size += len(chunk)
             if size > self._reply_limit:
                 raise ModelReplyInvalid("the reply is too long")
             for event in stream.feed(chunk):
-                until = deadline
                 yield self._redact(event)
         for event in stream.finish():
             yield self._redact(event)

@@ -134,6 +134,8 @@ class Draft:
         self._ended = False
         self._thoughts = ThoughtFilter()
         self._half_pair = ""
+        self.heard = False
+        """Whether the model has begun: words, thoughts or a call; the empty event that opens a stream is none."""
         self._calls: dict[int, dict[str, str]] = {}
 
     @property
@@ -189,6 +191,7 @@ class Draft:
         message = choice.get(part)
         if choice.get("index") not in (0, None) or not isinstance(message, dict):
             return ""
+        self.heard |= any(value for key, value in message.items() if key != "role")
         if isinstance(message.get("refusal"), str):
             self._refusal += message["refusal"]
         self._take_calls(message.get("tool_calls"))

@@ -67,7 +67,7 @@ class Requests:
             await asyncio.wait([preparing])
         built = self._built.get(lane)
         if built is not None and question.same_as(built[0]):
-            request = replace(built[1], now=self._clock.now())
+            request = replace(built[1], now=self._clock.now(), toolbox=self._toolbox(question))
         else:
             request = await self._build(question)
         self._built[lane] = (question, request)
@@ -116,7 +116,11 @@ class Requests:
             task.cancel()
 
     async def _build(self, question: Question) -> ResponderRequest:
-        toolbox = Toolbox(
+        return replace(await self._prompts.request(question), toolbox=self._toolbox(question))
+
+    def _toolbox(self, question: Question) -> Toolbox:
+        """An empty one: what the model asked for in an attempt that failed is not done."""
+        return Toolbox(
             self._database,
             self._prompts,
             self._clock,
@@ -125,7 +129,6 @@ class Requests:
             commands=self._commands,
             web=self._web,
         )
-        return replace(await self._prompts.request(question), toolbox=toolbox)
 
     async def _prepare(self, turn: Turn) -> None:
         try:

@@ -32,7 +32,7 @@ from internal.people.model import people_block
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
-from internal.tasks.model import MAX_TITLE, recurrence_of
+from internal.tasks.model import MAX_TITLE, Task, recurrence_of
 
 Numbered = TypeVar("Numbered", RecalledFact, RecalledMemory, RecalledPassage)
 
@@ -154,13 +154,16 @@ class Toolbox:
 
     async def _list_tasks(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         user = self._question.user
-        pending = await self._database.read(lambda c: tasks.pending(c, user.user_id))
+        pending = await self._pending()
         known = {one.task_id: one for one in request.tasks}
         others = [one for one in pending if one.id not in known][:MOST_TASKS]
         more = [KnownTask.of(number, one, user.tz) for number, one in enumerate(others, len(known) + 1)]
         listed = [*known.values(), *more]
         self._listed |= {one.handle: one.task_id for one in listed}
         return tasks_block(listed)
+
+    async def _pending(self) -> list[Task]:
+        return await self._database.read(lambda c: tasks.pending(c, self._question.user.user_id))
 
     async def _create_task(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         text, recurrence = arguments.get("text"), arguments.get("recurrence") or None
@@ -173,7 +176,15 @@ class Toolbox:
             due = self._recurring(due, str(recurrence), request.owner.timezone)
         if due is not None and not due.whole_day and due.moment <= self._clock.now():
             raise _BadArguments("`due` is over already")
-        reminder = Reminder(" ".join(text.split())[:MAX_TITLE], due, self._own[-1].id)
+        title = " ".join(text.split())[:MAX_TITLE]
+        # The newest message asks for it, or the line before says what it is about.
+        evidence = [*self._question.earlier[-1:], *self._own]
+        if self._commands is not None and not await self._commands.said(self._question.user, evidence, title):
+            raise _BadArguments("the owner's newest message does not ask for that")
+        pending = await self._pending()
+        if any(one.title.casefold() == title.casefold() and one.due_at == (due and due.moment) for one in pending):
+            return "This task is open already."
+        reminder = Reminder(title, due, self._own[-1].id)
         if reminder not in self.reminders:
             self.reminders.append(reminder)
         return "The task is opened with your answer; the owner is shown it below. Do not repeat that it was set."

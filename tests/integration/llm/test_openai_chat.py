@@ -303,6 +303,13 @@ async def test_a_stream_must_begin_in_time(server: ScriptedModel, chat: OpenAICh
     assert asyncio.get_running_loop().time() - started < 5
 
 
+async def test_an_empty_first_event_begins_no_answer(server: ScriptedModel, chat: OpenAIChat) -> None:
+    """Many servers open a stream with the role alone, before they have computed anything."""
+    server.script("m", Fault("stall", text="", seconds=20))
+    with pytest.raises(ModelSilent):
+        await collect(chat, ask(timeout=20, first_token=0.3))
+
+
 async def test_a_stream_that_has_begun_may_take_its_time(server: ScriptedModel, chat: OpenAIChat) -> None:
     """The limit is for the first piece only."""
     server.script("m", Fault("trickle", text="one two three four five six", seconds=1.2))

@@ -277,6 +277,22 @@ async def test_the_model_changes_a_task(conversing: Talk, model: ScriptedModel) 
     assert all(map(presses, (moved, done)))
 
 
+async def test_the_model_opens_only_tasks_that_were_spoken_of(conversing: Talk, model: ScriptedModel) -> None:
+    """Once: neither an invented one nor a second of the same, nor one of an attempt that failed."""
+
+    async def opened() -> list[str]:
+        return [one.title for one in await conversing.read(lambda c: repository.pending(c, OWNER))]
+
+    conversing.grants = requests_of(conversing)
+    create = calling("create_task", text="Buy a yacht")
+    model.script("talk", create, "Fine.", create, " ", create, "Noted.", create, "Noted.")
+    await answer(conversing, "lovely and sunny")
+    assert await opened() == []
+    await answer(conversing, "I want to buy a yacht one day, keep that open for me")
+    await answer(conversing, "A yacht, I said")
+    assert await opened() == ["Buy a yacht"]
+
+
 async def test_the_model_asks_to_forget_and_to_correct(conversing: Talk, model: ScriptedModel, known: Known) -> None:
     """Both end in buttons."""
     vadik = await person(conversing, "Vadik")
