@@ -455,6 +455,7 @@ async def recalling(stage: Stage, case: Recalling, stranger: int) -> tuple[str, 
     stage.script(case.model, marker, lambda asked: case.reply(asked, other))
     await stage.ask(user, f"Boris, Nina and Tomas came. {marker}")
     await stage.until_rows(VECTORS_OF_PEOPLE + " HAVING count(*) = 3", user)
+    await stage.settled(user)  # what changes memory while the next answer is prepared has it prepared again
     before = len(stage.asked(case.model, marker))
     said = await stage.ask(user, f"Which of them plays chess? {marker}")
     prompt = stage.asked(RESPONDER, marker)[-1].text
