@@ -20,7 +20,10 @@ from internal.language.text.spelling import words
 MAX_RELATION: Final = 60
 """Characters of a relation's name."""
 
-FUNCTIONAL: Final = words("LIVES_IN WORKS_FOR MARRIED_TO BORN_ON BORN_IN DIED_ON DIED_IN HEADQUARTERED_IN")
+FUNCTIONAL: Final = words(
+    "LIVES_IN WORKS_FOR MARRIED_TO BORN_ON BORN_IN DIED_ON DIED_IN HEADQUARTERED_IN NAME_DAY_ON WEDDING_ON"
+    " ANNIVERSARY_ON GRADUATION_ON CHRISTENING_ON HOUSEWARMING_ON MEMORIAL_ON"
+)
 """Relations that hold with one target at a time: what begins later ends what was before."""
 
 _SPELLINGS: Final = {
@@ -47,6 +50,9 @@ _SPELLINGS: Final = {
         " НАРОДИВСЯ_В НАРОДИВСЯ_У НАРОДИЛАСЯ_В НАРОДИЛАСЯ_У МІСЦЕ_НАРОДЖЕННЯ"
     ),
     "DIED_ON": words("DIED DEATH_DATE DATE_OF_DEATH УМЕР УМЕРЛА ДАТА_СМЕРТИ ПОМЕР ПОМЕРЛА ДАТА_СМЕРТІ"),
+    "NAME_DAY_ON": words("NAME_DAY NAMEDAY HAS_NAME_DAY ИМЕНИНЫ ИМЕНИНЫ_В ДЕНЬ_АНГЕЛА ІМЕНИНИ ДЕНЬ_АНГЕЛА"),
+    "WEDDING_ON": words("WEDDING WEDDING_DATE MARRIED_ON MARRIES_ON GETS_MARRIED_ON СВАДЬБА ДАТА_СВАДЬБЫ ВЕСІЛЛЯ"),
+    "ANNIVERSARY_ON": words("ANNIVERSARY WEDDING_ANNIVERSARY TOGETHER_SINCE ГОДОВЩИНА ГОДОВЩИНА_СВАДЬБЫ РІЧНИЦЯ"),
     "DIED_IN": words("DIED_AT PLACE_OF_DEATH УМЕР_В УМЕРЛА_В ПОМЕР_В ПОМЕРЛА_В ПОМЕР_У ПОМЕРЛА_У"),
     "HEADQUARTERED_IN": words("HEADQUARTERS HEADQUARTERS_IN BASED_IN_HQ ШТАБ_КВАРТИРА_В ШТАБ_КВАРТИРА"),
 }

@@ -1,0 +1,195 @@
+"""Occasions: facts whose target is a day that comes back or that somebody looks forward to (`BORN_ON`, `WEDDING_ON`).
+
+Being facts, they have receipts, corrections, audiences, merges and forgetting like all others. Read from what was
+claimed: the attributes `date` (`06-05`) and `year`, else the name of the target, in any form.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from babel.dates import format_skeleton
+from sqlalchemy import Connection
+
+from internal.errors import Refused
+from internal.graph import store
+from internal.knowledge import fact_repository
+from internal.knowledge.claims.changes import ClaimLine, NewClaim, RecordOutcome
+from internal.knowledge.claims.record import cite_node, record_claims
+from internal.knowledge.facts.read import filled
+from internal.knowledge.model import FactFilter, SetBy
+from internal.language.dates.parse import resolve_plainly
+
+KINDS: Final[Mapping[str, str]] = {
+    "birthday": "BORN_ON",
+    "name_day": "NAME_DAY_ON",
+    "wedding": "WEDDING_ON",
+    "anniversary": "ANNIVERSARY_ON",
+    "graduation": "GRADUATION_ON",
+    "christening": "CHRISTENING_ON",
+    "housewarming": "HOUSEWARMING_ON",
+    "memorial": "MEMORIAL_ON",
+}
+"""Kinds of occasions and the relations that state them."""
+
+YEARLY: Final = frozenset({"birthday", "name_day", "anniversary", "memorial"})
+"""Kinds that come back every year; a wedding comes back as its anniversary."""
+
+_KIND_OF: Final = {relation: kind for kind, relation in KINDS.items()}
+_DIED: Final = "DIED_ON"
+_MONTH_DAY: Final = re.compile(r"-{0,2}(\d\d)-?(\d\d)")
+_YEAR: Final = re.compile(r"(?<!\d)(\d{4})(?!\d)")
+_LEAP_YEAR: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A date of the node `node_id`, called `name`; the owner's own has the owner's node. `fact_id` is its receipt.
+
+    `year` is that of the beginning (birth, wedding), None if unknown.
+    """
+
+    fact_id: str
+    node_id: str
+    name: str
+    kind: str
+    month: int
+    day: int
+    year: int | None
+    text: str
+    said_at: datetime
+
+    def falls_on(self, begin: date, end: date) -> Iterator[tuple[str, date]]:
+        """The kind and day of each time it comes between two days, both included.
+
+        The 29th of February comes on the 28th in other years. What comes once keeps its year, or the first after it
+        was said; the years after a wedding are its anniversaries.
+        """
+        for year in range(begin.year, end.year + 1):
+            found = day_of(year, self.month, self.day)
+            if not begin <= found <= end:
+                continue
+            if self.kind in YEARLY:
+                if self.year is None or year > self.year:
+                    yield self.kind, found
+            elif year == self._once():
+                yield self.kind, found
+            elif self.kind == "wedding" and year > self._once():
+                yield "anniversary", found
+
+    def years(self, on: date) -> int | None:
+        """How many years it makes on this day; None if unknown."""
+        begun = self.year if self.kind in YEARLY else self._once() if self.kind == "wedding" else None
+        return on.year - begun if begun is not None and on.year > begun else None
+
+    def _once(self) -> int:
+        said = self.said_at.date()
+        return self.year or said.year + (day_of(said.year, self.month, self.day) < said)
+
+
+def day_of(year: int, month: int, day: int) -> date:
+    """That day of a year; the 28th of February for the 29th in a year without it."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return date(year, month, day - 1)
+
+
+def day_words(month: int, day: int, language: str) -> str:
+    """A day of the year in words: "5 июня", "June 5"."""
+    return format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language)
+
+
+def of_owner(connection: Connection, user_id: int, *, now: datetime, node_id: str | None = None) -> list[Occasion]:
+    """Every occasion of an owner, or of one node; birthdays of the dead are left out."""
+    wanted = FactFilter(node_id=node_id, relations=[*_KIND_OF, _DIED])
+    versions = fact_repository.listing(connection, user_id, wanted, now=now, limit=None)
+    facts = filled(connection, user_id, versions)
+    dead = {fact.source for fact in facts if fact.name == _DIED}
+    found = []
+    for fact in facts:
+        kind = _KIND_OF.get(fact.name)
+        dated = read_day(fact.target_name, fact.attributes, fact.created_at) if kind else None
+        if kind and dated and not (fact.source in dead and kind != "memorial"):
+            said = fact.valid_at or fact.created_at
+            one = Occasion(fact.id, fact.source, fact.source_name, kind, *dated, text=fact.fact, said_at=said)
+            found.append(one)
+    return found
+
+
+def read_day(name: str, attributes: Mapping[str, object], at: datetime) -> tuple[int, int, int | None] | None:
+    """(month, day, year or None) of a target; None where no day is named."""
+    year = attributes.get("year")
+    match = _MONTH_DAY.fullmatch(str(attributes.get("date") or name).strip())
+    if match:
+        month, day = int(match[1]), int(match[2])
+    else:
+        dated = resolve_plainly(name, at)
+        if dated is None or dated.precision != "day":
+            return None
+        month, day = dated.moment.month, dated.moment.day
+        named = _YEAR.search(name)
+        year = year or (named and named[1])
+    try:
+        date(_LEAP_YEAR, month, day)
+        return month, day, int(str(year)) if year else None
+    except ValueError:
+        return None
+
+
+def add_occasion(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    kind: str,
+    month: int,
+    day: int,
+    year: int | None = None,
+    *,
+    text: str,
+    now: datetime,
+    language: str = "en",
+    set_by: SetBy = "owner",
+    episode_id: str | None = None,
+    lines: Sequence[ClaimLine] = (),
+) -> RecordOutcome:
+    """Records an occasion of a node, such as `person.entity_id`, as a fact with the words `text`.
+
+    What is not the owner's own word needs the episode and its lines that say so. An owner's correction stands against
+    later imports. Raises Refused("occasion") for an unknown kind or a day that no year has.
+    """
+    if kind not in KINDS:
+        raise Refused("occasion", f"kind: one of {', '.join(KINDS)} is expected")
+    try:
+        date(year if year and (month, day) != (2, 29) else _LEAP_YEAR, month, day)
+    except ValueError:
+        raise Refused("occasion", f"there is no day {month}-{day}") from None
+    words = day_words(month, day, language)
+    called = [one for one in store.nodes_called(connection, user_id, [words]) if one.subtype != "person"]
+    target = called[0] if called else store.add_node(
+        connection, user_id, "Entity", {"name": words, "type": "concept"}, now=now
+    )  # fmt: skip
+    if episode_id is not None:
+        segments = {line.segment: line.message_id for line in lines}
+        cite_node(connection, user_id, target.id, episode_id, segments, operation="referenced")
+    claim = NewClaim(
+        source=node_id,
+        relation=KINDS[kind],
+        target=target.id,
+        fact=text,
+        said_at=now,
+        valid_at=now,
+        attributes=day_attributes(month, day, year),
+        episode_id=episode_id,
+        lines=lines,
+        set_by=set_by,
+    )
+    source = f"user:{user_id}" if set_by == "owner" else "system:occasions"
+    return record_claims(connection, user_id, [claim], now=now, source=source)
+
+
+def day_attributes(month: int, day: int, year: int | None) -> dict[str, object]:
+    """The attributes of a fact that hold its day."""
+    return {"date": f"{month:02}-{day:02}", **({"year": year} if year else {})}
