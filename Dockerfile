@@ -21,6 +21,9 @@ RUN /opt/laplaced/bin/pip install --no-deps --no-build-isolation . \
 
 FROM python:3.11.14-slim-bookworm
 
+# What llama.cpp of the extra `local` is linked with.
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1=12.2.* && rm -rf /var/lib/apt/lists/*
+
 # A fixed id, so that a mounted folder can be given to it beforehand.
 RUN groupadd --gid 10001 laplaced \
     && useradd --uid 10001 --gid laplaced --no-create-home --home-dir /data --shell /usr/sbin/nologin laplaced \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import secrets
 import shlex
 from collections.abc import Callable, Iterator
@@ -77,15 +78,15 @@ def command(example: str, group: click.Group | None = None) -> Callable[[Callabl
     return register
 
 
-def load(path: Path | None) -> Config:
-    """The configuration, and logs that know its secrets from the first line on."""
+def load(path: Path | None, *, quiet: bool = False) -> Config:
+    """The configuration, and logs that know its secrets from the first line on: with `quiet` only of errors."""
     from internal import config
     from internal.telemetry import logs
 
     if path is None and DEFAULT_CONFIG.is_file():
         path = DEFAULT_CONFIG
     loaded = config.load(path)
-    logs.configure(loaded.secrets())
+    logs.configure(loaded.secrets(), level=logging.ERROR if quiet else logging.INFO)
     return loaded
 
 

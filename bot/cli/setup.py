@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from bot.cli.base import DEFAULT_CONFIG, command, load
+from bot.cli.base import DEFAULT_CONFIG, command, fail, load
 
 if TYPE_CHECKING:
     from bot.application.setup import Choice, Setup
@@ -23,7 +23,9 @@ OTHER, LOCAL = "other", "local"
 @click.option("--base-url", metavar="URL", help="Address of another server that speaks the OpenAI wire format.")
 @click.option("--model", metavar="NAME", help="Model of all agents; with `local` a GGUF file or OWNER/REPO/FILE.gguf.")
 @click.option("--key-file", type=click.File("r"), metavar="FILE", help="File that holds the key; - is standard input.")
-@click.option("--yes", is_flag=True, help="Ask nothing: without a --model take the first, and write if it answers.")
+@click.option(
+    "--yes", is_flag=True, help="Ask nothing: without a --model take the first, and write if every agent answers."
+)
 def setup(
     config_path: Path | None,
     provider: str | None,
@@ -40,12 +42,14 @@ def setup(
     from bot.application.setup import Setup
     from internal.telemetry.logs import redact
 
-    load(config_path)
+    load(config_path, quiet=True)
     key = key_file.read().strip() if key_file is not None else None
     choice = asyncio.run(_choice(provider or (OTHER if base_url else None), base_url, model, key, yes))
     redact.register(choice.key)
     prepared = Setup(config_path or DEFAULT_CONFIG, choice)
     whole = asyncio.run(_shown(prepared))
+    if yes and not whole:
+        fail("nothing was written, since an agent's call failed; without --yes it is up to you")
     if yes or click.confirm(f"Write {config_path or DEFAULT_CONFIG}?", default=whole):
         click.echo(f"Written: {', '.join(map(str, prepared.write()))}. Start the bot now, or start it again.")
 

@@ -165,7 +165,7 @@ class People:
         self._telegram.show_draft(user_id, draft)
         return True
 
-    # ReadPosition of the bot
+    # Standing of the bot
 
     def block(self, user_id: int) -> None:
         self._change_standing(user_id, "blocked", "member", "kicked")

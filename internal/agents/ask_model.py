@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
-from internal.agents.json_reply import complete_items, joined, read_object
+from internal.agents.json_reply import complete_items, read_object
 from internal.agents.model import AgentReply, OwnerProfile, TranscriptLine
 from internal.agents.prompts import joined as joined_blocks
 from internal.agents.prompts import owner_block, transcript_block
+from internal.agents.reply_repair import ReplyForm, gone_on, readable
 from internal.config_agents import AgentConfig
-from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnreadable
-from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage
+from internal.errors import ModelReplyInvalid, ModelReplyTruncated
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest, ReplySchema, Usage
 
 log = logging.getLogger(__name__)
-
-MOST_PARTS: Final = 3
-"""Calls with which a cut reply goes on. One that is cut as often repeats itself: what it said until then is taken."""
-
-MOST_SHOWN: Final = 4_000
-"""Characters of a reply that could not be read, as its repair shows them."""
 
 LINE_TOKENS: Final = 100
 """Tokens of what a line of dense talk tells, on the average."""
@@ -35,13 +30,6 @@ _TOGETHER: Final = (
     "You do {count} jobs in one answer, each described under a heading of its own, for the same transcript. Answer "
     "with one JSON object and nothing else, with the keys of all jobs side by side: {keys}. Leave out the keys of a "
     "job that has nothing to tell."
-)
-_REPAIR: Final = (
-    "This answer could not be read: {error}. Answer again, with one JSON object of the form asked for and nothing else."
-)
-_GO_ON: Final = (
-    "Your answer was cut by its length limit. These items of it are kept. Answer with one JSON object of the same form "
-    "that holds only what is still missing, and empty lists if nothing is."
 )
 
 
@@ -87,14 +75,6 @@ def chat_request(
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyForm:
-    """How a reply is read as a whole: `read` raises ModelReplyInvalid, `keys` are those of its object."""
-
-    read: Callable[[str], object]
-    keys: Collection[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Asking:
     """What one agent asks about a transcript. `blocks` are its own, `nothing` is its reply with nothing to tell."""
 
@@ -131,14 +111,28 @@ async def ask(chat: ChatModel, asked: Asking) -> AgentReply:
 async def ask_together(chat: ChatModel, parts: Sequence[Asking]) -> list[AgentReply]:
     """The replies of agents that read the same transcript with the same model in one request, in their order.
 
-    The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell.
+    The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell. A part
+    that stays unreadable after the repair is left to its own run; only if all are, ModelReplyUnreadable is raised.
     """
     first, keys = parts[0], [key for part in parts for key in part.form.keys]
 
-    def read(text: str) -> None:
+    def unreadable(text: str) -> Iterator[ModelReplyInvalid]:
         for part in parts:
-            if (own := part.own_part(text, keys)) != part.nothing:
-                part.form.read(own)
+            try:
+                if (own := part.own_part(text, keys)) != part.nothing:
+                    part.form.read(own)
+            except ModelReplyTruncated:
+                raise
+            except ModelReplyInvalid as error:
+                yield error
+
+    def read(text: str) -> None:
+        for error in unreadable(text):
+            raise error
+
+    def read_some(text: str) -> None:
+        if len(errors := list(unreadable(text))) == len(parts):
+            raise errors[0]
 
     jobs = "\n\n".join(f"# Job: {part.agent}\n\n{part.instructions}" for part in parts)
     properties = {
@@ -155,7 +149,7 @@ async def ask_together(chat: ChatModel, parts: Sequence[Asking]) -> list[AgentRe
         instructions=f"{_TOGETHER.format(count=len(parts), keys=', '.join(dict.fromkeys(properties)))}\n\n{jobs}",
         blocks=joined_blocks(*(part.blocks for part in parts)),
         schema=ReplySchema("reply", {"type": "object", "properties": properties}),
-        form=ReplyForm(read, keys),
+        form=ReplyForm(read, keys, read_some),
     )
     request = joint.messages
     reply = await ask_model(
@@ -196,50 +190,9 @@ async def ask_model(
         reply = await chat.complete(request)
         return AgentReply(reply.text, reply.model, reply.usage, messages)
     try:
-        reply = await _readable(chat, request, form)
+        reply = await readable(chat, request, form)
     except ModelReplyTruncated as cut:
         if not (items := complete_items(cut.text, form.keys)):
             raise
-        reply = await _gone_on(chat, request, form.keys, items)
+        reply = await gone_on(chat, request, form.keys, items)
     return AgentReply(reply.text, reply.model, reply.usage, messages)
-
-
-async def _gone_on(chat: ChatModel, request: ChatRequest, keys: Collection[str], items: dict[str, Any]) -> ChatReply:
-    """A cut reply, of which `items` are complete, joined with what the model goes on with."""
-    model, usage, cut = request.model, Usage(), True
-    for _ in range(MOST_PARTS):
-        kept = ChatMessage("assistant", json.dumps(items, ensure_ascii=False))
-        messages = [*request.messages, kept, ChatMessage("user", _GO_ON)]
-        try:
-            part = await chat.complete(replace(request, messages=messages))
-            text, model, usage, cut = part.text, part.model, usage + part.usage, False
-        except ModelReplyTruncated as again:
-            text = again.text
-        more = complete_items(text, keys)
-        log.info("reply_went_on", extra={"agent": request.agent, "cut": cut})
-        if not (cut and more):
-            break
-        items = joined(items, more)
-    return ChatReply(json.dumps(joined(items, more), ensure_ascii=False), model, usage)
-
-
-async def _readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> ChatReply:
-    """A reply that can be read, after one more call where the first could not be. Raises ModelReplyUnreadable."""
-    reply = await chat.complete(request)
-    try:
-        form.read(reply.text)
-        return reply
-    except ModelReplyTruncated:
-        raise
-    except ModelReplyInvalid as error:
-        log.info("reply_unreadable", extra={"agent": request.agent, "error": str(error)})
-        shown = ChatMessage("assistant", reply.text[:MOST_SHOWN])
-        repair = ChatMessage("user", _REPAIR.format(error=error))
-    again = await chat.complete(replace(request, messages=[*request.messages, shown, repair]))
-    try:
-        form.read(again.text)
-    except ModelReplyTruncated:
-        raise
-    except ModelReplyInvalid as error:
-        raise ModelReplyUnreadable(f"twice: {error}") from error
-    return replace(again, usage=reply.usage + again.usage)

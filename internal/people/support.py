@@ -15,7 +15,7 @@ from internal.graph import name_repository
 from internal.language.facts.overlap import revealing_words, reveals, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
-from internal.people import forget_repository, support_repository
+from internal.people import erase_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
@@ -102,7 +102,7 @@ def remove_unsupported_parts(
     person. The caller erases the people of `unsupported`.
     """
     removed = RemovedParts()
-    for person in forget_repository.profiles(connection, user_id, sorted(lost.people)):
+    for person in erase_repository.profiles(connection, user_id, sorted(lost.people)):
         places = support_repository.places(connection, user_id, person.id)
         if not places.get("") and not _kept(connection, person) and not supported(person):
             removed.unsupported.append(person)
@@ -157,7 +157,7 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
         return []
     after = without(person, parts_gone)
     gone = [part.text for part in parts_gone if part.key not in parts(after)]
-    forget_repository.rewrite(connection, person, after, gone, now=now)
+    erase_repository.rewrite(connection, person, after, gone, now=now)
     return gone
 
 

@@ -84,6 +84,21 @@ async def test_what_is_absent_is_nothing(tmp_path: Path) -> None:
         assert len(bot.model.asked(ARCHIVIST)) == 1
 
 
+async def test_one_unreadable_part_is_that_agents_alone(tmp_path: Path) -> None:
+    """Broken twice, the archivist's part is given up by its own run; task and context of the reply are kept."""
+    async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="1s") as (bot, people):
+        assert bot.model is not None
+        bot.settings["LAPLACED_RUNS__RETRY_BASE"] = "0.1s"
+        bot.model.always(ARCHIVIST, UNION | {"people_operations": "Mira bakes"})
+        await talked(bot, people)
+        states = "SELECT agent, state FROM runs WHERE agent != 'analyst' ORDER BY agent"
+        ends = [("archivist", "dead"), ("context_manager", "applied"), ("task_manager", "applied")]
+        await until(lambda: bot.rows(states) == ends)
+        assert bot.rows("SELECT title FROM tasks") == [("Call Mira",)]
+        assert len(bot.rows("SELECT 1 FROM context_snapshots")) == 1
+        assert bot.rows("SELECT 1 FROM people") == []
+
+
 async def test_a_cut_reply_is_halved_for_all_who_share_it(tmp_path: Path) -> None:
     """Each half is asked once; an agent with another model asks apart, once."""
     async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="1s") as (bot, people):

@@ -23,7 +23,7 @@ from internal.language.facts.overlap import revealing_words, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
 from internal.people import (
-    forget_repository,
+    erase_repository,
     hidden_parts,
     support,
     support_repository,
@@ -80,7 +80,7 @@ def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple
     at_ends = {fact_repository.person_of(connection, user_id, end) for end in stated.names}
     beside = support_repository.people_cited(connection, user_id, stated.lines)
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
-    for stored in forget_repository.profiles(connection, user_id, ids):
+    for stored in erase_repository.profiles(connection, user_id, ids):
         person = hidden_parts.whole(connection, stored)
         loose, bio, shown = support.loose_parts(connection, person), _bio(person), _bio(stored)
         states = {key for key, part in bio.items() if _states(part.text, stated, person, at_end=person.id in at_ends)}
@@ -165,7 +165,7 @@ def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_i
     asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
     if asked is None:
         return
-    for person in forget_repository.profiles(connection, user_id, [person_id]):
+    for person in erase_repository.profiles(connection, user_id, [person_id]):
         keys = [key for key in _bio(person) if key.startswith(part)]
         hidden_parts.hide(connection, user_id, asked.id, person_id, keys, now=now)
 
@@ -235,7 +235,7 @@ def erase_sentence(
     With a `key` lines up to now do not bring it back.
     """
     erased: list[str] = []
-    for person in forget_repository.profiles(connection, user_id, [person_id]):
+    for person in erase_repository.profiles(connection, user_id, [person_id]):
         erased = sentences_of(person, part)
         hidden_parts.take_out(connection, person, erased, now=now)
     if key is not None:

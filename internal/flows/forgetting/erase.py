@@ -34,7 +34,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
-from internal.people import forget_repository, hidden_parts, suggestion_repository, support_repository, tombstones
+from internal.people import erase_repository, hidden_parts, suggestion_repository, support_repository, tombstones
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.support_repository import LostSupport
@@ -82,7 +82,7 @@ def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator
         yield
         for (forgetting_id, kind), targets in lifted.items():
             if kind == "node":
-                forget_repository.hide_nodes(connection, user_id, forgetting_id, targets)
+                erase_repository.hide_nodes(connection, user_id, forgetting_id, targets)
             else:
                 chains = fact_repository.chains(connection, user_id, targets)  # with versions that came meanwhile
                 versions = {one.fact.id for chain in chains.values() for one in chain}
@@ -318,7 +318,7 @@ def erase_person(
     stay too. Raises NotFound.
     """
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = forget_repository.profiles(connection, user_id, ids)
+    profiles = erase_repository.profiles(connection, user_id, ids)
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
     erased = Erasure(connection, user_id, now, wipe)

@@ -24,7 +24,7 @@ from internal.knowledge.entities.names import names_cited
 from internal.knowledge.model import Claim
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
-from internal.people import forget_repository, suggestion_repository, support, support_repository
+from internal.people import erase_repository, suggestion_repository, support, support_repository
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.model import Person
@@ -143,7 +143,7 @@ class Erasure:
             if store.get_node(self.connection, self.user_id, entity_id, hidden=True) is not None:
                 self.erase_node(entity_id, counted=False)
         ids = {person.id for person in profiles}
-        touched = forget_repository.erase(self.connection, self.user_id, ids)
+        touched = erase_repository.erase(self.connection, self.user_id, ids)
         knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
         dialogue_erasure.drop_sources(self.connection, self.user_id, "person", map(str, ids))

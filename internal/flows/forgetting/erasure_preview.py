@@ -16,7 +16,7 @@ from internal.errors import Conflict
 from internal.flows.forgetting.erase import erase
 from internal.flows.forgetting.messages import by_ids
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
-from internal.people import forget_repository, hidden_parts, support
+from internal.people import erase_repository, hidden_parts, support
 from internal.people.repository import CHANGE_KIND
 from internal.storage.engine.savepoints import taken_back
 from internal.storage.erasure import hidings
@@ -72,5 +72,5 @@ def preview(
 
 def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
     """The keys of the parts of these profiles, hidden ones included."""
-    profiles = forget_repository.profiles(connection, user_id, person_ids)
+    profiles = erase_repository.profiles(connection, user_id, person_ids)
     return {one.id: set(support.parts(hidden_parts.whole(connection, one))) for one in profiles}

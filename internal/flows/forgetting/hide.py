@@ -18,7 +18,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import fact_repository
 from internal.knowledge.relations import is_functional
-from internal.people import forget_repository, hidden_parts
+from internal.people import erase_repository, hidden_parts
 from internal.people import service as people
 from internal.storage import search_items
 from internal.storage.erasure import forgettings, hidings
@@ -76,7 +76,7 @@ def show(connection: Connection, asked: Forgetting) -> None:
     """Shows again what this closed request hid and no other hides."""
     user_id = asked.user_id
     ended = hidings.end(connection, user_id, asked.id)
-    forget_repository.show_nodes(connection, user_id, ended["node"])
+    erase_repository.show_nodes(connection, user_id, ended["node"])
     hidden_parts.follow(connection, user_id, ended["part"], now=asked.created_at)
     if asked.kind == EVERYTHING:
         message_items.put_later(connection, user_id)
@@ -98,8 +98,8 @@ def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
 def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
     """Hides what these requests will erase together, and nothing else: a fact of two messages with both."""
     hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
-    forget_repository.drop_items(connection, user_id, hidden["node"])
-    forget_repository.show_nodes(connection, user_id, visible["node"])
+    erase_repository.drop_items(connection, user_id, hidden["node"])
+    erase_repository.show_nodes(connection, user_id, visible["node"])
     hidden_parts.follow(connection, user_id, hidden["part"] | visible["part"], now=now)
 
 

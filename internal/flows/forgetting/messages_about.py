@@ -13,7 +13,7 @@ from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
 from internal.flows.visibility.prompt_filter import words_in
-from internal.people import forget_repository, tombstones
+from internal.people import erase_repository, tombstones
 from internal.people import repository as people
 from internal.people import service as people_service
 from internal.storage.database import Database
@@ -38,7 +38,7 @@ def _supporting(connection: Connection, *, user_id: int, person_id: int, now: da
 
 def _with_naming(connection: Connection, *, user_id: int, person_id: int, supporting: set[str]) -> set[str]:
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = forget_repository.profiles(connection, user_id, ids)
+    profiles = erase_repository.profiles(connection, user_id, ids)
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
     others.append(users.get(connection, user_id).name)
     names = [name for one in profiles for name in (*one.names, one.username or "")]

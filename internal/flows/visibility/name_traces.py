@@ -20,7 +20,7 @@ from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import reveals
 from internal.language.text.declension import written_forms
 from internal.language.text.spelling import name_key
-from internal.people import forget_repository, support
+from internal.people import erase_repository, support
 from internal.people import repository as people
 from internal.people.model import Person
 from internal.storage import evidence, search_items
@@ -207,5 +207,5 @@ def _things(connection: Connection, user_id: int) -> list[Node]:
 
 def _person_of(connection: Connection, user_id: int, node_id: str) -> Person | None:
     person_id = fact_repository.person_of(connection, user_id, node_id)
-    profiles = [] if person_id is None else forget_repository.profiles(connection, user_id, [person_id])
+    profiles = [] if person_id is None else erase_repository.profiles(connection, user_id, [person_id])
     return profiles[0] if profiles else None

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
 from internal.language.text.spelling import name_key
-from internal.people import forget_repository, suggestion_repository, tombstones
+from internal.people import erase_repository, suggestion_repository, tombstones
 from internal.people import repository as people
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
@@ -87,7 +87,7 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
             ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
-            profiles = forget_repository.profiles(connection, user_id, ids)
+            profiles = erase_repository.profiles(connection, user_id, ids)
             names = [name for one in profiles for name in (*one.names, one.username or "")]
             found |= dict.fromkeys(tombstones.word_forms(names), asked.created_at)
     return found

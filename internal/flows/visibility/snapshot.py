@@ -12,7 +12,7 @@ from internal.flows.visibility.fact_messages import own_messages
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.knowledge import fact_repository
-from internal.people import forget_repository
+from internal.people import erase_repository
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import EMPTY, Item, Snapshot, Version
 from internal.storage.erasure import forgettings, traces
@@ -98,7 +98,7 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
 
 def _names(connection: Connection, asked: Forgetting) -> list[str]:
     if asked.person_id is not None:
-        found = forget_repository.profiles(connection, asked.user_id, {asked.person_id})
+        found = erase_repository.profiles(connection, asked.user_id, {asked.person_id})
         return sorted(name_traces.words_of([name for person in found for name in person.names]))
     if asked.kind == "entity" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)

@@ -147,6 +147,9 @@ async def test_a_weak_model_is_shown_as_it_is_and_the_owner_decides(model: Scrip
     [line] = [line for line in done.stdout.splitlines() if line.startswith("archivist")]
     assert "failed: twice: " in line
     assert os.listdir() == []
+    undecided = await setup("--provider", "ollama", "--yes")
+    assert (undecided.exit_code, os.listdir()) == (1, [])
+    assert undecided.stderr.startswith("laplaced: nothing was written")
 
 
 async def test_a_provider_without_its_key_is_not_tried() -> None:

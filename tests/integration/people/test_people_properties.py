@@ -12,7 +12,7 @@ from support.long import examples
 
 from internal.errors import NotFound, Refused
 from internal.language.text.spelling import name_key
-from internal.people import forget_repository, repository, service
+from internal.people import erase_repository, repository, service
 from internal.people.model import Circle, Person, embedding_text
 from internal.people.operations import Added, Merged, Updated
 from internal.people.service import Sender
@@ -83,15 +83,15 @@ class LifeOfPeople(RuleBasedStateMachine):
     @rule(person_id=IDS)
     def hide_and_show(self, person_id: int) -> None:
         entities = repository.entity_ids(self.connection, OWNER, [person_id])
-        forget_repository.hide_nodes(self.connection, OWNER, "asked", entities)
+        erase_repository.hide_nodes(self.connection, OWNER, "asked", entities)
         self.follow_changes()
-        forget_repository.show_nodes(self.connection, OWNER, hidings.end(self.connection, OWNER, "asked")["node"])
+        erase_repository.show_nodes(self.connection, OWNER, hidings.end(self.connection, OWNER, "asked")["node"])
 
     @rule(person_id=IDS)
     def erase(self, person_id: int) -> None:
         ids = {person_id} | repository.sources_of(self.connection, OWNER, person_id)
         if repository.resolve_id(self.connection, OWNER, person_id) == person_id:
-            forget_repository.erase(self.connection, OWNER, ids)
+            erase_repository.erase(self.connection, OWNER, ids)
 
     @rule(limit=st.integers(1, 3))
     def embed(self, limit: int) -> None:

@@ -41,7 +41,7 @@ from internal.flows.visibility.fact_messages import own_messages
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
-from internal.people import forget_repository, service
+from internal.people import erase_repository, service
 from internal.people.model import Person
 from internal.storage.backup.backup import HELD
 from internal.storage.erasure import forgettings, hidings
@@ -289,7 +289,7 @@ def confirmation(user: User, person: Person | None, count: int) -> tuple[str, Ro
 
 def _name(connection: Connection, asked: Forgetting) -> str:
     ids = [] if asked.person_id is None else [asked.person_id]
-    return "".join(person.display_name for person in forget_repository.profiles(connection, asked.user_id, ids))
+    return "".join(person.display_name for person in erase_repository.profiles(connection, asked.user_id, ids))
 
 
 def router() -> Router:
