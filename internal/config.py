@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -170,6 +171,13 @@ class ServerConfig(Section):
     api_key: Secret = SecretStr("")
     allowed_hosts: Annotated[list[str], BeforeValidator(listing)] = Field(default_factory=list)
     trusted_proxies: Annotated[list[Network], BeforeValidator(listing)] = Field(default_factory=list)
+    public_url: OptionalAddress = ""
+
+    @property
+    def hosts(self) -> list[str]:
+        """All names under which the server may be called, besides loopback."""
+        public = urlsplit(self.public_url).hostname
+        return [*self.allowed_hosts, public] if public else self.allowed_hosts
 
 
 class MetricsConfig(Section):

@@ -105,7 +105,7 @@ def web_of(
         metrics=app.metrics,
         clock=app.clock,
         api_key=server_key(app),
-        allowed_hosts=config.server.allowed_hosts,
+        allowed_hosts=config.server.hosts,
         owners=owners,
         poll_fresh=ports.poll_fresh,
         archive=app.archive,
