@@ -14,7 +14,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 TARGET: Final = ROOT / "docs/dependencies.md"
-EXTRAS: Final = ("graph", "local", "postgres", "ukrainian")
+EXTRAS: Final = ("graph", "local", "postgres", "ukrainian", "voice")
 
 MARK: Final = "<!-- Everything below is made by docs/dependencies.py. -->\n"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import base64
+import secrets
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -52,6 +54,22 @@ class ControlClient:
         sent = await self.request("POST", f"/users/{user_id}/messages", {"text": text, **more})
         message: Json = sent["messages"][0]
         return message
+
+    async def send_file(self, user_id: int, media: str, name: str, content: bytes, mime: str, **more: Any) -> Json:
+        """Sends a file as media of this kind: voice, video_note, audio, photo, document ...; `more` as for `say`."""
+        document = {"name": name, "content": base64.b64encode(content).decode(), "mime": mime}
+        return await self.say(user_id, media=media, document=document, **more)
+
+    async def send_album(
+        self, user_id: int, pictures: Sequence[tuple[str, bytes, str]], caption: str = ""
+    ) -> list[Json]:
+        """Sends photos (name, content, mime) as one album; the caption goes with the first."""
+        album = secrets.token_hex(6)
+        captions = [caption, *[""] * len(pictures)]
+        return [
+            await self.send_file(user_id, "photo", *picture, caption=text, media_group_id=album)
+            for picture, text in zip(pictures, captions, strict=False)
+        ]
 
     async def edit(self, user_id: int, message_id: int, text: str) -> Json:
         message: Json = await self.request("PATCH", f"/users/{user_id}/messages/{message_id}", {"text": text})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.async_api import expect
 from support.product.browser_chat import Chat
 from support.product.screenshot import take_screenshot
@@ -210,10 +211,9 @@ async def test_attachments(open_chat: OpenChat, control: ControlClient, tmp_path
     """Media, a contact card, forwards of each origin and a real file reach the bot."""
     user = await new_person(control, "Катерина")
     chat = await open_chat(user)
-    for label, kind in (("Фото", "photo"), ("Голосове повідомлення", "voice"), ("Наліпка", "sticker")):
-        await chat.attach(label)
-        (update,) = await eventually_updates(chat)
-        assert kind in update["message"]
+    await chat.attach("Наліпка")
+    (update,) = await eventually_updates(chat)
+    assert "sticker" in update["message"]
     await chat.attach("Контакт")
     dialog = chat.page.locator(".dialog")
     await dialog.get_by_label("Ім’я").fill("Марія")
@@ -235,13 +235,45 @@ async def test_attachments(open_chat: OpenChat, control: ControlClient, tmp_path
         (update,) = await eventually_updates(chat)
         assert update["message"]["forward_origin"]["type"] == kind
         await expect(dialog).to_have_count(0)
-    file = tmp_path / "план.txt"
-    file.write_text("зустріч о 10", encoding="utf-8")
+    for label, kind, name in (("Файл", "document", "план.txt"), ("Голосове повідомлення", "voice", "запис.ogg")):
+        file = tmp_path / name
+        file.write_text("зустріч о 10", encoding="utf-8")
+        async with chat.page.expect_file_chooser() as chooser:
+            await chat.attach(label)
+        await (await chooser.value).set_files(file)
+        (update,) = await eventually_updates(chat)
+        assert update["message"][kind].get("file_name") == (name if kind == "document" else None)
+        assert await chat.file(update["message"][kind]["file_id"]) == file.read_bytes()
+    pictures = [picture(tmp_path / f"{number}.png", number) for number in (1, 2)]
+    await chat.field.fill("дача")
     async with chat.page.expect_file_chooser() as chooser:
-        await chat.attach("Файл")
-    await (await chooser.value).set_files(file)
+        await chat.attach("Фото")
+    await (await chooser.value).set_files(pictures)
+    await expect(chat.page.locator("img.photo")).to_have_count(2)
+    await chat.page.wait_for_function("[...document.querySelectorAll('img.photo')].every((one) => one.naturalWidth)")
+    first, second = (update["message"] for update in await eventually_updates(chat))
+    assert first["media_group_id"] == second["media_group_id"]
+    assert (first["caption"], second.get("caption")) == ("дача", None)
+    assert [one["photo"][-1]["width"] for one in (first, second)] == [41, 42]
+
+
+async def test_a_voice_message_is_recorded(open_chat: OpenChat, control: ControlClient) -> None:
+    """The microphone records until it is pressed again; the sound reaches the bot with its length."""
+    user = await new_person(control, "Ольга")
+    chat = await open_chat(user)
+    record = chat.page.get_by_label("Записати голосове повідомлення")
+    await record.click()
+    await expect(record).to_contain_text("stop_circle")
+    await record.click()
+    await expect(chat.page.locator("audio.sound")).to_be_visible()
     (update,) = await eventually_updates(chat)
-    assert update["message"]["document"]["file_name"] == "план.txt"
+    assert update["message"]["voice"]["mime_type"].startswith("audio/")
+    assert await chat.file(update["message"]["voice"]["file_id"])
+
+
+def picture(path: Path, number: int) -> Path:
+    Image.new("RGB", (40 + number, 30), "navy").save(path)
+    return path
 
 
 async def eventually_updates(chat: Chat) -> list[dict[str, Any]]:

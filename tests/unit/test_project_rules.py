@@ -83,7 +83,7 @@ def test_every_dependency_has_its_reason() -> None:
     rows = re.findall(r"^\| ([\w.-]+) \| \S", (ROOT / "docs/decisions.md").read_text(encoding="utf-8"), re.MULTILINE)
     project = PROJECT["project"]
     optional = project["optional-dependencies"]
-    options = [item for name in ("graph", "local", "postgres", "ukrainian") for item in optional[name]]
+    options = [item for name in ("graph", "local", "postgres", "ukrainian", "voice") for item in optional[name]]
     declared = {requirement(item) for item in project["dependencies"] + options}
     assert {requirement(row) for row in rows} - {"package"} == declared
 

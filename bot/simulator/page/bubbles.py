@@ -117,6 +117,10 @@ class Bubble:
             self._contact(message["contact"])
         elif "voice" in message or "audio" in message:
             self._sound(message.get("voice") or message["audio"])
+        elif "photo" in message and self._stored(message["photo"][-1]):
+            ui.element("img").classes("photo").props(f"src=/sim/files/{message['photo'][-1]['file_id']} loading=lazy")
+        elif "video_note" in message and self._stored(message["video_note"]):
+            ui.element("video").classes("round").props(f"controls src=/sim/files/{message['video_note']['file_id']}")
         elif "sticker" in message:
             ui.label(message["sticker"].get("emoji", "🙂")).classes("sticker")
         elif "location" in message:
@@ -124,6 +128,9 @@ class Bubble:
             self._card("place", self._context.say("location"), self._context.say("pin-location", **where))
         elif not message.get("text") and not message.get("contact"):
             self._picture()
+
+    def _stored(self, file: Json) -> bool:
+        return self._context.telegram.repository.file(str(file["file_id"])) is not None
 
     def _card(self, icon: str, title: str, detail: str) -> None:
         with ui.element("div").classes("card"):
@@ -134,7 +141,7 @@ class Bubble:
 
     def _document(self, document: Json) -> None:
         name, size = str(document.get("file_name", "")), readable_size(int(document.get("file_size", 0)))
-        if self._context.telegram.repository.file(str(document["file_id"])) is None:
+        if not self._stored(document):
             self._card("description", name, size)
             return
         link = ui.element("a").classes("card").props("download")
@@ -154,6 +161,9 @@ class Bubble:
                 ui.label(str(contact.get("phone_number", ""))).classes("card-detail")
 
     def _sound(self, sound: Json) -> None:
+        if self._stored(sound):
+            ui.element("audio").classes("sound").props(f"controls preload=metadata src=/sim/files/{sound['file_id']}")
+            return
         seconds = int(sound.get("duration", 0))
         with ui.element("div").classes("card"):
             ui.icon("play_arrow" if "performer" not in sound else "music_note").classes("card-icon")

@@ -1,13 +1,15 @@
 """Where a person writes: text, commands, replies, edits, and everything that can be attached."""
 
+import secrets
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from nicegui import events, ui
 
 from bot.simulator.actions import ActRefused
-from bot.simulator.media import MEDIA
-from bot.simulator.methods.files import store_document
+from bot.simulator.entities import trimmed
+from bot.simulator.media import MEDIA, with_file
 from bot.simulator.methods.registry import Upload
 from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
 from bot.simulator.page.page_context import PageContext
@@ -16,9 +18,14 @@ from bot.simulator.server.errors import ApiRefusal
 
 # Enter sends what is in the field now: the value that the server knows may be a keystroke behind.
 _VALUE_OF_KEY = "(e) => { if (!e.isComposing) emit(e.target.value); }"
-_MEDIA_ICONS = {
-    "photo": "image", "voice": "mic", "sticker": "emoji_emotions", "video": "movie", "location": "place",
+_FILES = {
+    "photo": ("image", "image/*"), "voice": ("graphic_eq", "audio/*"), "video_note": ("videocam", "video/*"),
+    "audio": ("music_note", "audio/*"), "document": ("description", ""),
 }  # fmt: skip
+"""What is sent as a picked file: its icon, and the files that the browser offers."""
+_MEDIA_ICONS = {"sticker": "emoji_emotions", "video": "movie", "location": "place"}
+_PHRASES = {"video_note": "video-note", "document": "file"}
+_RECORDER = (Path(__file__).parent / "recorder.js").read_text(encoding="utf-8")
 
 
 class Composer:
@@ -52,11 +59,26 @@ class Composer:
                 self.text.on("keydown.up", lambda: self._move(-1)).on("keydown.down", lambda: self._move(1))
                 self.text.on("keydown.esc", self._drop_context)
                 self._attach_button()
+            mic = ui.button(icon="mic", color=None).props("round flat").classes("mic")
+            mic.props["aria-label"] = say("record")
+            mic.on("click", self._recording, js_handler=_RECORDER.replace("USER", str(self._context.user_id))
+                   .replace("CHAT", str(self._context.chat_id)))  # fmt: skip
+            self._mic = mic
             send = ui.button(icon="send", on_click=lambda: self._submit(self.text.value or ""), color=None)
             send.props("round unelevated").classes("send")
             send.props["aria-label"] = say("send")
         # Quasar's uploader brings the file dialog and the transfer; only its own look is not wanted.
-        self._uploader = ui.upload(on_upload=self._uploaded, auto_upload=True).classes("hidden")
+        self._uploaders = {kind: self._uploader(kind, accept) for kind, (_, accept) in _FILES.items()}
+
+    def _uploader(self, kind: str, accept: str) -> ui.upload:
+        uploader = ui.upload(on_multi_upload=partial(self._uploaded, kind), auto_upload=True, multiple=True)
+        return uploader.props(f'accept="{accept}"' if accept else "").classes("hidden")
+
+    def _recording(self, event: events.GenericEventArguments) -> None:
+        """Shows that the microphone is on or off, or why it cannot be."""
+        if event.args not in ("on", "off"):
+            ui.notify(self._context.say("not-sent", reason=str(event.args)), type="negative")
+        self._mic.props(f"icon={'stop_circle' if event.args == 'on' else 'mic'}")
 
     def _menu_button(self) -> None:
         with ui.button(icon="menu", color=None).props("round flat").classes("menu-button") as button:
@@ -81,9 +103,10 @@ class Composer:
         with ui.button(icon="attach_file", color=None).props("round flat").classes("attach-button") as button:
             button.props["aria-label"] = say("attach")
             with ui.menu().props("anchor='top right' self='bottom right'").classes("attach-menu"):
+                for kind, (icon, _) in _FILES.items():
+                    self._attachment(icon, say(_PHRASES.get(kind, kind)), partial(self._pick, kind))
                 for media, icon in _MEDIA_ICONS.items():
                     self._attachment(icon, say(media), partial(self._send_media, media))
-                self._attachment("description", say("file"), lambda: self._uploader.run_method("pickFiles"))
                 self._attachment("person", say("contact"), self._offer_contact)
                 self._attachment("forward", say("forward"), self._offer_forward)
 
@@ -150,16 +173,23 @@ class Composer:
         self._sent()
         return True
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        content = await event.file.read()
-        upload = Upload(event.file.name, event.file.content_type or "application/octet-stream", content)
-        try:
-            document = store_document(self._context.telegram.repository, upload)
-        except ApiRefusal as error:
-            ui.notify(self._context.say("not-sent", reason=error.description), type="negative")
-        else:
-            self._send({"document": document})
-        self._uploader.reset()
+    def _pick(self, kind: str) -> None:
+        self._uploaders[kind].run_method("pickFiles")
+
+    async def _uploaded(self, kind: str, event: events.MultiUploadEventArguments) -> None:
+        """Sends the picked files, several pictures or files as an album; what stands in the field is the caption."""
+        album = {"media_group_id": secrets.token_hex(6)} if len(event.files) > 1 else {}
+        for file in event.files:
+            upload = Upload(file.name, file.content_type or "application/octet-stream", await file.read())
+            try:
+                content = with_file(self._context.telegram.repository, kind, upload)
+            except ApiRefusal as error:
+                ui.notify(self._context.say("not-sent", reason=error.description), type="negative")
+                continue
+            caption, _ = trimmed(self.text.value or "", [])
+            self._send(content | album | ({"caption": caption} if caption else {}))
+            self.text.set_value("")
+        self._uploaders[kind].reset()
 
     def _offer_contact(self) -> None:
         ContactDialog(self._context, self._send).open()

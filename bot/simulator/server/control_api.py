@@ -14,8 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from bot.simulator.actions import ActRefused, People
 from bot.simulator.clock import SimulatedClock
 from bot.simulator.entities import checked, trimmed, with_found
-from bot.simulator.media import MEDIA
-from bot.simulator.methods.files import store_document
+from bot.simulator.media import MEDIA, with_file
 from bot.simulator.methods.registry import Upload
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.bot_api import file_response
@@ -65,6 +64,7 @@ class NewMessage(Body):
     media: str | None = None
     contact: dict[str, Any] | None = None
     document: NewDocument | None = None
+    duration: int = Field(0, ge=0)
     caption: str = ""
     chat_id: int | None = None
     entities: list[dict[str, Any]] = []
@@ -310,13 +310,18 @@ def _content(repository: Repository, message: NewMessage) -> Json | None:
             content = base64.b64decode(message.document.content, validate=True)
         except binascii.Error:
             raise HTTPException(422, "document.content must be base64") from None
-        return {"document": store_document(repository, Upload(message.document.name, message.document.mime, content))}
+        upload = Upload(message.document.name, message.document.mime, content)
+        return with_file(repository, _kind(message.media or "document"), upload, message.duration)
     if message.media is None:
         # Without a text but with further fields, such as a poll, those are the content.
         return {} if message.extra and not message.text else None
-    if message.media not in MEDIA:
+    return MEDIA[_kind(message.media)]()
+
+
+def _kind(media: str) -> str:
+    if media not in MEDIA:
         raise HTTPException(422, f"media must be one of {', '.join(MEDIA)}")
-    return MEDIA[message.media]()
+    return media
 
 
 def _caption(message: NewMessage) -> Json:

@@ -59,13 +59,31 @@ async def test_media_without_content(stage: Stage, media: str) -> None:
     assert message.content_type == media
 
 
+@pytest.mark.parametrize("media", ["voice", "photo", "video_note", "audio", "document"])
+async def test_media_with_a_file(stage: Stage, media: str) -> None:
+    """A file that a person sends is that kind of message, and what the bot downloads is what was sent."""
+    user = await stage.person()
+    content = b"the bytes of a file"
+    await stage.send_file(user, media, "f.bin", content, "audio/ogg", duration=7, caption="дивись")
+    (message,) = await taken(stage)
+    assert (message.content_type, message.caption) == (media, "дивись")
+    found = getattr(message, media)
+    file = found[-1] if media == "photo" else found
+    assert file.file_size == len(content)
+    assert getattr(file, "duration", 7) == 7
+    got = await stage.bot.download(file.file_id)
+    assert got is not None
+    assert got.read() == content
+
+
 async def test_album(stage: Stage) -> None:
     """Pictures of one album share their media_group_id; the caption keeps its entities."""
     user = await stage.person()
-    for caption in ("Ми з @petrov", ""):
-        await stage.say(user, media="photo", media_group_id="77", caption=caption)
+    pictures = [(f"{name}.jpg", b"a picture", "image/jpeg") for name in "ab"]
+    await stage.send_album(user, pictures, "Ми з @petrov")
     first, second = await taken(stage)
-    assert first.media_group_id == second.media_group_id == "77"
+    assert first.media_group_id
+    assert first.media_group_id == second.media_group_id
     assert first.caption == "Ми з @petrov"
     assert first.caption_entities is not None
     assert first.caption_entities[0].type == "mention"

@@ -60,6 +60,14 @@ class Chat:
         assert answer.status_code == 200, answer.text
         return answer.json()["result"]
 
+    async def file(self, file_id: str) -> bytes:
+        """A file as the bot downloads it."""
+        path = (await self.bot("getFile", file_id=file_id))["file_path"]
+        async with httpx.AsyncClient(base_url=self._local.url) as http:
+            answer = await http.get(f"/file/bot{self._local.token}/{path}")
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
     async def updates(self) -> list[dict[str, Any]]:
         """What waits for the bot, confirmed."""
         found: list[dict[str, Any]] = await self.bot("getUpdates")

@@ -21,6 +21,7 @@ _ARGUMENTS = (
     "--no-sandbox",  # refused to root, which containers and CI often are; only pages of this machine are opened
     "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run", "--font-render-hinting=none",
+    "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",  # a microphone that beeps
 )  # fmt: skip
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first makes no windows that nobody sees: a page costs half the processor time."""

@@ -87,3 +87,4 @@ setup-model = Model
 setup-try = Try and write
 setup-trying = Trying…
 setup-start = Start the bot with it
+record = Record a voice message

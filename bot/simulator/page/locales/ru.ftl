@@ -88,3 +88,4 @@ setup-model = Модель
 setup-try = Проверить и записать
 setup-trying = Проверяется…
 setup-start = Запустить бота с ней
+record = Записать голосовое сообщение
