@@ -17,12 +17,16 @@ MOST: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One request. `time` is None where no moment was named; `message_id` is the message that makes it."""
+    """One request. `time` is None where no moment was named; `message_id` is the message that makes it.
+
+    `unread` are words that name a time and could not be read.
+    """
 
     title: str
     time: TimeFound | None
     message_id: str
     people: frozenset[int] = frozenset()
+    unread: str = ""
 
 
 def find_reminders(
@@ -38,6 +42,6 @@ def find_reminders(
         for one in requests[:MOST]:
             title = titled(one, text, before)
             if not any(same_task(title, other.title) and one.time == other.time for other in found):
-                found.append(Reminder(title, one.time, message_id))
+                found.append(Reminder(title, one.time, message_id, unread=one.unread))
         before = text
     return found, only and all(may_request(text) for _, text, _ in texts)

@@ -5,7 +5,7 @@ The fragment that holds the message is read later too; the task knows its messag
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -70,8 +70,11 @@ class GrantedReminder:
     refused: str | None = None
 
 
-RenderReminder = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
-"""Renders an opened reminder with its buttons; of a refused one it gets the reason instead of the task."""
+RenderReminder = Callable[[User, Task | str, datetime, str], tuple[Rendered, list[list[dict[str, Any]]]]]
+"""Renders an opened reminder with its buttons; of a refused one it gets the reason instead of the task.
+
+Last come the words of a time that could not be read.
+"""
 
 
 class ReminderRequests:
@@ -111,10 +114,7 @@ class ReminderRequests:
         everybody = await self._database.read(lambda c: people.listing(c, user.user_id))
         if everybody:
             named = await self._names.mentions(everybody, [one.title for one in reminders])
-            reminders = [
-                Reminder(one.title, one.time, one.message_id, frozenset(meant))
-                for one, meant in zip(reminders, named, strict=True)
-            ]
+            reminders = [replace(one, people=frozenset(meant)) for one, meant in zip(reminders, named, strict=True)]
         return ReminderRequest(reminders, only)
 
     def grant(
@@ -130,7 +130,9 @@ class ReminderRequests:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
                 refused = refusal.reason
-            granted.append(GrantedReminder(task, *self._render(user, task or refused or "", now), refused))
+            granted.append(
+                GrantedReminder(task, *self._render(user, task or refused or "", now, reminder.unread), refused)
+            )
         return granted
 
     def count(self, granted: Sequence[GrantedReminder]) -> None:

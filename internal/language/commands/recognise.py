@@ -33,6 +33,7 @@ from internal.language.commands.vocabulary import (
     mended,
     readings,
 )
+from internal.language.dates.spoken_hours import SPOKEN
 from internal.language.dates.units import Span, blank_out, fold
 from internal.language.tasks.times import find_time
 from internal.language.text.spelling import Language, sentences, words
@@ -68,6 +69,12 @@ _UNREMIND: Final = re.compile(
     r"\bне (?:надо |нужно |треба |потрібно )?(?:мне |мені )?(?:больше |більше )?(?:напомина\w+|нагаду\w+)"
     r"|\b(?:stop|quit|don't|do not|no more)\s+(?:remind\w*|nagging|bugging|pinging)"
 )
+_ONTO: Final = re.compile(
+    rf"\b(?<!пів )(?<!ть )(?:to|на)\s+(?=(?:\d|half\b|пів\b|чверть|{SPOKEN})(?!\s*(?:min|hour|day|week|month"
+    r"|час(?:а|ов)?\b(?! дня| ночи)|годин|дн|день|тиж|нед)))",
+    re.IGNORECASE,
+)
+"""What an hour follows to which something is moved."""
 _MOVED: Final = re.compile(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
 _CALLED: Final = re.compile(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
 _FROM_MEMORY: Final = re.compile(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
@@ -141,7 +148,8 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
     about = f"{before} {_own_clause(after)}"
     if not content_words(about) and set(WORD.findall(fold(after))) & (PERSONAL if kind == "forget" else PRONOUNS):
         about = f"{whole} {_own_clause(after)}"
-    time = find_time(about, at, language) if kind in ("move", "cancel", "remove") else None
+    said = _ONTO.sub(lambda match: f"{'at' if match[0].isascii() else 'о '}{match[0][2:]}", about)
+    time = find_time(said if kind == "move" else about, at, language) if kind in ("move", "cancel", "remove") else None
     if kind == "move" and time is not None:
         about = blank_out(about, time.spans)
     folded = fold(about)

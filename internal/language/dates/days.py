@@ -19,7 +19,7 @@ _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
 _RELATIVE_DAY_PATTERNS: Final = [(re.compile(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
 _BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не позднее|не пізніше)"
 _NEXT: Final = (
-    r"(?P<next>следующ\w{2,3}|наступн\w{1,3}|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
+    r"(?P<next>след(?:ующ\w{2,3})?\.?|наст(?:упн\w{1,3})?\.?|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
     r"|ц(?:ей|ю|я|е|ього))"
 )
 _WEEKDAY: Final = re.compile(
@@ -135,7 +135,7 @@ def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
         ahead = (weekday - at.weekday()) % 7
         if match["nextweek"]:
             ahead = weekday - at.weekday() + 7
-        elif (match["next"] or "").startswith(("next", "следующ", "наступн")):
+        elif (match["next"] or "").startswith(("next", "след", "наст")):
             # "Next Friday" said on Monday means the later one to half of the people; the nearest can be put off.
             ahead = ahead or 7
         days.append(NamedDay(at.date() + timedelta(days=ahead), match.span(), loose=ahead == 0))
@@ -143,8 +143,18 @@ def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
 
 
 def _bare_abbreviation(match: re.Match[str]) -> bool:
-    """Whether a match is only "sun", "sat" and the like, which are other words too."""
-    return match["day"] in ("sun", "sat", "mon", "wed", "среды", "середи") and match[0] == match["day"]
+    """Whether a match is only "sun", "ср" and the like, which are other words too: no preposition, no hour behind."""
+    bare = match["day"] == match[0]
+    if match["day"] in ("sun", "sat", "mon", "wed", "среды", "середи"):
+        return bare
+    short = len(match["day"]) <= _ABBREVIATED and not match["day"].isascii()
+    return bare and short and _HOUR_BEHIND.match(match.string, match.end()) is None
+
+
+_ABBREVIATED: Final = 4
+_HOUR_BEHIND: Final = re.compile(
+    r"\.?,?\s*(?:в|во|о|об)?\s*\d|\.?,?\s+(?:утром|вечером|днем|вранці|ввечері|зранку|вдень)"
+)
 
 
 def _relative_days(folded: str, at: datetime) -> list[NamedDay]:

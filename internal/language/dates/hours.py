@@ -6,6 +6,7 @@ from datetime import time
 from typing import Final, NamedTuple
 
 from internal.language.dates.normalise import MONTHS
+from internal.language.dates.spoken_hours import HALF
 from internal.language.dates.units import Span
 
 _NOON: Final = time(12)
@@ -16,7 +17,7 @@ _SIDE: Final = (
     r"|утра|вечера|дня|ночи|ранку|вечора|дня|ночі)"
 )
 _CLOCK: Final = re.compile(
-    rf"(?:{_AT}(?P<h1>[01]?\d|2[0-3])(?:[:.](?P<m1>[0-5]\d))?(?![\d:.]*\d)(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|o'clock|h)\b)?"
+    rf"(?:{_AT}(?P<h1>[01]?\d|2[0-3])(?:[:.{HALF}](?P<m1>[0-5]\d))?(?![\d:.]*\d)(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|o'clock|h)\b)?"
     rf"(?:\s*{_SIDE})?"
     rf"|\b(?P<h2>[01]?\d|2[0-3])[:](?P<m2>[0-5]\d)(?:\s*{_SIDE.replace('side', 'side2')})?"
     rf"|\b(?P<h3>1[0-2]|0?[1-9])\s*(?P<side3>a\.?m\b\.?|p\.?m\b\.?|утра|вечера|ранку|вечора))"
@@ -33,13 +34,18 @@ _NOT_AN_HOUR: Final = re.compile(
 _AFTERNOON: Final = ("p", "дня", "вечера", "вечора")
 _BY_DAY: Final = r"(?<!\bс )(?<!\bз )(?<!\bіз )(?<!\bзі )\bднем\b(?! (?:рожд|народж|святого|ангела|перемоги|победы))"
 """Not in wishes: "з днем народження", "с днём учителя"."""
+_BESIDE: Final = r"(?:(?<=\s\s)|(?<=^)|(?<=[,;(]\s)|(?<=\b(?:this|late|same)\s)|(?<=\bearly\s)|(?<=\bby\s))"
+"""A part of the day that stands beside its day, which is blanked out: no "parents evening"."""
 _NAMED_HOURS: Final[Sequence[tuple[str, time]]] = (
     (r"\b(?:в полдень|опівдні|о полудні|at noon|noon|at midday)\b", time(12)),
     (r"\b(?:в обед|в обід|at lunch(?:time)?|over lunch)\b", time(13)),
     (r"\b(?:в полночь|опівночі|at midnight)\b", time(0)),
-    (r"\b(?:утром|с утра|вранці|уранці|зранку|зрання|in the morning|first thing in the morning|morning)\b", time(9)),
-    (rf"{_BY_DAY}|\b(?:вдень|удень|in the afternoon|afternoon)\b", time(14)),
-    (r"\b(?:вечером|ввечері|увечері|вечора|tonight|in the evening|evening)\b", time(19)),
+    (
+        rf"\b(?:утром|с утра|вранці|уранці|зранку|зрання|in the morning|first thing in the morning|{_BESIDE}morning)\b",
+        time(9),
+    ),
+    (rf"{_BY_DAY}|\b(?:вдень|удень|in the afternoon|{_BESIDE}afternoon)\b", time(14)),
+    (rf"\b(?:вечером|ввечері|увечері|вечора|tonight|in the evening|{_BESIDE}evening)\b", time(19)),
     (r"\b(?:at night|на ночь|на ніч|перед сном|before bed)\b", time(22)),
 )
 _PARTS: Final = [(re.compile(shape), hour) for shape, hour in _NAMED_HOURS]
@@ -68,7 +74,8 @@ def named_hour(folded: str, day_end: int | None = None) -> NamedHour | None:
         if not side and part is not None and part[0] >= _NOON and 1 <= hours < _HALF_DAY:
             hours += _HALF_DAY  # "вечером в 7"
         loose = not side and part is None and 1 <= hours < _HALF_DAY and not said.get("h2", "").startswith("0")
-        return NamedHour(time(_by_side(hours, side), int(minutes or 0)), match.span(), False, loose and not minutes)
+        loose = loose and (not minutes or HALF in match[0])
+        return NamedHour(time(_by_side(hours, side), int(minutes or 0)), match.span(), False, loose)
     return None if part is None else NamedHour(*part, True, False)
 
 

@@ -21,13 +21,13 @@ _BY_WEEKDAYS: Final = (
     "воскресеньям|неділях",
 )
 _EVERY_WEEKDAY_UK: Final = (
-    "щопонеділка|щопонеділок",
-    "щовівторка|щовівторок",
-    "щосереди",
-    "щочетверга",
-    "щоп'ятниці",
-    "щосуботи",
-    "щонеділі",
+    "щопонеділка|щопонеділок|щопн",
+    "щовівторка|щовівторок|щовт",
+    "щосереди|щоср",
+    "щочетверга|щочт",
+    "щоп'ятниці|щопт",
+    "щосуботи|щосб",
+    "щонеділі|щонд",
 )
 _PLURALS: Final = ("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays")
 _WEEKDAY: Final = "|".join(
@@ -36,7 +36,8 @@ _WEEKDAY: Final = "|".join(
 _WEEKDAY_UNNAMED: Final = re.sub(r"\(\?P<e\d>", "(?:", _WEEKDAY)
 _ON_WEEKDAYS: Final = re.compile(
     rf"\b(?:(?:{_EVERY}\s+(?:(?P<other>other|second|втор\w{{2,3}}|друг\w{{1,3}})\s+)?)(?:{_WEEKDAY_UNNAMED})"
-    rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|(?:{'|'.join(_EVERY_WEEKDAY_UK)}))"
+    rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|по\s+(?:пн|вт|ср|чт|пт|сб|вс|нд)"
+    rf"|(?:{'|'.join(_EVERY_WEEKDAY_UK)}))"
     rf"(?P<more>(?:\s*(?:,|and|и|та|і|й)\s*(?:{_EVERY}\s+|по\s+|on\s+)?(?:{_WEEKDAY_UNNAMED}))*)\b"
 )
 _ANY_DAY: Final = re.compile(rf"\b(?:{_WEEKDAY})\b")

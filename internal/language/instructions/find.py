@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from internal.language.dates.units import fold
 from internal.language.instructions.topics import condition_of, topics_of
+from internal.language.text.slang import plain
 from internal.language.text.spelling import sentences, unquoted
 
 LONGEST: Final = 200
@@ -226,7 +227,7 @@ _AND: Final = re.compile(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s
 
 def find_instructions(text: str) -> list[FoundInstruction]:
     """The instructions in a message, and what takes earlier ones back, in their order."""
-    own = unquoted(text).strip()
+    own = plain(unquoted(text)).strip()
     if not own or len(own) > LONGEST_TEXT or own.startswith(("/", "[")) or _COPIED.search(own):
         return []
     found: list[FoundInstruction] = []

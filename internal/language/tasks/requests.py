@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.tasks.times import TimeFound, find_time
+from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
     POLITE,
     addressed,
@@ -23,6 +23,7 @@ from internal.language.tasks.titles import (
     shortened,
     title_of,
 )
+from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences
 
 Kind = Literal["reminder", "task", "promise"]
@@ -35,7 +36,8 @@ MAX_SENTENCE: Final = 600
 class TaskFound:
     """A task in a text: title, time, person it was promised to (as written), characters of its sentence.
 
-    `asked`: the author asks to be reminded. `untitled`: only a time is given, for what was said before.
+    `asked`: the author asks to be reminded. `untitled`: only a time is given, for what was said before. `unread` are
+    words of a request that name a time and could not be read.
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class TaskFound:
     span: Span
     asked: bool = False
     whom: str = ""
+    unread: str = ""
 
     @property
     def untitled(self) -> bool:
@@ -156,7 +159,7 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
         for begin, part in _clauses(text[start:end]):
             if len(part) > MAX_SENTENCE:
                 continue
-            task = _of_sentence(part, at, language)
+            task = _of_sentence(plain(part), at, language)
             if task is not None:
                 tasks.append(
                     _with_titles_before(replace(task, span=(start + begin, start + begin + len(part))), tasks, text)
@@ -231,7 +234,8 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
     if asks_question or about_past or (time is None and not _tells_what_to_do(after)):
         return None
     title = title_of(sentence, [match.span(), *(time.spans if time else ())])
-    return TaskFound("reminder", title, time, (0, 0), asked=True)
+    unread = unread_time(sentence, time, at, language)
+    return TaskFound("reminder", title, time, (0, 0), asked=True, unread=unread)
 
 
 def _is_request(folded: str, match: re.Match[str], *, question: bool) -> bool:

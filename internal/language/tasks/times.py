@@ -10,11 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
+from rapidfuzz.distance import OSA
+
 from internal.language.dates.days import NamedDay, named_days
 from internal.language.dates.hours import NamedHour, named_hour
+from internal.language.dates.normalise import WEEKDAYS
 from internal.language.dates.recurrences import CODES, fits, recurrence
+from internal.language.dates.spoken_hours import in_digits
 from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
-from internal.language.text.spelling import Language
+from internal.language.text.spelling import Language, words
 
 _HALF_HOUR: Final = re.compile(
     r"\b(?:через полчаса|за пів ?години|через пів ?години|in half an hour|in a half hour|через пол ?часа)\b"
@@ -52,7 +56,7 @@ class TimeFound:
 
 def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
     """The future time that a text names, written at `at` (aware, in the owner's zone), or None. Some 0.2 ms."""
-    folded = fold(text)
+    folded = _with_days_mended(in_digits(fold(text)))
     if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
         earlier = _earlier(folded, at, language, before)
         if earlier is not None or not before[0].startswith("за ") or _RUSSIAN.search(before[0]):
@@ -71,6 +75,61 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     if not days and clock is None:
         return None
     return _combine(days, clock, at)
+
+
+def unread_time(text: str, time: TimeFound | None, at: datetime, language: Language = "en") -> str:
+    """The words of a text that name a time beside the one that was found, and that nobody could read; or nothing.
+
+    Another time that can be read is part of what is to be done: "at 9 about the meeting at half past four".
+    """
+    rest = blank_out(in_digits(fold(text)), time.spans if time is not None else ())
+    match = _TIME_WORDS.search(rest) or next((one for one in _LONG_WORD.finditer(rest) if _misspelt_day(one[0])), None)
+    if match is None or find_time(rest, at, language) is not None:
+        return ""
+    return text[match.start() : match.end()].strip()
+
+
+_TIME_WORDS: Final = re.compile(
+    r"\b(?:(?:half|quarter)\s+\w+(?:\s+\w+)?|\w+\s+o'?clock|\d{1,2}\s*(?:[ap]\.?m\b|часов|годин\w*)|(?:половин\w|пів|чверт\w)\s+"
+    r"(?:на\s+)?\w+(?:ого|у|ої|ій)|пол[а-я]+(?:ого|его)|(?:every|each|кажд\w{2,3}|кожн\w{1,3})\s+\w+"
+    r"|(?:at|в|о|к)\s+(?:\w+teen|пятнадцать|тринадцать|двадцять?\s\w+))\b"
+)
+_LONG_WORD: Final = re.compile(r"[^\W\d_']{5,}")
+_ON: Final = r"(?:on|this|next|every|by|until|till|each|в|во|у|на|до|к|кажд\w{2,3}|кожн\w{1,3})"
+_ON_LONG_WORD: Final = re.compile(rf"(?<!\w){_ON}\s+(?P<day>[^\W\d_][^\W\d_']{{4,}})")
+_DAY_NAMES: Final = {
+    name: short
+    for short, names in {
+        "mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
+        "sun": "sunday", "пн": "понедельник понеділок", "вт": "вторник вівторок", "ср": "среду середу",
+        "чт": "четверг четвер", "пт": "пятницу пятница п'ятницю", "сб": "субботу суботу", "нд": "воскресенье неділю",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+_DAY_LIKE: Final = words("sundae sundry завтрак середня середню середину")
+_SHORT_DAY: Final = 6
+
+
+def _misspelt_day(word: str) -> str:
+    """The short form of the day whose name a word is with a slip: "wensday", "пятнецу"; empty for other words."""
+    if word in _DAY_NAMES or word in _DAY_LIKE or any(shape.fullmatch(word) for shape in _DAY_SHAPES):
+        return ""
+    for name, short in _DAY_NAMES.items():
+        slips = 2 if min(len(word), len(name)) > _SHORT_DAY else 1
+        if name[0] == word[0] and OSA.distance(word, name, score_cutoff=slips) <= slips:
+            return short
+    return ""
+
+
+_DAY_SHAPES: Final = [re.compile(forms) for forms in WEEKDAYS]
+
+
+def _with_days_mended(folded: str) -> str:
+    """The text with the days that are misspelt behind "on" in short; every other character keeps its position."""
+    for match in _ON_LONG_WORD.finditer(folded):
+        if short := _misspelt_day(match["day"]):
+            folded = f"{folded[: match.start('day')]}{short.rjust(len(match['day']))}{folded[match.end() :]}"
+    return folded
 
 
 def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -> TimeFound:

@@ -104,9 +104,13 @@ def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows
     return text, [_row(user, task, NO_WAY_BACK, TaskTap.CHANGE, TaskTap.CANCEL)]
 
 
-def confirmation_in_turn(user: User, task: Task | str, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
-    """`confirmation` in the form of the outbox."""
+def confirmation_in_turn(
+    user: User, task: Task | str, now: datetime, unread: str = ""
+) -> tuple[Rendered, list[list[dict[str, Any]]]]:
+    """`confirmation` in the form of the outbox, with the words of a time that could not be read."""
     text, rows = confirmation(user, task, now)
+    if unread and rows:
+        text += f"\n\n{phrase(user.lang, 'task-time-unread', words=unread)}"
     [part] = render(text)
     return part, list(buttons(rows) or [])
 

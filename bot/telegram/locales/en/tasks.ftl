@@ -46,6 +46,7 @@ repeat-weekday = { $day ->
 
 task-opened = ⏰ I'll remind you: **{ $title }** — { $when }.
 task-opened-undated = 📝 Noted: **{ $title }**. When shall I remind you?
+task-time-unread = ⚠️ I could not read the time in “{ $words }”. If it should be another time, tap Change.
 task-question = Shall I remind you? “{ $title }” — { $when }
 task-ask = What needs to be done, and when? For example: “buy bread tomorrow at 9”.
 task-ask-when = When? For example: “tomorrow at 9”, “in 2 hours”, “every Monday at 10”.

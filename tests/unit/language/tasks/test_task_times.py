@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.long import examples
 
-from internal.language.tasks.times import find_time
+from internal.language.tasks.times import find_time, unread_time
 
 KYIV = ZoneInfo("Europe/Kyiv")
 WEDNESDAY = datetime(2026, 11, 25, 15, 0, tzinfo=KYIV)
@@ -66,6 +66,28 @@ WEDNESDAY = datetime(2026, 11, 25, 15, 0, tzinfo=KYIV)
         ("on the 1st of every month", "2026-12-01", "FREQ=MONTHLY;BYMONTHDAY=1"),
         ("каждое 5 число", "2026-12-05", "FREQ=MONTHLY;BYMONTHDAY=5"),
         ("every hour", "2026-11-25 16:00", "FREQ=HOURLY"),
+        ("at half past four", "2026-11-25 16:30", None),
+        ("at a quarter to six", "2026-11-25 17:45", None),
+        ("tomorrow at seven thirty pm", "2026-11-26 19:30", None),
+        ("ten past eight tonight", "2026-11-25 20:10", None),
+        ("завтра в половине пятого", "2026-11-26 16:30", None),
+        ("полпятого", "2026-11-25 16:30", None),
+        ("без четверти шесть", "2026-11-25 17:45", None),
+        ("в десять минут пятого", "2026-11-25 16:10", None),
+        ("завтра в девять вечера", "2026-11-26 21:00", None),
+        ("в час ночи", "2026-11-26 01:00", None),
+        ("о пів на п'яту", "2026-11-25 16:30", None),
+        ("за чверть шоста", "2026-11-25 17:45", None),
+        ("завтра о дев'ятій", "2026-11-26 09:00", None),
+        ("о 19-й", "2026-11-25 19:00", None),
+        ("в птн в 10", "2026-11-27 10:00", None),
+        ("каждый пн в 19", "2026-11-30 19:00", "FREQ=WEEKLY;BYDAY=MO"),
+        ("щовт о 8", "2026-12-01 08:00", "FREQ=WEEKLY;BYDAY=TU"),
+        ("every tue and thurs at 8am", "2026-11-26 08:00", "FREQ=WEEKLY;BYDAY=TU,TH"),
+        ("по пт в 9 утра", "2026-11-27 09:00", "FREQ=WEEKLY;BYDAY=FR"),
+        ("on wensday at 9", "2026-12-02 09:00", None),
+        ("в пятнецу в 10", "2026-11-27 10:00", None),
+        ("the parents evening on Friday", "2026-11-27", None),
     ],
 )
 def test_a_time_ahead_is_read(text: str, moment: str, recurrence: str | None) -> None:
@@ -97,10 +119,27 @@ def test_so_long_before_a_time_is_counted_back_from_it(text: str, moment: str | 
     assert shown == moment
 
 
-@pytest.mark.parametrize("text", ["у меня 2 кота", "remind me to buy milk", "вчера было хорошо", "I ran 5 km", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["у меня 2 кота", "remind me to buy milk", "вчера было хорошо", "I ran 5 km", "", "in at two shops", "в пять раз"],
+)
 def test_what_names_no_time_ahead_is_none(text: str) -> None:
     """Numbers are no hours, and the past is no time ahead."""
     assert find_time(text, WEDNESDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("remind me tomorrow every blue moon to call", "every blue"),
+        ("напомни завтра, пятнецу, про отчет", "пятнецу"),
+        ("remind me at 9 about the half past four meeting", ""),
+        ("напомни в 9 купить завтрак", ""),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_said(text: str, unread: str) -> None:
+    """Another time that can be read belongs to what is to be done."""
+    assert unread_time(text, find_time(text, WEDNESDAY), WEDNESDAY) == unread
 
 
 def test_a_vague_time_is_not_sure() -> None:

@@ -1,0 +1,114 @@
+"""Reads hours that are spelt out: "half past four", "без четверти шесть", "о пів на п'яту", "at seven thirty"."""
+
+import re
+from typing import Final
+
+HALF: Final = "\u00b7"
+"""Stands between hour and minutes that were spelt out: unlike "4:30" they name neither a.m. nor p.m."""
+
+_CARDINALS: Final = {
+    1: "one", 2: "two|два|двум|двух", 3: "three|три|трем|трех", 4: "four|четыре|четырем|четырех",
+    5: "five|пять|пяти", 6: "six|шесть|шести", 7: "seven|семь|семи", 8: "eight|восемь|восьми", 9: "nine|девять|девяти",
+    10: "ten|десять|десяти", 11: "eleven|одиннадцать|одиннадцати", 12: "twelve|двенадцать|двенадцати",
+    13: "тринадцать", 14: "четырнадцать", 15: "пятнадцать", 16: "шестнадцать", 17: "семнадцать", 18: "восемнадцать",
+    19: "девятнадцать", 21: "двадцать один", 22: "двадцать два", 23: "двадцать три", 20: "двадцать",
+}  # fmt: skip
+_ENDING: Final = "(?:ого|его|ої|ьої|ій|[ауюая])"
+_ORDINALS: Final = {
+    1: "перв|перш", 2: "втор|друг", 3: "треть|трет", 4: "четв[её]рт", 5: "п'?ят", 6: "шест|шост", 7: "седьм|сьом",
+    8: "восьм", 9: "дев'?ят", 10: "десят", 11: "одиннадцат|одинадцят", 12: "двенадцат|дванадцят", 13: "тринадцят",
+    14: "чотирнадцят", 15: "п'?ятнадцят", 16: "шістнадцят", 17: "сімнадцят", 18: "вісімнадцят", 19: "дев'?ятнадцят",
+    21: "двадцять перш", 22: "двадцять друг", 23: "двадцять трет", 20: "двадцят",
+}  # fmt: skip
+_MINUTES: Final = {
+    25: "twenty[ -]five|двадцать пять|двадцати пяти|двадцять п'ять", 35: "thirty[ -]five|тридцать пять",
+    45: "forty[ -]five|сорок пять|сорок п'ять", 55: "fifty[ -]five|пятьдесят пять|п'ятдесят п'ять",
+    30: "thirty|тридцать|тридцять|half", 40: "forty|сорок", 50: "fifty|пятьдесят|п'ятдесят",
+    20: "twenty|двадцать|двадцати|двадцять|двадцяти",
+    15: "(?:a )?quarter|четверт[ьи]|чверт[ьі]|fifteen|пятнадцать|пятнадцати|п'ятнадцять|п'ятнадцяти",
+    10: "ten|десять|десяти", 5: "o[h' -]five|five|пять|пяти|п'ять|п'яти",
+    0: "o'?clock|ноль[ -]ноль|нуль[ -]нуль|hundred",
+}  # fmt: skip
+_CARDINAL: Final = "|".join(_CARDINALS.values())
+_ORDINAL: Final = rf"(?:{'|'.join(_ORDINALS.values())}){_ENDING}"
+_NUMBER: Final = rf"(?:{_CARDINAL}|[01]?\d|2[0-3])\b(?!:)"
+_MINUTE: Final = rf"(?:{'|'.join(_MINUTES.values())}|[1-5]?\d)"
+_UNIT: Final = r"(?:\s+(?:min(?:ute)?s?|минут[ыау]?|мин|хвилин[иау]?|хв))"
+_AT: Final = r"(?:(?:at|by|around|about|till|until|в|во|о|об|у|к|до|на|около|близько|ровно|рівно)\s+)"
+_NOT_COUNTED: Final = (
+    r"(?=\s*(?:$|[,.;:!?)(\"»-])|\s\s|\s+(?:[ap]\.?m\b|o'clock|sharp|exactly|tomorrow|today|tonight|this|every|next|on"
+    r"|in|at|to|about|for|from|that|and|or|not|instead|please|then|i|because|so|if|when|mon|tue|wed|thu|fri|sat|sun"
+    r"|час(?:ов|а)?\b|годин\w*|ровно|рівно|утра|вечера|вечором|дня|ночи|ранку|вечора|ночі|вечером|утром|ввечері|вранці"
+    r"|зранку|завтра|послезавтра|післязавтра|сегодня|сьогодні|что|чтоб|чтобы|що|щоб|про|о|об|в|во|у|на|по|и|і|й|та|а|но"
+    r"|але|каждый|кожн\w+|ежедневно|щодня|пожалуйста|будь|[а-яіїєґ']+(?:ть|ти|чь|ться|тись|тися)\b))"
+)
+"""Nothing follows that an hour could count: "at two different shops", "в пять раз"."""
+SPOKEN: Final = rf"(?:(?:{_CARDINAL})\b{_NOT_COUNTED}|{_ORDINAL}\b)"
+"""An hour that is spelt out."""
+_HINT: Final = re.compile(rf"half|past|quarter|пол|пів|чверт|без |\bчас|\d-?[йіт]|\b(?:{_CARDINAL})\b|{_ORDINAL}")
+_SHAPES: Final = [
+    (re.compile(rf"\b{shape}"), towards)
+    for shape, towards in (
+        (rf"{_AT}?(?:пол(?:овин[еуы])?[\s-]*|пів(?:\s+на\s+|\s+))(?P<next>{_ORDINAL})\b", 30),
+        (rf"{_AT}?(?P<m>{_MINUTE}){_UNIT}?\s+past\s+(?P<hour>{_NUMBER})", 0),
+        (rf"{_AT}half\s+(?P<half>{_NUMBER})(?!\s*(?:an?\b|min|hour))", 0),
+        (rf"{_AT}?(?P<m>{_MINUTE}){_UNIT}?\s+по\s+(?P<hour>{_ORDINAL})\b", 0),
+        (rf"(?<!from )(?<!from the ){_AT}?(?P<back>(?:{'|'.join(_MINUTES.values())})|\d+{_UNIT}){_UNIT}?"
+         rf"\s+(?:to|till|before)\s+(?P<hour>{_NUMBER}){_NOT_COUNTED}", 0),
+        (rf"без\s+(?P<back>{_MINUTE}){_UNIT}?\s+(?P<hour>{_ORDINAL}|{_NUMBER}|час\b)", 0),
+        (rf"за\s+(?P<back>{_MINUTE}){_UNIT}?\s+(?P<hour>{_ORDINAL})\b", 0),
+        (rf"{_AT}?(?P<m>(?:{_MINUTE}){_UNIT}|четверть)\s+(?P<next>{_ORDINAL})\b", 0),
+        (rf"{_AT}?(?P<m>{_MINUTE}){_UNIT}?\s+на\s+(?P<next>{_ORDINAL})\b", 0),
+        (rf"{_AT}?(?P<hour>{_CARDINAL}|о(?:б)?\s+{_ORDINAL})\s+(?P<m>(?:{'|'.join(_MINUTES.values())})){_NOT_COUNTED}",
+         0),
+        (rf"{_AT}(?<!на )(?P<hour>{_CARDINAL}){_NOT_COUNTED}", 0),
+        (rf"(?:о|об|до|близько)\s+(?P<hour>{_ORDINAL}|(?:[01]?\d|2[0-3])-?(?:й|ій|у|ту))\b", 0),
+        (rf"(?:в|до|к)\s+(?P<one>час)(?:у|а)?(?=\s+(?:дня|ночи)|{_NOT_COUNTED})", 0),
+    )
+]  # fmt: skip
+_VALUES: Final = [
+    *((re.compile(rf"(?:об?\s+)?(?:{shape})"), number) for number, shape in _CARDINALS.items()),
+    *((re.compile(rf"(?:об?\s+)?(?:{shape}){_ENDING}"), number) for number, shape in _ORDINALS.items()),
+]
+_MINUTE_VALUES: Final = [(re.compile(rf"(?:{shape}){_UNIT}?"), number) for number, shape in _MINUTES.items()]
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def in_digits(folded: str) -> str:
+    """The folded text with hours in digits behind "at" or "в"; every other character keeps its position."""
+    if _HINT.search(folded) is None:
+        return folded
+    for shape, half in _SHAPES:
+        folded = shape.sub(lambda match, half=half: _written(match, half), folded)  # type: ignore[misc]
+    return folded
+
+
+def _written(match: re.Match[str], half: int) -> str:
+    said = {name: value for name, value in match.groupdict().items() if value}
+    if "one" in said:
+        night = match.string.startswith(" ночи", match.end())
+        return f"в{(' 1' if night else '13').rjust(len(match[0]) - 1)}"
+    hour = _value(said.get("hour") or said.get("half") or said["next"], _VALUES)
+    minutes = 30 if half or "half" in said else _value(said["m"], _MINUTE_VALUES) if "m" in said else 0
+    if hour is None or minutes is None:
+        return match[0]
+    if "back" in said:
+        back = _value(said["back"], _MINUTE_VALUES)
+        if back is None or not 0 < back < 60:
+            return match[0]
+        hour, minutes = hour - 1, 60 - back
+    elif "next" in said:
+        hour -= 1
+    hour = hour or 12
+    clock = f"{hour}{HALF}{minutes:02}" if minutes else str(hour)
+    lead = "at" if match[0].isascii() else "в"
+    width = len(match[0]) - len(clock)
+    return f"{lead}{' ' * (width - len(lead))}{clock}" if width > len(lead) else match[0]
+
+
+def _value(said: str, values: list[tuple[re.Pattern[str], int]]) -> int | None:
+    for shape, number in values:
+        if shape.fullmatch(said):
+            return number
+    digits = _DIGITS.search(said)
+    return int(digits[0]) if digits else None

@@ -1,0 +1,28 @@
+"""Writes out what people shorten in chats: "tmrw" is tomorrow, "щас" is сейчас. Loads no dictionary."""
+
+import re
+from typing import Final
+
+from internal.language.text.tables import table
+
+_MEANT: Final = {short: meant for meant, shorts in table(__package__, "slang").items() for short in shorts.split()}
+_SHORT: Final = re.compile(
+    rf"(?<![\w'’@/.-])(?:{'|'.join(sorted(map(re.escape, _MEANT), key=len, reverse=True))})(?![\w'’@-]|\.\w)",
+    re.IGNORECASE,
+)
+_UKRAINIAN: Final = re.compile("[іїєґ]", re.IGNORECASE)
+_SURELY: Final = 2
+"""Letters up to which a short form is one only in lower case: "R" and "UR" are names of something."""
+
+
+def plain(text: str) -> str:
+    """The text with everything written out, of the same case and marks; the same text where nothing is short."""
+
+    def written_out(match: re.Match[str]) -> str:
+        short = match[0].lower()
+        if len(short) <= _SURELY and not match[0].islower() and not (match.start() == 0 and match[0].istitle()):
+            return match[0]
+        meant = "що" if short == "шо" and _UKRAINIAN.search(text) else _MEANT[short]
+        return meant[0].upper() + meant[1:] if match[0][0].isupper() else meant
+
+    return _SHORT.sub(written_out, text)
