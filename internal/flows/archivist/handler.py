@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -27,6 +27,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactLookup
 from internal.knowledge.entities.types import EntityTypes
+from internal.knowledge.facts.occasions import with_days
 from internal.memory import service as memory
 from internal.memory.model import KnownMemory, MemoryLookup
 from internal.people import apply_operations
@@ -169,6 +170,8 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         proposal = parse(reply, request.transcript, known_ids, self._types, from_snapshot(snapshot))
         if self._guard is not None:
             proposal = await self._guard.kept(proposal, request)
+        days = with_days(proposal.facts, run.created_at, request.owner.language)
+        proposal = replace(proposal, facts=days)
         reply_lines = (run.user_id, proposal, request.transcript, request.owner.language)
         return ResolvedReply(
             proposal,

@@ -5,12 +5,11 @@ claimed: the attributes `date` (`06-05`) and `year`, else the name of the target
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
-from babel.dates import format_skeleton
 from sqlalchemy import Connection
 
 from internal.errors import Refused
@@ -19,20 +18,10 @@ from internal.knowledge import fact_repository
 from internal.knowledge.claims.changes import ClaimLine, NewClaim, RecordOutcome
 from internal.knowledge.claims.record import cite_node, record_claims
 from internal.knowledge.facts.read import filled
-from internal.knowledge.model import FactFilter, SetBy
+from internal.knowledge.model import FactFilter, ProposedFact, SetBy
+from internal.knowledge.relations import relation_name
 from internal.language.dates.parse import resolve_plainly
-
-KINDS: Final[Mapping[str, str]] = {
-    "birthday": "BORN_ON",
-    "name_day": "NAME_DAY_ON",
-    "wedding": "WEDDING_ON",
-    "anniversary": "ANNIVERSARY_ON",
-    "graduation": "GRADUATION_ON",
-    "christening": "CHRISTENING_ON",
-    "housewarming": "HOUSEWARMING_ON",
-    "memorial": "MEMORIAL_ON",
-}
-"""Kinds of occasions and the relations that state them."""
+from internal.language.facts.occasion_names import KINDS, day_attributes, day_words
 
 YEARLY: Final = frozenset({"birthday", "name_day", "anniversary", "memorial"})
 """Kinds that come back every year; a wedding comes back as its anniversary."""
@@ -95,11 +84,6 @@ def day_of(year: int, month: int, day: int) -> date:
         return date(year, month, day)
     except ValueError:
         return date(year, month, day - 1)
-
-
-def day_words(month: int, day: int, language: str) -> str:
-    """A day of the year in words: "5 июня", "June 5"."""
-    return format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language)
 
 
 def of_owner(connection: Connection, user_id: int, *, now: datetime, node_id: str | None = None) -> list[Occasion]:
@@ -190,6 +174,15 @@ def add_occasion(
     return record_claims(connection, user_id, [claim], now=now, source=source)
 
 
-def day_attributes(month: int, day: int, year: int | None) -> dict[str, object]:
-    """The attributes of a fact that hold its day."""
-    return {"date": f"{month:02}-{day:02}", **({"year": year} if year else {})}
+def with_days(facts: Iterable[ProposedFact], at: datetime, language: str) -> tuple[ProposedFact, ...]:
+    """Proposed facts, those about occasions with their day in one form, so that "5 June 1990" and 1990-06-05 agree."""
+    return tuple(_with_day(fact, at, language) for fact in facts)
+
+
+def _with_day(fact: ProposedFact, at: datetime, language: str) -> ProposedFact:
+    dated = read_day(fact.target, fact.attributes, at) if relation_name(fact.relation) in _KIND_OF else None
+    if dated is None:
+        return fact
+    return replace(
+        fact, target=day_words(*dated[:2], language), attributes={**fact.attributes, **day_attributes(*dated)}
+    )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from internal.agents.archivist.offline.bio_quotes import bio_of
+from internal.agents.archivist.offline.bio_quotes import asks, bio_of
 from internal.agents.archivist.offline.facts import (
     Statement,
     fact_of,
@@ -21,6 +21,7 @@ from internal.agents.archivist.offline.facts import (
 )
 from internal.agents.archivist.offline.kinship import fits, kin_before, pronoun_within
 from internal.agents.archivist.offline.memories import OfflineMemories
+from internal.agents.archivist.offline.occasions import occasion_facts
 from internal.agents.archivist.offline.people import Dossier, Identity, Reading, Said
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
@@ -69,6 +70,7 @@ def propose(request: ArchivistRequest) -> str:
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
     heard = _heard(reading)
+    dated = [one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading)]
     changes = [
         _change(dossier, people)
         for dossier in reading.dossiers
@@ -77,6 +79,7 @@ def propose(request: ArchivistRequest) -> str:
     operations = [operation for operation in changes if operation] + merged
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
     facts += heard
+    facts += [fact | {"source": _called(whose, reading.identities) if whose else "user"} for fact, whose in dated]
     remembering = OfflineMemories(
         request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person
     )

@@ -71,11 +71,12 @@ def kin_in(sentence: str) -> Iterator[Relation]:
 
 
 def called_so(role: str, known: Mapping[int, Person]) -> list[int]:
-    """The ids of the known relatives whose profile calls them by a word of this meaning."""
+    """The ids of the known relatives whose name or profile calls them by a word of this meaning."""
     return [
         number
         for number, person in known.items()
-        if person.circle is Circle.FAMILY and meaning(role) in {meaning(one) for one in calling(person).roles}
+        if person.circle is Circle.FAMILY
+        and meaning(role) in {meaning(one) for one in (*calling(person).roles, *person.names)}
     ]
 
 

@@ -11,7 +11,7 @@ from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.recognise import find_commands
 from internal.language.instructions.find import find_instructions
-from internal.language.names.kinship import through
+from internal.language.names.kinship import Relation, through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
@@ -106,7 +106,7 @@ class Reading:
     def __init__(self, people: Sequence[Person], default: Language) -> None:
         self._people = {person.id: person for person in people}
         self._known = {person.id: names_of(person) for person in people}
-        self._default = default
+        self.language = default
         self._recent: list[Dossier] = []
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
@@ -168,7 +168,7 @@ class Reading:
 
     def _sightings(self, text: str) -> list[NameMention]:
         """Names that the finder sees, and known people whom only the index of their names sees."""
-        found = find_people(text, text_language(text, self._default))
+        found = find_people(text, text_language(text, self.language))
         for written in mentions(text, self._known).values():
             start = text.find(written)
             if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
@@ -295,6 +295,18 @@ class Reading:
                 continue
             found[meaning(relation.word)] = dossiers[0] if dossiers else self._relative(known[0], relation.gender)
         return found
+
+    def relative(self, kin: Relation) -> Dossier | None:
+        """The owner's relative whom a word of kinship means, new if nobody is called so; None where several are."""
+        same = [one for one in self.dossiers if meaning(kin.word) in {*map(meaning, (*one.roles, *one.names))}]
+        known = called_so(kin.word, self._people)
+        if len(same) == 1 or (not same and len(known) == 1):
+            return same[0] if same else self._relative(known[0], kin.gender)
+        if same or known:
+            return None
+        dossier = Dossier(None, [kin.word.capitalize()], circle=kin.circle, gender=kin.gender, roles={kin.word})
+        self.dossiers.append(dossier)
+        return dossier
 
     def _relative(self, person: int, gender: Gender | None) -> Dossier:
         dossier = next((one for one in self.dossiers if one.person_id == person), None)

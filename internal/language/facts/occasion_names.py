@@ -1,0 +1,48 @@
+"""Kinds of occasions and days of the year: what they are called, in three languages and in facts."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Final
+
+from babel.dates import format_skeleton
+
+KINDS: Final[Mapping[str, str]] = {
+    "birthday": "BORN_ON",
+    "name_day": "NAME_DAY_ON",
+    "wedding": "WEDDING_ON",
+    "anniversary": "ANNIVERSARY_ON",
+    "graduation": "GRADUATION_ON",
+    "christening": "CHRISTENING_ON",
+    "housewarming": "HOUSEWARMING_ON",
+    "memorial": "MEMORIAL_ON",
+}
+"""Kinds of occasions and the relations that state them."""
+
+_NAMES: Final[Mapping[str, Mapping[str, str]]] = {
+    "birthday": {"en": "birthday", "ru": "день рождения", "uk": "день народження"},
+    "name_day": {"en": "name day", "ru": "именины", "uk": "іменини"},
+    "wedding": {"en": "wedding", "ru": "свадьба", "uk": "весілля"},
+    "anniversary": {"en": "anniversary", "ru": "годовщина", "uk": "річниця"},
+    "graduation": {"en": "graduation", "ru": "выпускной", "uk": "випускний"},
+    "christening": {"en": "christening", "ru": "крестины", "uk": "хрестини"},
+    "housewarming": {"en": "housewarming", "ru": "новоселье", "uk": "новосілля"},
+    "memorial": {"en": "anniversary of death", "ru": "годовщина смерти", "uk": "роковини смерті"},
+}
+
+
+_LEAP_YEAR: Final = 2000
+
+
+def occasion_words(kind: str, language: str) -> str:
+    """What a kind of occasion is called in a language."""
+    return _NAMES[kind][language]
+
+
+def day_words(month: int, day: int, language: str) -> str:
+    """A day of the year in words: "5 июня", "June 5"."""
+    return format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language)
+
+
+def day_attributes(month: int, day: int, year: int | None) -> dict[str, object]:
+    """The attributes of a fact that hold its day."""
+    return {"date": f"{month:02}-{day:02}", **({"year": year} if year else {})}

@@ -1,0 +1,261 @@
+"""Finds occasions told in passing: a word for one, the day it falls on, and whose it is, in three languages.
+
+Works by word classes: any order of the three, several people and days in one sentence, numbers of years ("turns 60").
+A question, a doubt or a supposition tells of no occasion, and neither does a visit to a birthday party whose day may
+be another one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from internal.language.dates.days import named_days
+from internal.language.dates.in_text import dates_in
+from internal.language.dates.normalise import NUMBERS, canonical
+from internal.language.text.spelling import Language, name_key
+
+OWNER: Final = -1
+"""Stands for the owner in `whose`."""
+
+_COUNTS: Final = {
+    **NUMBERS, 40: "сорок|сорока|forty", 50: "пятьдесят|п'ятдесят|fifty", 60: "шестьдесят|шістдесят|sixty",
+    70: "семьдесят|сімдесят|seventy", 80: "восемьдесят|вісімдесят|eighty", 90: "девяносто|дев'яносто|ninety",
+    100: "сто|hundred",
+}  # fmt: skip
+_N: Final = rf"(?:\d{{1,3}}|{'|'.join(_COUNTS.values())})"
+_YEARS: Final = r"(?:лет|год\w{0,2}|рок\w{0,2}|рік|years?)"
+_TOGETHER: Final = r"(?:вместе|разом|together|женат\w*|замужем|married|в браке|у шлюбі|одружен\w*|пожени\w+)"
+
+_SHAPES: Final[Sequence[tuple[str, str]]] = (
+    ("memorial", r"(?:годовщин\w+|річниц\w+|\w*лет\w+|anniversary)\s+(?:of\s+)?(?:\w+['’]?s?\s+)?(?:смерти|смерті"
+                 r"|гибели|загибелі|death|passing)|поминк\w+|поминки"),
+    ("anniversary", rf"годовщин\w+|річниц\w+|anniversary|{_N}[-\s]+{_YEARS}\s+(?:\w+\s+){{0,2}}{_TOGETHER}"
+                    rf"|{_TOGETHER}\s+(?:уже|вже|for|already)?\s*{_N}\s+{_YEARS}"),
+    ("birthday", r"(?:день|дн[её]м|дня|дню|дне|дні|днями|дней) рожд\w+|(?:день|днем|дня|дню|дні) народж\w+|др|днюх\w+"
+                 r"|именинни[кц]\w*|іменинни[кц]\w*|уродин\w*|birth\s?days?|b-?day|юбиле\w+|ювіле\w+"
+                 rf"|(?:исполн\w+|виповн\w+|стукн\w+|turn(?:s|ed|ing)?|will be)\s+(?:уже\s+|вже\s+)?{_N}"
+                 rf"(?!\s*(?:%|meters|degrees))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
+                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$|\d+[-\s]?(?:лети[ею]|річч[яю])"),
+    ("name_day", r"именин\w*|іменин\w*|(?:день|дня|днем|дн[её]м) ангела|name[\s-]?day"),
+    ("wedding", r"свадьб\w*|весілл\w*|wedding|(?:gets?|getting|got|be|is|are) married|marry(?:ing)?|marries"
+                r"|жен(?:ится|имся|юсь|ятся)|(?:выходит|выхожу|выйдет) замуж|виходить заміж|одруж\w+|расписыва\w+"
+                r"|розпису\w+"),
+    ("graduation", r"выпускн(?:ой|ого|ому|ым|ом)|випускн\w+|graduat(?:ion|es|ing)"),
+    ("christening", r"крестин\w*|хрестин\w*|christening|baptism"),
+    ("housewarming", r"новосель\w+|новосілл\w+|house-?\s?warming"),
+)  # fmt: skip
+_WORD: Final = re.compile("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
+_AGE: Final = re.compile(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
+_COUNT: Final = re.compile(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
+_VISITED: Final = re.compile(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
+_DOUBT: Final = re.compile(
+    r"\b(?:кажется|наверн\w+|может быть|возможно|вроде|не помню|не знаю|здається|мабуть|можливо|ніби|не пам['’]ятаю"
+    r"|maybe|perhaps|might|probably|i think|i guess|don['’]t remember|not sure|if|если|якщо|якби|фильм\w*|фільм\w*"
+    r"|роман[а-я]?|movie|novel|in the book|перенес\w+|отмени\w+|скасува\w+|cancel\w+|postpone\w*)\b",
+    re.IGNORECASE,
+)
+_PAST: Final = re.compile(
+    r"\b(?:был[аои]?|бул[аои]|був|отме(?:тил|чал)\w*|праздновал\w*|отпраздновал\w*|святкува\w+|відсвятк\w+|исполнил\w+"
+    r"|виповнил\w+|прош[её]л|прошл[аио]|минул\w*|was|were|had|turned|celebrated|got)\b",
+    re.IGNORECASE,
+)
+_MINE: Final = (
+    r"\b(?:my|our|мой|моя|мо[её]|моего|мій|моє|мого|наш\w{0,2}|нашого|нашої|у меня|у мене|у нас|мы|ми|мне|мені|we|i)\s+"
+    r"(?:\S+\s+){0,2}$"
+)
+_MINE_BEFORE: Final = re.compile(_MINE, re.IGNORECASE)
+_WE: Final = re.compile(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.IGNORECASE)
+_AT_SOMEBODY: Final = re.compile(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
+_OF_SOMEBODY: Final = re.compile(
+    r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE
+)
+_POSSESSIVE: Final = re.compile(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
+_AGED: Final = re.compile(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
+_NOT: Final = re.compile(r"\b(?:не|not)\s+(?:в\s+|on\s+|the\s+)?$", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"[^\s,;!?()«»\"“”—–]+")
+_DAY_MONTH: Final = re.compile(r"(\d{1,2}) month(\d{1,2})(?: (\d{4}))?")
+_NUMERIC: Final = re.compile(r"(?<![\d.])([0-3]?\d)[./]([01]?\d)(?:[./](\d{4}))?(?![\d.]*\d)")
+_ISO: Final = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_LONGEST_DATE: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOccasion:
+    """An occasion of the person at the place `whose` among those given, or of the OWNER.
+
+    `year` is that of the beginning, of a wedding and the like its own; None if unknown.
+    """
+
+    kind: str
+    month: int
+    day: int
+    year: int | None
+    whose: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    start: int
+    end: int
+    month: int
+    day: int
+    year: int | None
+    on: date | None = None
+    """The day itself where it was said relative to the message: "tomorrow"."""
+
+
+Span = tuple[int, int]
+
+
+def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language: Language) -> Iterator[NamedOccasion]:
+    """The occasions of one sentence, said at `at` (aware, in the owner's zone); `people` are the places of persons."""
+    words = list(_WORD.finditer(sentence))
+    if not words or _DOUBT.search(sentence) or sentence.rstrip().endswith("?"):
+        return
+    days = _days(sentence, at, language, past=_PAST.search(sentence) is not None)
+    heads_first = bool(days and people) and days[0].start < min(start for start, _ in people)
+    for number, day in enumerate(days):
+        word = min(words, key=lambda one: _distance(one.span(), (day.start, day.end)))
+        kind = str(word.lastgroup)
+        if _party_only(sentence, word, kind, day):
+            continue
+        region = _region(days, number, len(sentence), heads_first=heads_first)
+        near = [
+            place
+            for place, span in enumerate(people)
+            if region[0] <= span[0] < region[1] and not (_AGED.match(word[0]) and _POSSESSIVE.match(sentence, span[1]))
+        ]
+        whose = _whose(sentence, word.span(), near, people, kind)
+        if whose is not None:
+            yield _occasion(sentence, kind, day, whose, at)
+
+
+def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime) -> NamedOccasion:
+    on = day.on or _next(day, at.date(), past=_PAST.search(sentence) is not None)
+    years = _years(sentence)
+    if kind in ("birthday", "anniversary", "memorial", "name_day"):
+        begun = day.year if day.year is not None and day.year < at.year else None
+        return NamedOccasion(kind, day.month, day.day, begun or (on.year - years if years and on else None), whose)
+    return NamedOccasion(kind, day.month, day.day, day.year or (on.year if on else None), whose)
+
+
+def _years(sentence: str) -> int | None:
+    """How many years an occasion makes: "turns 60", "10 лет как вместе", "30th birthday"."""
+    for shape in (_AGE, _WORD):
+        for match in shape.finditer(sentence):
+            if count := _COUNT.search(match[0]):
+                return _number(name_key(count[0]))
+    return None
+
+
+def _number(text: str) -> int | None:
+    if text.isdecimal():
+        return int(text)
+    return next((number for number, forms in _COUNTS.items() if re.fullmatch(forms, text)), None)
+
+
+def _next(day: _Day, today: date, *, past: bool) -> date | None:
+    """The next time this day comes, or the last one in a sentence about the past."""
+    years = (today.year, today.year - 1) if past else (today.year, today.year + 1)
+    for year in years:
+        try:
+            found = date(day.year if day.year and day.year >= today.year else year, day.month, day.day)
+        except ValueError:
+            continue
+        if (found <= today) if past else (found >= today):
+            return found
+    return None
+
+
+def _party_only(sentence: str, word: re.Match[str], kind: str, day: _Day) -> bool:
+    """Whether only a visit to a birthday is told ("tomorrow we go to Tom's birthday"), not its day."""
+    if kind not in ("birthday", "name_day") or _VISITED.search(sentence[: word.start()]) is None:
+        return False
+    return day.on is not None or day.start < word.start()
+
+
+def _region(days: Sequence[_Day], number: int, length: int, *, heads_first: bool) -> Span:
+    """Where the person of a day is named: before it, or behind it where the sentence begins with a day."""
+    if len(days) == 1:
+        return 0, length
+    if heads_first:
+        return days[number].start, days[number + 1].start if number + 1 < len(days) else length
+    return days[number - 1].end if number else 0, days[number].end
+
+
+def _whose(sentence: str, word: Span, near: Sequence[int], people: Sequence[Span], kind: str) -> int | None:
+    if _MINE_BEFORE.search(sentence[: word[0]]) and not any(
+        _MINE_BEFORE.search(sentence[: word[0]]).start() < people[place][0] < word[0]  # type: ignore[union-attr]
+        for place in near
+    ):
+        return OWNER
+    ranked = sorted(near, key=lambda place: (_rank(sentence, word, people[place]), _distance(people[place], word)))
+    if ranked:
+        return ranked[0]
+    return OWNER if kind not in ("birthday", "name_day", "memorial") and (_WE.search(sentence) or not people) else None
+
+
+def _rank(sentence: str, word: Span, person: Span) -> int:
+    """0 for the surest sign that an occasion is this person's."""
+    start, end = person
+    if start >= word[1]:
+        return 0 if _OF_SOMEBODY.fullmatch(sentence[word[1] : start]) else 3
+    if _POSSESSIVE.fullmatch(sentence[end : word[0]]):
+        return 0
+    return 1 if _AT_SOMEBODY.search(sentence[:start]) else 2
+
+
+def _distance(one: Span, other: Span) -> int:
+    return max(0, one[0] - other[1], other[0] - one[1])
+
+
+def _days(sentence: str, at: datetime, language: Language, *, past: bool) -> list[_Day]:
+    """The days that a sentence names, in order: those of the calendar, else those relative to the message."""
+    found = [*_calendar_days(sentence), *_numeric_days(sentence)]
+    found = [day for day in found if not _NOT.search(sentence[: day.start])]
+    if found:
+        return sorted(found, key=lambda day: day.start)
+    if past or not (ahead := named_days(sentence.casefold(), at, language)):
+        named = [one for one in dates_in(sentence, at, language) if one.precision == "day"]
+        return [_relative(one.start, one.end, one.moment.date()) for one in named[:1]]
+    return [_relative(*ahead[0].span, ahead[0].day)] if ahead[0].sure else []
+
+
+def _relative(start: int, end: int, on: date) -> _Day:
+    return _Day(start, end, on.month, on.day, None, on)
+
+
+def _calendar_days(sentence: str) -> Iterator[_Day]:
+    tokens = list(_TOKEN.finditer(sentence))
+    index = 0
+    while index < len(tokens):
+        for size in range(min(_LONGEST_DATE, len(tokens) - index), 1, -1):
+            last = tokens[index + size - 1]
+            match = _DAY_MONTH.fullmatch(
+                canonical(name_key(" ".join(one[0].rstrip(".") for one in tokens[index : index + size]))) or ""
+            )
+            if match and _exists(int(match[2]), int(match[1])):
+                year = int(match[3]) if match[3] else None
+                yield _Day(tokens[index].start(), last.end(), int(match[2]), int(match[1]), year)
+                index += size - 1
+                break
+        index += 1
+
+
+def _numeric_days(sentence: str) -> Iterator[_Day]:
+    for match in _ISO.finditer(sentence):
+        if _exists(int(match[2]), int(match[3])):
+            yield _Day(match.start(), match.end(), int(match[2]), int(match[3]), int(match[1]))
+    for match in _NUMERIC.finditer(sentence):
+        if "." in match[0] and _exists(int(match[2]), int(match[1])):
+            yield _Day(match.start(), match.end(), int(match[2]), int(match[1]), int(match[3]) if match[3] else None)
+
+
+def _exists(month: int, day: int) -> bool:
+    try:
+        date(2000, month, day)
+    except ValueError:
+        return False
+    return True
