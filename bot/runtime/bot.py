@@ -18,6 +18,7 @@ from bot.application.operations import Operations
 from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
 from bot.runtime.loop import restart_signal, stop_signals, work
 from bot.shared.child_process import begun, kept_alive
+from bot.shared.hosts import local_address
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, of_config
 from bot.telegram.delivery.drafts import TelegramDrafts
@@ -36,6 +37,7 @@ from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url
 from bot.web.admin.simulator import Simulator
+from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
@@ -158,7 +160,7 @@ async def telegram_side(
         stack.push_async_callback(drafts.close)
         turns = turn_flow(app, drafts, sender.wake)
         lanes = Lanes(database, clock, turns, shards)
-        menus = ChatMenus(bot)
+        menus = ChatMenus(bot, miniapp_address(config))
         ingest = Ingest(
             bot,
             database,
@@ -311,6 +313,7 @@ async def _web(
         webhook=webhook,
         chat_page=api_base if config.local_telegram else None,
         simulator=simulator,
+        bot_token=token,
     )
     async with served(app, ports) as server:
         yield server
@@ -326,6 +329,14 @@ async def _own_webhooks(app: App, bot_id: int) -> list[str]:
     """The address that this program has set as the bot's webhook before, and the one that it would set."""
     before = await app.database.read(lambda c: users.read_setting(c, f"webhook:{bot_id}"))
     return [url for url in (before, webhook_url(app.config.telegram)) if url]
+
+
+def miniapp_address(config: Config) -> str:
+    """Where Telegram opens the Mini App: over https, or on this machine from the local Telegram; empty: nowhere."""
+    server = config.server
+    if server.public_url.startswith("https://"):
+        return f"{server.public_url.rstrip('/')}{MINIAPP}"
+    return f"{local_address(server.host, server.port)}{MINIAPP}" if config.local_telegram and server.port else ""
 
 
 async def _notice_token(app: App, bot_id: int) -> None:

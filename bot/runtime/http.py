@@ -42,7 +42,7 @@ class ServerPorts:
     """The ports that depend on the process that serves the application.
 
     `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if the bot uses it; `simulator`
-    drives the virtual users, if there are any.
+    drives the virtual users, if there are any. `bot_token` is what Telegram signs the Mini App's visitors with.
     """
 
     allows: Allows
@@ -52,6 +52,7 @@ class ServerPorts:
     webhook: Webhook | None = None
     chat_page: str | None = None
     simulator: Simulator | None = None
+    bot_token: str = ""
 
 
 def server_key(app: App) -> str:
@@ -121,7 +122,7 @@ def web_of(
         owner_data=OwnerData(app.database, app.clock, app.eraser, config.data_dir, on_import=publish_imported),
         simulator=ports.simulator,
         webhook=ports.webhook,
-        console=Console(server_key(app), caller_key, config.console.session_lifetime, console),
+        console=Console(server_key(app), caller_key, config.console.session_lifetime, console, ports.bot_token),
         chat_page=ports.chat_page,
         mcp=mcp,
         whole_day_at=app.config.notifications.whole_day_at,

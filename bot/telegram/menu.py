@@ -1,4 +1,4 @@
-"""The command list of Telegram's menu button, in each language."""
+"""The command list of Telegram's menu button, in each language, and the button itself."""
 
 import asyncio
 import logging
@@ -7,7 +7,14 @@ from datetime import timedelta
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError, TelegramNetworkError, TelegramRetryAfter, TelegramServerError
-from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
+from aiogram.types import (
+    BotCommand,
+    BotCommandScopeAllPrivateChats,
+    BotCommandScopeChat,
+    MenuButtonCommands,
+    MenuButtonWebApp,
+    WebAppInfo,
+)
 
 from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
@@ -62,12 +69,20 @@ def commands(lang: Language, names: tuple[str, ...] = COMMANDS) -> list[BotComma
     return [BotCommand(command=name, description=label(lang, f"menu-{name}")) for name in names]
 
 
-async def set_menu(bot: Bot) -> None:
-    """Sets the menu of private chats: the default and one for each language. Raises aiogram's errors."""
+async def set_menu(bot: Bot, miniapp: str = "") -> None:
+    """Sets the menu of private chats: the default and one for each language, and the button beside the field.
+
+    The button opens the Mini App at that address, or shows the commands. Raises aiogram's errors.
+    """
     scope = BotCommandScopeAllPrivateChats()
     await bot.set_my_commands(commands(DEFAULT), scope=scope)
     for lang in LANGUAGES:
         await bot.set_my_commands(commands(lang), scope=scope, language_code=lang)
+    await bot.set_chat_menu_button(menu_button=_button(miniapp, DEFAULT) if miniapp else MenuButtonCommands())
+
+
+def _button(miniapp: str, lang: Language) -> MenuButtonWebApp:
+    return MenuButtonWebApp(text=label(lang, "menu-button"), web_app=WebAppInfo(url=miniapp))
 
 
 class ChatMenus:
@@ -77,8 +92,8 @@ class ChatMenus:
     Telegram fails at is set by `keep`, later.
     """
 
-    def __init__(self, bot: Bot) -> None:
-        self._bot = bot
+    def __init__(self, bot: Bot, miniapp: str = "") -> None:
+        self._bot, self._miniapp = bot, miniapp
         self._owed: dict[int, User] = {}
         self._woken = asyncio.Event()
 
@@ -95,7 +110,9 @@ class ChatMenus:
         general, failures = True, 0
         while True:
             self._woken.clear()
-            waits = [wait] if general and (wait := await _again_in(set_menu(self._bot))) is not None else []
+            waits = (
+                [wait] if general and (wait := await _again_in(set_menu(self._bot, self._miniapp))) is not None else []
+            )
             general = bool(waits)
             for user in list(self._owed.values()):
                 if (wait := await _again_in(self._set(user))) is not None:
@@ -112,6 +129,9 @@ class ChatMenus:
         names = OWNER_COMMANDS if user.role is Role.OWNER else COMMANDS
         scope = BotCommandScopeChat(chat_id=user.user_id)
         await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
+        if self._miniapp:
+            shown = _button(self._miniapp, user.lang)
+            await self._bot.set_chat_menu_button(user.user_id, shown, request_timeout=TIMEOUT_S)
 
 
 async def _again_in(setting: Awaitable[None]) -> float | None:

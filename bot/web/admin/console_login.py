@@ -19,6 +19,7 @@ from bot.web.http.fields import UserFilter
 from bot.web.http.login_attempts import LoginAttempts
 from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
+from bot.web.miniapp.init_data import opened_by
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console
@@ -38,25 +39,27 @@ Secret = Annotated[str, Field(min_length=1, max_length=500)]
 @dataclass(frozen=True, slots=True)
 class Console:
     """`url` is the console's address as people open it; None if there is none. `caller_key` is what its process sends
-    along with its visitors' addresses.
+    along with its visitors' addresses. `bot_token` is what Telegram signs with who opened the Mini App.
     """
 
     api_key: str
     caller_key: str = ""
     session_lifetime: timedelta = timedelta(days=7)
     url: str | None = None
+    bot_token: str = ""
 
 
 class Login(Request):
-    """Either the server's key, or the secret of a one-time link."""
+    """The server's key, the secret of a one-time link, or what Telegram gave to the Mini App."""
 
     key: Secret | None = None
     link: Secret | None = None
+    init_data: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Login:
-        if (self.key is None) == (self.link is None):
-            raise ValueError("either key or link is expected")
+        if sum(one is not None for one in (self.key, self.link, self.init_data)) != 1:
+            raise ValueError("one of key, link and init_data is expected")
         return self
 
 
@@ -98,7 +101,10 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
         x_console_key: ConsoleHeader = "",
         x_console_caller: ConsoleHeader = "",
     ) -> SessionOut:
-        """Opens a session, for the server's key or the secret of a one-time link. Only wrong ones are slowed down."""
+        """Opens a session: for the server's key, a one-time link, or a user whom Telegram vouches for.
+
+        Only wrong ones are slowed down.
+        """
         session = await opened(credentials)
         if session is None:
             believed = console_settings.caller_key and _equal(x_console_key, console_settings.caller_key)
@@ -108,9 +114,13 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
     async def opened(credentials: Login) -> SessionOut | None:
         link, now, lifetime = credentials.link, clock.now(), console_settings.session_lifetime
 
+        visitor = opened_by(credentials.init_data or "", console_settings.bot_token, now)
+
         def work(connection: Connection) -> SessionOut | None:
             if link is not None:
                 found = console.open_by_link(connection, link, lifetime=lifetime, now=now)
+            elif visitor is not None:
+                found = console.open_session(connection, visitor, lifetime=lifetime, now=now)
             else:
                 found = console.open_session(connection, None, lifetime=lifetime, now=now, key=server_key)
             return None if found is None else _session(connection, found)
@@ -118,6 +128,8 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
         # A wrong secret must not keep the one writer busy: it is told apart before.
         if link is not None:
             good = await database.read(lambda c: console.is_open(c, link, now))
+        elif credentials.init_data is not None:
+            good = visitor is not None and await database.read(lambda c: _admits(c, visitor))
         else:
             good = _equal((credentials.key or "").strip(), server_key)
         return await database.write(work) if good else None
@@ -150,6 +162,12 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
     return router
 
 
+def _admits(connection: Connection, user_id: int) -> bool:
+    """Whether it is a user of the bot, and not one who was removed."""
+    user = users.find(connection, user_id)
+    return user is not None and user.state is not UserState.REMOVED
+
+
 def _address(request: HttpRequest) -> str:
     return request.client.host if request.client is not None else ""
 
@@ -164,7 +182,8 @@ def _refuse(attempts: LoginAttempts, address: str, credentials: Login) -> NoRetu
     if pause > 0:
         raise HTTPException(429, f"too many wrong attempts; the next in {pause} s", {"Retry-After": str(pause)})
     attempts.failed(address)
-    raise HTTPException(401, f"{'key' if credentials.link is None else 'link'}: it is not valid, or not any more")
+    field = "init_data" if credentials.init_data else "link" if credentials.link else "key"
+    raise HTTPException(401, f"{field}: it is not valid, or not any more")
 
 
 def _token(request: HttpRequest) -> str:

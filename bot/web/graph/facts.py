@@ -13,6 +13,7 @@ from bot.web.http.owners import Owners, owner_of
 from bot.web.http.routers import APIRouter
 from internal.errors import Refused, expect_found
 from internal.flows.forgetting import bio_sentences
+from internal.flows.forgetting.requests import ForgettingService
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import service as knowledge
@@ -65,7 +66,7 @@ def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     return router
 
 
-def facts_router(database: Database, clock: Clock) -> APIRouter:
+def facts_router(database: Database, clock: Clock, eraser: ForgettingService | None) -> APIRouter:
     router = APIRouter(prefix="/graph/facts/{uuid}", tags=["facts"], dependencies=KEYED)
 
     @router.get("", responses=READING)
@@ -130,6 +131,14 @@ def facts_router(database: Database, clock: Clock) -> APIRouter:
             return old, new
 
         return await database.write(work)
+
+    if eraser is not None:
+
+        @router.delete("", status_code=204, responses={**READING, **refusals(409)})
+        async def delete_fact(uuid: Uuid, messages: bool = False, user_filter: UserFilter = None) -> None:
+            """Erases a fact for good, with all its versions; `messages`: those that state it too."""
+            user_id = await database.read(lambda c: owner_of(c, store.owner_of_edge, "fact", uuid, user_filter))
+            await eraser.erase_now(user_id, "fact", uuid, messages=messages)
 
     return router
 

@@ -13,6 +13,7 @@ from bot.web.http.fields import GroupQuery
 from bot.web.http.owners import Owners
 from bot.web.http.routers import APIRouter, join
 from internal.access import repository as users
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.views.status import read_status
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
@@ -33,7 +34,9 @@ class Graph:
     messages: MessageSearch
 
 
-def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph) -> APIRouter:
+def graph_router(
+    database: Database, clock: Clock, owners: Owners, graph: Graph, eraser: ForgettingService | None
+) -> APIRouter:
     router = APIRouter()
     join(
         router,
@@ -41,7 +44,7 @@ def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph)
         episodes_router(database, clock, owners, graph.intake),
         search_router(database, owners, graph.search, graph.messages),
         fact_list_router(database, clock, owners),
-        facts_router(database, clock),
+        facts_router(database, clock, eraser),
         nodes_router(database),
     )
     return router

@@ -44,8 +44,8 @@ class Guard:
     with a session needs the session's CSRF token, else it is 403. Without `limits` that is left to the application,
     which finds the Caller under CALLER in the scope.
 
-    `own_secret` are paths whose callers send another secret, which their handlers check. Without `metrics_open` the
-    metrics, which may name users, need the key too.
+    `own_secret` are paths whose callers send another secret, which their handlers check; `keyless` are files that
+    contain no user's data, as KEYLESS_PATHS. Without `metrics_open` the metrics, which may name users, need the key.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Guard:
         api_key: str,
         allowed_hosts: Collection[str],
         own_secret: Collection[str],
+        keyless: Collection[str] = (),
         recognise: Recognise | None = None,
         metrics_open: bool = True,
         limits: bool = True,
@@ -64,7 +65,7 @@ class Guard:
         self._app = app
         self._key = _digest(api_key.encode())
         self._hosts = Hosts(allowed_hosts)
-        self._own_secret = frozenset(own_secret)
+        self._keyless = KEYLESS_PATHS | frozenset(own_secret) | frozenset(keyless)
         self._recognise, self._limits = recognise, limits
         self._open = OPEN_PATHS if metrics_open else OPEN_PATHS - {METRICS_PATH}
 
@@ -87,7 +88,7 @@ class Guard:
         if path not in OPEN_PATHS and not self._hosts.allow(headers.get("host", "")):
             return JSONResponse({"detail": "Host is neither loopback nor in server.allowed_hosts"}, 403)
         secret = _bearer(headers.get("authorization", ""))
-        if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):
+        if path in self._keyless or self._key_fits(secret):
             return scope
         recognise = self._recognise
         if recognise is not None and secret.startswith(_RECOGNISED):

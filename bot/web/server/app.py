@@ -38,6 +38,8 @@ from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
 from bot.web.http.sessions import Callers
 from bot.web.memory.nodes import Memory, memory_router
+from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
+from bot.web.miniapp.router import miniapp_router
 from bot.web.people.mentions import receipts_router
 from bot.web.people.people import people_router
 from bot.web.server.health import Readiness, health_router
@@ -102,6 +104,7 @@ def build_web(
         app,
         index_router(chat_page, mcp, console.url),
         documentation_router(app.title, app.openapi_url or ""),
+        miniapp_router(chat_page),
         health_router(database, metrics, Readiness(database, clock, poll_fresh)),
         people_router(database, clock, owners, graph.finder if graph is not None else None, eraser),
     )
@@ -113,7 +116,7 @@ def build_web(
         spend_router(database, clock, owners, daily_limit_usd),
         console_router(database, clock, console),
     )
-    _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle)
+    _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle, eraser)
     _add_commands(app, archive, recall, examine, operations, importer, owner_data)
     join(app, simulator_router(simulator))
     hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
@@ -127,6 +130,7 @@ def build_web(
         api_key=api_key,
         allowed_hosts=hosts,
         own_secret=own_secret,
+        keyless=MINIAPP_PATHS,
         recognise=Callers(database, clock, api_key, keys),
         metrics_open=metrics_open,
     )
@@ -174,10 +178,11 @@ def _add_graphs(
     memory: Memory | None,
     cypher: Cypher | None,
     chronicle: Chronicle | None,
+    eraser: ForgettingService | None,
 ) -> None:
     """The calls of the graphs and the chronicle, as far as this process offers them."""
     if graph is not None:
-        join(app, graph_router(database, clock, owners, graph), exploring_router(database, clock, owners))
+        join(app, graph_router(database, clock, owners, graph, eraser), exploring_router(database, clock, owners))
     if memory is not None:
         join(app, memory_router(database, clock, owners, memory))
     if cypher is not None:

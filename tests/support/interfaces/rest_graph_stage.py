@@ -56,6 +56,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KEY, CALLER_KEY = "server-key-of-the-tests", "console-key-of-the-tests"
+BOT_TOKEN = "42:token-of-the-tests"
 ANNA, BORIS, EXPECTED = 100, 200, 500
 """Two who have written, and one who is let in and has not."""
 
@@ -228,7 +229,7 @@ async def stage(
         eraser=eraser,
         memory=Memory(memory_eraser(eraser), maintain, search),
         cypher=Cypher(mirrors.query, mirrors.rebuild),
-        console=Console(KEY, CALLER_KEY),
+        console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),
         stopping=stopping,
         keys=keys,
     )

@@ -27,6 +27,7 @@ refused-owner = The owner can't be removed.
 refused-not_owner = Only the bot's owner decides who is let in.
 
 menu-start = Say hello
+menu-button = Memory
 menu-help = What I can do
 menu-people = Everyone I know
 menu-person = One person: /person Name

@@ -27,6 +27,7 @@ refused-owner = Владельца убрать нельзя.
 refused-not_owner = Решать, кого впускать, может только владелец бота.
 
 menu-start = Познакомиться
+menu-button = Память
 menu-help = Что я умею
 menu-people = Кого я знаю
 menu-person = Один человек: /person Имя

@@ -27,6 +27,7 @@ refused-owner = Власника прибрати не можна.
 refused-not_owner = Вирішувати, кого впускати, може лише власник бота.
 
 menu-start = Познайомитися
+menu-button = Пам'ять
 menu-help = Що я вмію
 menu-people = Кого я знаю
 menu-person = Одна людина: /person Ім’я

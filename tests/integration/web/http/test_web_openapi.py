@@ -35,6 +35,7 @@ CALLS = frozenset(
     DELETE /graph/episodes/{uuid}
     GET /graph/episodes/{uuid}
     GET /graph/facts
+    DELETE /graph/facts/{uuid}
     GET /graph/facts/{uuid}
     PATCH /graph/facts/{uuid}
     GET /graph/facts/{uuid}/history
@@ -159,6 +160,7 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     anna, acme = await sole.node("Anna"), await sole.node("ACME", labels=["Organization"])
     fact, episode = await sole.tell(anna, "WORKS_FOR", acme, "Anna works for ACME", "2020-05-01")
     _, deleted = await sole.tell(anna, "LIKES", acme, "Anna likes ACME")
+    erased, _ = await sole.tell(anna, "KNOWS", acme, "Anna knows ACME")
     person = await sole.person("Петров")
     session = await sole.talked(("Who is Anna?", "She works for ACME."))
     told = {"user_id": ANNA, "label": "Memory", "properties": {"content": "Anna likes tea"}}
@@ -171,6 +173,7 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
         "GET /chronicle/sessions/{session_id}": ("session_id", session),
         "GET /chronicle/sessions/{session_id}/transcript": ("session_id", session),
         "GET /graph/around/{uuid}": ("uuid", acme),
+        "DELETE /graph/facts/{uuid}": ("uuid", erased),
         "GET /graph/facts/{uuid}": ("uuid", fact),
         "PATCH /graph/facts/{uuid}": ("uuid", fact),
         "GET /graph/facts/{uuid}/history": ("uuid", fact),

@@ -1,0 +1,1 @@
+"""The Mini App: one owner's memory inside Telegram. A page without data, which asks REST in the owner's session."""
