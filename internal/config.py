@@ -240,6 +240,16 @@ class WebConfig(Section):
     search_url: OptionalAddress = ""
 
 
+class MediaConfig(Section):
+    max_bytes: int = Field(20_971_520, ge=1)
+    max_pages: int = Field(300, ge=1)
+    timeout: Duration = timedelta(seconds=60)
+
+
+class ArtifactsConfig(Section):
+    url: str = Field("", pattern=r"^(s3://[^/].*)?$")
+
+
 class EntityTypeConfig(Section):
     name: str = Field(min_length=1)
     description: str = ""
@@ -274,6 +284,8 @@ class Config(BaseSettings):
     events: EventsConfig = EventsConfig()
     console: ConsoleConfig = ConsoleConfig()
     web: WebConfig = WebConfig()
+    media: MediaConfig = MediaConfig()
+    artifacts: ArtifactsConfig = ArtifactsConfig()
 
     @model_validator(mode="before")
     @classmethod

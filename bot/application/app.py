@@ -20,6 +20,7 @@ from bot.application.models import Models, entity_types
 from bot.web.admin.archive import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
+from internal.artifacts.store import ArtifactStore
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.dialogue import repository as dialogue
@@ -27,6 +28,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
+from internal.flows.artifacts.unused import UnusedFiles
 from internal.flows.correcting.dates import WorkerDates
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.requests import ForgettingService
@@ -141,11 +143,13 @@ class App:
             database, models.embedder, clock, retry_base=config.runs.retry_base, retry_max=config.runs.retry_max
         )
         self.terms = TermsBackfill(database, terms)
+        self.artifacts = ArtifactStore(config.artifacts.url, config.data_dir)
+        self.unused_files = UnusedFiles(database, self.artifacts)
         self.eraser = ForgettingService(
             database,
             clock,
             hmac_key,
-            [self.buffers, self.search, self.knowledge, self.messages],
+            [self.buffers, self.search, self.knowledge, self.messages, self.unused_files],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         )
         self.backups = Backups(config, database, clock, metrics.backup_finished)
@@ -253,6 +257,7 @@ class App:
                 Job("vectors", self._embed_due, aside=True),
                 Job("forgetting", self.eraser.erase_due),
                 Job("forgotten", self.eraser.follow, everywhere=True),
+                Job("unused files", self.unused_files.delete_due),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.question_scheduler.ask_due, LOOKING),

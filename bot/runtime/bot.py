@@ -12,6 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.app import App
+from bot.application.artifacts import artifact_reading
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
@@ -25,6 +26,7 @@ from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
+from bot.telegram.files import TelegramFiles
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.cards import TelegramCards
 from bot.telegram.handlers.services import Services
@@ -49,6 +51,7 @@ from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.files import Files
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
@@ -158,7 +161,8 @@ async def telegram_side(
         sender = Sender(bot, delivery, budget, metrics, clock, shards)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
-        turns = turn_flow(app, drafts, sender.wake)
+        reading = artifact_reading(app, TelegramFiles(bot), phrase)
+        turns = turn_flow(app, drafts, sender.wake, reading)
         lanes = Lanes(database, clock, turns, shards)
         menus = ChatMenus(bot, miniapp_address(config))
         ingest = Ingest(
@@ -173,6 +177,7 @@ async def telegram_side(
                 phrase,
                 config.telegram.group_window,
                 app.chronicling,
+                reading.kinds,
             ),
             lanes=lanes,
             turns=turns,
@@ -195,7 +200,7 @@ async def telegram_side(
             await set_webhook(bot, config.telegram, _webhook_secret(config))
             url = webhook_url(config.telegram)
             await database.write(lambda c: users.write_setting(c, f"webhook:{bot.id}", url))
-        yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, menus, part)
+        yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, menus, part, reading)
 
 
 def _services(app: App, menus: ChatMenus) -> Services:
@@ -219,7 +224,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
     )
 
 
-def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> TurnFlow:
+def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
     """The turns of an app, whose answers are shown in `drafts` while they are written."""
     models, config = app.models, app.config
     recall = TurnRecall(
@@ -252,6 +257,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         grants=_requests(app) if config.agents.task_manager.enabled else None,
         commands=_commands(app),
         web=Web(config.web, app.worker),
+        files=files,
     )
 
 

@@ -18,6 +18,7 @@ from aiogram.types import (
 )
 
 from internal.access.model import Author
+from internal.artifacts.model import FILE
 from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction
 
 MEDIA = (
@@ -205,7 +206,7 @@ def _old_forward_of(message: Message, date: datetime) -> ForwardOrigin:
 
 def attachments_of(message: Message) -> list[dict[str, Any]]:
     """The attachments of a message: media by kind, contact cards, and text mentions with their ids."""
-    found: list[dict[str, Any]] = [{"kind": kind} for kind in MEDIA if getattr(message, kind, None)]
+    found = [_medium(kind, getattr(message, kind)) for kind in MEDIA if getattr(message, kind, None)]
     if message.content_type == ContentType.UNKNOWN:
         found.append({"kind": "other"})  # newer than this program: reported as unreadable instead of being ignored
     if message.animation is not None:
@@ -218,6 +219,17 @@ def attachments_of(message: Message) -> list[dict[str, Any]]:
         if entity.type == "text_mention" and entity.user is not None:
             found.append({"kind": "mention", "name": entity.user.full_name, "telegram_id": entity.user.id})
     return found
+
+
+def _medium(kind: str, medium: Any) -> dict[str, Any]:
+    """A medium with the name of its file and, for who reads it, how to fetch that."""
+    largest = medium[-1] if isinstance(medium, list) and medium else medium
+    file_id, name = getattr(largest, "file_id", None), getattr(largest, "file_name", None)
+    described: dict[str, Any] = {"kind": kind} | ({"name": name} if name else {})
+    if file_id is None:
+        return described
+    mime, size = getattr(largest, "mime_type", None), getattr(largest, "file_size", None)
+    return described | {FILE: {"id": file_id, "name": name, "mime": mime, "size": size}}
 
 
 def is_command(message: Message) -> bool:

@@ -37,6 +37,7 @@ from bot.telegram.intake.update_handler import Ingest
 from bot.telegram.menu import ChatMenus
 from internal.config import TelegramConfig
 from internal.errors import ConfigurationError, LeaseLost, Refused
+from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
 from internal.scheduling.leases import Leases
@@ -99,6 +100,7 @@ class TelegramService:
     menus: ChatMenus
     part: Part | None = None
     """None for the only process of a database: it serves every chat."""
+    reading: ArtifactReading | None = None
     _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def resume(self) -> None:

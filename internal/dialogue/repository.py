@@ -160,6 +160,20 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
     return edited
 
 
+def put_file_text(
+    connection: Connection, message: Message, text: str, attachments: Sequence[dict[str, Any]]
+) -> Message:
+    """Writes what was read out of a message's files into it. Like `edit`, but its author changed nothing."""
+    changed = (
+        update(messages)
+        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
+        .values(content=text, attachments=list(attachments), rev=next_rev(connection, message.user_id))
+    )
+    filled = message_of(connection.execute(changed.returning(*messages.c)).one())
+    search_item_repository.follow_edit(connection, filled)
+    return filled
+
+
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
     """Records the delivery of an answer: sent, unknown or refused. An answer that nobody got is not found by search."""
     one = {"owner": user_id, "message": message_id, "came": delivery}

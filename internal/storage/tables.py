@@ -778,6 +778,36 @@ team_invitations = _owned(
     Column("decided_at", Moment),
 )
 
+artifacts = _owned(
+    "artifacts",
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False, info=TEXT),
+    Column("mime", Text, nullable=False),
+    Column("size", BigInteger),
+    Column("sha256", Text),
+    Column("pages", Integer),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("due_at", Moment, nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("bot_id", BigInteger),
+    Column("file_id", Text, nullable=False),
+    Column("added_at", Moment, nullable=False),
+    Index("idx_artifacts_message", "user_id", "message_id"),
+    Index("idx_artifacts_sha256", "sha256"),
+    Index("idx_artifacts_due", "due_at", **_where("state = 'due'")),
+)
+
+# Bytes are kept once, whoever sent them: a row says that a file of this hash is, or may be, in the store.
+artifact_files = _table(
+    "artifact_files",
+    Column("sha256", Text, primary_key=True),
+    Column("stored_at", Moment, nullable=False),
+    Column("leaving", Boolean, nullable=False, server_default=false()),
+)
+
 console_links = _table(
     "console_links",
     Column("token_hash", Text, primary_key=True),

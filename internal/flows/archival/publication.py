@@ -80,7 +80,8 @@ class Publication:
         chronicling: SessionLifecycle = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._config, self._agents, self._chronicling = config, agents, chronicling
+        self._config, self._chronicling = config, chronicling
+        self._agents = self.agents = agents
         self._ended: set[int] = set()
         self._looked: datetime | None = None
 

@@ -40,6 +40,7 @@ from internal.flows.turn.claims import Claims
 from internal.flows.turn.command_model import NO_COMMANDS, Card, Commands
 from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
+from internal.flows.turn.files import Files, of_files_alone, unread, unread_lines, with_files
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
 from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
@@ -126,8 +127,9 @@ class TurnFlow:
         grants: ReminderRequests | None = None,
         commands: CommandFlow | None = None,
         web: Web | None = None,
+        files: Files | None = None,
     ) -> None:
-        self._grants, self._commands = grants, commands
+        self._grants, self._commands, self._files = grants, commands, files
         self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
         self._database, self._clock, self._buffers = database, clock, buffers
         self._responder, self._render, self._phrases = responder, render, phrases
@@ -165,6 +167,9 @@ class TurnFlow:
             question = await self._start(turn)
             if question is None:
                 return
+            if self._files is not None and unread(question):
+                await self._drafts.begin(turn)
+                question = await or_stop(with_files(question, self._files, self._database), stop) or question
             last = attempt >= MAX_ATTEMPTS or question.turn.attempts >= MAX_STARTS
             if await self._attempt(question, stop, last=last) is _Outcome.DONE:
                 return
@@ -194,8 +199,8 @@ class TurnFlow:
         return await self._database.write(work, point="C3")
 
     async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
-        if not any(message.content.strip() for message in question.asked):
-            return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
+        if (line := of_files_alone(question.asked, self._phrases, question.user.lang)) is not None:
+            return await self._say(question, line, TurnState.ANSWERED)
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
@@ -210,7 +215,8 @@ class TurnFlow:
                 reply, requested, commands = await self._claims.judged(question, reply, requested, commands)
             request = self._requests.last(question.turn)
             links = page_links(request, reply.text) if request is not None else ""
-            parts = list(self._render("\n\n".join(filter(None, (with_numbers(reply.text), links)))))
+            shown = (unread_lines(question.asked, self._phrases, question.user.lang), with_numbers(reply.text), links)
+            parts = list(self._render("\n\n".join(filter(None, shown))))
             if not parts and not stop.is_set() and requested is None and not commands.actions:
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
@@ -367,10 +373,6 @@ class TurnFlow:
 
     def _ended(self, turn: Turn, outcome: str) -> None:
         self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
-
-    def _cannot_read(self, question: Question) -> str:
-        kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
-        return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
 
 
 def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:

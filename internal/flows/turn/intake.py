@@ -1,7 +1,7 @@
 """Stores a message: row, number, dialogue state, turn, event and the settled update commit as one (C2)."""
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -9,6 +9,8 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
+from internal.artifacts import repository as artifacts
+from internal.artifacts.model import ARTIFACT, FILE, with_marks
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import OPENING
 from internal.config import AccessConfig
@@ -29,6 +31,7 @@ from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
+from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +40,10 @@ TELEGRAM_RESOLUTION = timedelta(seconds=1)
 
 LONGEST_COLLECTION = timedelta(seconds=30)
 """A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
+
+
+ALONE = timedelta(minutes=5)
+"""For so long a file is left to the turn of its message; then a job reads it."""
 
 
 class Phrases(Protocol):
@@ -68,7 +75,10 @@ class Intake:
         phrases: Phrases,
         group_window: timedelta,
         chronicling: SessionLifecycle = UNJUDGED,
+        reads: frozenset[str] = frozenset(),
     ) -> None:
+        """Files of the kinds that it `reads` become artifacts."""
+        self._reads = reads
         self._database, self._clock, self._buffers = database, clock, buffers
         self._limits, self._phrases, self._window = limits, phrases, group_window
         self._chronicling = chronicling
@@ -108,9 +118,14 @@ class Intake:
         metadata: dict[str, Any] = {**clock_metadata(incoming.timestamp, user.tz)}
         if incoming.quoted is not None:
             metadata[QUOTED_MARK] = asdict(incoming.quoted)
+        incoming, files = self._files_of(incoming)
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:
             return StoredMessage(None, None), None
+        for artifact_id, (kind, file) in files.items():
+            due_at = now + (ALONE if answer else timedelta(0))
+            place = (artifact_id, message.id, incoming.bot_id)
+            artifacts.add(connection, user.user_id, *place, kind=kind, file=file, now=now, due_at=due_at)
         dialogue.touch(connection, user.user_id, now)
         refusal = _remember_author(connection, incoming, now)
         turn = None
@@ -129,6 +144,23 @@ class Intake:
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
         _append_event(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
         return StoredMessage(message, turn, closed), refusal
+
+    def _files_of(self, incoming: Incoming) -> tuple[Incoming, dict[str, tuple[str, dict[str, Any]]]]:
+        """The message with an artifact for each file that can be read, and these files; none where there is no reader.
+
+        How a file is fetched is nothing that a message says.
+        """
+        if not any(FILE in one for one in incoming.attachments):
+            return incoming, {}
+        files: dict[str, tuple[str, dict[str, Any]]] = {}
+        attachments = []
+        for one in incoming.attachments:
+            kept = {key: value for key, value in one.items() if key != FILE}
+            if FILE in one and one["kind"] in self._reads:
+                kept[ARTIFACT] = new_id()
+                files[kept[ARTIFACT]] = one["kind"], one[FILE]
+            attachments.append(kept)
+        return replace(incoming, attachments=attachments), files
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
         return access.may_speak(
@@ -175,9 +207,10 @@ class Intake:
         if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id):
             return None
         message = dialogue.find_incoming(connection, incoming)
-        if message is None or message.content == incoming.text:
+        text = incoming.text if message is None else with_marks(incoming.text, message.attachments)
+        if message is None or message.content == text:
             return None
-        message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
+        message = dialogue.edit(connection, message, text, incoming.edited_at or now)
         after_edit(connection, message, now)
         lifecycle.after_edit(connection, message, now)
         instructions.keep_again(connection, message, now)

@@ -21,6 +21,7 @@ from internal.agents.model import (
 )
 from internal.agents.newest_lines import SETTLED, newest_lines
 from internal.agents.prompts import with_metadata
+from internal.artifacts.model import READ
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
@@ -236,7 +237,7 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
         quoted = message.quoted.within(LONGEST if whole else QUOTED)
         metadata["in_reply_to"] = f"{quoted.speaker('you', 'the owner')}: {quoted.text}"
         metadata |= {"quoted_part": quoted.part} if quoted.part else {}
-    if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
+    if unread := [str(one["kind"]) for one in message.attachments if one.get("kind") in UNREAD and not one.get(READ)]:
         metadata["came_with_unread"] = " ".join(unread)
     return DialogueLine(role, message.spoken, metadata or None, message.timestamp)
 

@@ -19,6 +19,7 @@ SETTING: Final = "laplaced.owner"
 POLICY: Final = "owner_alone"
 
 OF_NO_OWNER: Final = {
+    "artifact_files": "which bytes are kept, under their hash: two owners may have sent the same file",
     "leases": "which worker does what only one may do at a time",
     "settings": "the installation's own settings: the bot's id, the owner code, the time of the last backup",
 }

@@ -72,6 +72,22 @@ cannot-read = { $kind ->
    *[other] I can't make sense of messages like this yet. Could you put it in words?
 }
 
+artifact-kept = { $pages ->
+    [0] 📄 I've read and kept { $name }. Ask me about it any time.
+    [one] 📄 I've read and kept { $name }, one page. Ask me about it any time.
+   *[other] 📄 I've read and kept { $name }, { $pages } pages. Ask me about it any time.
+}
+artifact-failed = { $reason ->
+    [too_large] 📄 { $name } is too large for me.
+    [too_long] 📄 Reading { $name } took too long, so I gave up.
+    [encrypted] 📄 { $name } is locked with a password. Could you send it without one?
+    [empty] 📄 I found no text in { $name }. If it is a scan, a photo of the page may work better.
+    [unknown] 📄 I don't know how to read { $name }. PDF, Word, Excel, PowerPoint, e-books, web pages and plain text work.
+    [gone] 📄 Telegram doesn't give me { $name } any more. Could you send it again?
+    [unavailable] 📄 I couldn't get { $name } just now. Could you send it again a little later?
+   *[damaged] 📄 { $name } seems to be damaged: I can't open it.
+}
+
 too-fast = I can't keep up: I read at most { $limit } { $limit ->
     [one] message
    *[other] messages

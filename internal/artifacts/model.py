@@ -1,0 +1,126 @@
+"""Artifacts, what readers make of them, and why a file cannot be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Literal, Protocol
+
+from internal.errors import LaplacedError
+
+Reason = Literal["too_large", "too_long", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable"]
+
+ARTIFACT, FAILED, READ = "artifact", "failed", "read"
+"""Keys in a message's attachment: the id of its artifact, why it was not read, and what was written into the message
+of it."""
+
+
+FILE = "file"
+"""Key in an attachment that was just received: `id`, `name`, `mime` and `size`, by which the file is fetched."""
+
+
+class ArtifactState(StrEnum):
+    DUE = "due"
+    READ = "read"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One file of an owner. `sha256` names its bytes in the store, None while or if they are not kept.
+
+    `file_id` is Telegram's, of the bot `bot_id`. `reason` says why a failed one was not read.
+    """
+
+    user_id: int
+    id: str
+    kind: str
+    name: str
+    mime: str
+    size: int | None
+    sha256: str | None
+    pages: int | None
+    state: ArtifactState
+    reason: str | None
+    attempts: int
+    message_id: str
+    bot_id: int | None
+    file_id: str
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A file as it was received and is to be read."""
+
+    artifact: Artifact
+    content: bytes
+    lang: str
+    said: str = ""
+    """What was written beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of text, with the number of its page, sheet or slide where it has one."""
+
+    text: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """What a reader found. `in_message`: a transcript or description, which stands in the message itself."""
+
+    parts: Sequence[Part]
+    pages: int | None = None
+    in_message: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(part.text for part in self.parts)
+
+
+class UnreadableFile(LaplacedError):
+    """A file cannot be read, and will not be later."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason: Final = reason
+
+
+class FileUnavailable(LaplacedError):
+    """The bytes of a file cannot be fetched now."""
+
+
+class Reader(Protocol):
+    """Reads files of some kinds."""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of attachments, as `bot.telegram.message_reader` names them."""
+
+    async def read(self, received: Received) -> FileText:
+        """The text of a file. Raises UnreadableFile, and ModelError for what is worth another attempt."""
+
+
+class FileSource(Protocol):
+    """Where the bytes of received files come from."""
+
+    async def fetch(self, artifact: Artifact, most: int) -> bytes:
+        """At most `most` bytes. Raises UnreadableFile for more, or if there are none any more; FileUnavailable."""
+
+
+def mark_of(kind: str, name: str, text: str = "") -> str:
+    """How a message says that a file came with it: `[file name.pdf]`, or `[voice] the words in it`."""
+    return f"[{kind}] {text}" if text else f"[file {name}]"
+
+
+def with_marks(text: str, attachments: Sequence[dict[str, Any]]) -> str:
+    """What somebody wrote, with what was read of the files that came with it."""
+    return "\n".join(filter(None, (text, *(str(one.get(READ) or "") for one in attachments))))
+
+
+def due(attachments: Sequence[dict[str, Any]]) -> list[str]:
+    """The ids of the artifacts among these attachments that nothing is known of yet."""
+    return [one[ARTIFACT] for one in attachments if ARTIFACT in one and not (FAILED in one or READ in one)]

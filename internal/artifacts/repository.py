@@ -1,0 +1,136 @@
+"""Artifacts in the database, and which bytes nobody needs any more."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, exists, insert, select, update
+
+from internal.artifacts.model import Artifact, ArtifactState, Reason
+from internal.storage.chunks import chunks
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import note_change
+from internal.storage.tables import artifact_files, artifacts
+
+
+def add(
+    connection: Connection,
+    user_id: int,
+    artifact_id: str,
+    message_id: str,
+    bot_id: int,
+    *,
+    kind: str,
+    file: Mapping[str, Any],
+    now: datetime,
+    due_at: datetime,
+) -> None:
+    """Stores a file that was received and is to be read; from `due_at` on by a job, if no turn did before."""
+    row = {"user_id": user_id, "id": artifact_id, "kind": kind, "message_id": message_id, "bot_id": bot_id}
+    of_file = {"file_id": file["id"], "name": file.get("name") or kind, "mime": file.get("mime") or ""}
+    times = {"added_at": now, "due_at": due_at}
+    state = ArtifactState.DUE.value
+    connection.execute(insert(artifacts).values(**row, **of_file, **times, state=state, size=file.get("size")))
+    note_change(connection, user_id)
+
+
+def find(connection: Connection, user_id: int, artifact_id: str) -> Artifact | None:
+    row = connection.execute(select(artifacts).where(*_one(user_id, artifact_id))).one_or_none()
+    return None if row is None else _artifact(row)
+
+
+def of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Artifact]:
+    """The artifacts of these messages, in the order in which they came."""
+    found = []
+    for part in chunks(list(message_ids)):
+        ours = (artifacts.c.user_id == user_id) & artifacts.c.message_id.in_(part)
+        found += [_artifact(row) for row in connection.execute(select(artifacts).where(ours).order_by(artifacts.c.id))]
+    return found
+
+
+def listing(
+    connection: Connection, user_id: int, *, limit: int, offset: int = 0, without: Collection[str] = ()
+) -> list[Artifact]:
+    """An owner's artifacts, the latest first, but for those of the messages `without`."""
+    query = select(artifacts).where(artifacts.c.user_id == user_id, artifacts.c.message_id.not_in(without))
+    ordered = query.order_by(artifacts.c.added_at.desc(), artifacts.c.id.desc()).limit(limit).offset(offset)
+    return [_artifact(row) for row in connection.execute(ordered)]
+
+
+def waiting(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:
+    """Those of all owners that are due and that no turn has read."""
+    query = select(artifacts).where(artifacts.c.state == ArtifactState.DUE.value, artifacts.c.due_at <= now)
+    return [_artifact(row) for row in connection.execute(query.order_by(artifacts.c.due_at).limit(limit))]
+
+
+def begin(connection: Connection, artifact: Artifact, due_at: datetime) -> Artifact | None:
+    """Counts an attempt; the job leaves it alone until `due_at`. None if it is not due any more."""
+    counted = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
+    row = connection.execute(
+        counted.values(attempts=artifacts.c.attempts + 1, due_at=due_at).returning(*artifacts.c)
+    ).one_or_none()
+    return None if row is None else _artifact(row)
+
+
+def keep_file(connection: Connection, artifact: Artifact, sha256: str, size: int, now: datetime) -> bool:
+    """Notes that its bytes are about to be kept, before they are. False while equal bytes are just being deleted."""
+    with across_owners(connection):
+        noted = upsert(artifact_files).values(sha256=sha256, stored_at=now).on_conflict_do_nothing()
+        connection.execute(noted)
+        leaving = select(artifact_files.c.leaving).where(artifact_files.c.sha256 == sha256)
+        if connection.execute(leaving).scalar_one():
+            return False
+    kept = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
+    return connection.execute(kept.values(sha256=sha256, size=size)).rowcount == 1
+
+
+def settle(connection: Connection, artifact: Artifact, *, pages: int | None) -> bool:
+    """Marks it as read. False if it is not due any more."""
+    read = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
+    note_change(connection, artifact.user_id)
+    return connection.execute(read.values(state=ArtifactState.READ.value, pages=pages)).rowcount == 1
+
+
+def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:
+    """Marks it as unreadable and gives up its bytes. False if it is not due any more."""
+    failed = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
+    note_change(connection, artifact.user_id)
+    values = {"state": ArtifactState.FAILED.value, "reason": reason, "sha256": None}
+    return connection.execute(failed.values(values)).rowcount == 1
+
+
+def drop(connection: Connection, user_id: int, artifact_ids: Collection[str]) -> None:
+    """Deletes rows; `unused_files` finds bytes that were theirs alone."""
+    for part in chunks(list(artifact_ids)):
+        connection.execute(delete(artifacts).where(artifacts.c.user_id == user_id, artifacts.c.id.in_(part)))
+
+
+def unused_files(connection: Connection) -> Sequence[str]:
+    """The hashes of bytes that no artifact of anybody names; from now on nobody may name them until they are gone."""
+    unnamed = ~exists().where(artifacts.c.sha256 == artifact_files.c.sha256)
+    with across_owners(connection):
+        if connection.execute(select(artifact_files.c.sha256).where(unnamed).limit(1)).first() is None:
+            return []
+        marked = update(artifact_files).where(unnamed).values(leaving=True).returning(artifact_files.c.sha256)
+        return list(connection.execute(marked).scalars())
+
+
+def forget_file(connection: Connection, sha256: str) -> None:
+    """Notes that these bytes are gone."""
+    with across_owners(connection):
+        connection.execute(delete(artifact_files).where(artifact_files.c.sha256 == sha256))
+
+
+def _one(user_id: int, artifact_id: str) -> tuple[Any, Any]:
+    return artifacts.c.user_id == user_id, artifacts.c.id == artifact_id
+
+
+def _still_due() -> tuple[Any]:
+    return (artifacts.c.state == ArtifactState.DUE.value,)
+
+
+def _artifact(row: Row[Any]) -> Artifact:
+    values = dict(row._mapping)
+    del values["due_at"]
+    return Artifact(**values | {"state": ArtifactState(values["state"])})

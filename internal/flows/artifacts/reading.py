@@ -1,0 +1,239 @@
+"""Reads received files: fetched, kept under their hash, read by the reader of their kind, written in one transaction.
+
+The message is stored before (C2), and a file is due until its text is written, so a process that is killed on the way
+begins it again; a file in whose midst the process ends again and again is given up.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import Language, User
+from internal.artifacts import repository as artifacts
+from internal.artifacts.model import (
+    ARTIFACT,
+    FAILED,
+    READ,
+    Artifact,
+    FileSource,
+    FileText,
+    FileUnavailable,
+    Reader,
+    Reason,
+    Received,
+    UnreadableFile,
+    mark_of,
+)
+from internal.artifacts.store import ArtifactStore
+from internal.config import MediaConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.errors import ModelError, StorageError
+from internal.events import repository as events
+from internal.flows.archival.ingestion import add_episode
+from internal.flows.runs.rerun import after_edit
+from internal.flows.turn.intake import Phrases
+from internal.knowledge.model import Segment
+from internal.language.text.passages import passages
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing
+from internal.scheduling.clock import Clock
+from internal.scheduling.run import pause
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS: Final = 4
+"""Attempts at one file, those counted in the midst of which the process ended."""
+
+LONGEST_IN_MESSAGE: Final = 3_500
+"""Characters of a transcript that stand in its message; a longer one is an episode too, of which this is the start."""
+
+_PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
+_BATCH: Final = 20
+
+
+class ArtifactReading:
+    """Reads files, each once: for a turn before it is answered, others by a job."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        store: ArtifactStore,
+        readers: Sequence[Reader],
+        source: FileSource,
+        limits: MediaConfig,
+        phrases: Phrases,
+        agents: Sequence[str] = (),
+    ) -> None:
+        """`agents` work on the text of a file that is an episode."""
+        self._database, self._clock, self._store, self._source = database, clock, store, source
+        self._limits, self._phrases, self._agents = limits, phrases, agents
+        self._readers = {kind: reader for reader in readers for kind in reader.kinds}
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of attachments that can be read."""
+        return frozenset(self._readers)
+
+    async def read_of(self, user: User, messages: Sequence[Message]) -> datetime:
+        """Reads what is due of these messages; afterwards each says that it was read, or why not. Returns the time."""
+        ids = [message.id for message in messages]
+        found = await self._database.read(lambda c: artifacts.of_messages(c, user.user_id, ids))
+        for artifact in found:
+            await self._read(user, artifact)
+        return self._clock.now()
+
+    async def read_waiting(self) -> int:
+        """Reads what no turn asked for in time. Returns the number of files."""
+        now = self._clock.now()
+        found = await self._database.read(lambda c: artifacts.waiting(c, now, limit=_BATCH))
+        for artifact in found:
+            with acting_for(artifact.user_id):
+                user = await self._database.read(lambda c, one=artifact: users.get(c, one.user_id))  # type: ignore[misc]
+                await self._read(user, artifact)
+        return len(found)
+
+    async def _read(self, user: User, artifact: Artifact) -> None:
+        while True:
+            later = self._clock.now() + 2 * self._limits.timeout
+            begun = await self._database.write(lambda c, at=later: artifacts.begin(c, artifact, at))  # type: ignore[misc]
+            if begun is None:
+                return None
+            reason = await self._attempt(user, begun)
+            if reason is None:
+                return None
+            if reason != "unavailable" or begun.attempts >= MOST_ATTEMPTS:
+                return await self._fail(user, begun, reason)
+            await asyncio.sleep(pause(begun.attempts, *_PAUSES).total_seconds())
+
+    async def _attempt(self, user: User, artifact: Artifact) -> Reason | None:
+        """Why the file was not read; None where it was."""
+        if artifact.attempts > MOST_ATTEMPTS:
+            return "damaged"
+        try:
+            async with asyncio.timeout(self._limits.timeout.total_seconds()):
+                kept, content = await self._content(artifact)
+                said = await self._database.read(lambda c: _said(c, artifact))
+                found = await self._readers[artifact.kind].read(Received(kept, content, user.lang, said))
+        except UnreadableFile as error:
+            return error.reason
+        except TimeoutError:
+            return "too_long"
+        except (FileUnavailable, ModelError, StorageError) as error:
+            log.warning("artifact_waits", extra={"artifact": artifact.id, "error": str(error)})
+            return "unavailable"
+        if not found.text.strip():
+            return "empty"
+        await self._database.write(lambda c: self._settle(c, kept, found))
+        return None
+
+    async def _content(self, artifact: Artifact) -> tuple[Artifact, bytes]:
+        """The bytes, from the store where an earlier attempt got as far, and the artifact with their hash."""
+        if artifact.size is not None and artifact.size > self._limits.max_bytes:
+            raise UnreadableFile("too_large")
+        content = await self._store.get(artifact.sha256) if artifact.sha256 else None
+        if content is not None:
+            return artifact, content
+        content = await self._source.fetch(artifact, self._limits.max_bytes)
+        sha256, now = hashlib.sha256(content).hexdigest(), self._clock.now()
+        if not await self._database.write(lambda c: artifacts.keep_file(c, artifact, sha256, len(content), now)):
+            raise FileUnavailable("equal bytes are being deleted")
+        await self._store.put(sha256, content)
+        return replace(artifact, sha256=sha256, size=len(content)), content
+
+    async def _fail(self, user: User, artifact: Artifact, reason: Reason) -> None:
+        log.info("artifact_unreadable", extra={"artifact": artifact.id, "reason": reason})
+
+        def work(connection: Connection) -> None:
+            if not artifacts.fail(connection, artifact, reason):
+                return
+            message = self._note(connection, artifact, "", {FAILED: reason})
+            if message is not None and message.turn_id is None:  # nobody else tells of it
+                self._tell(connection, user.lang, artifact, message, reason)
+
+        await self._database.write(work)
+
+    def _tell(
+        self, connection: Connection, lang: Language, artifact: Artifact, message: Message, reason: Reason
+    ) -> None:
+        if message.bot_id is None or message.chat_id is None:
+            return
+        text = self._phrases(lang, "artifact-failed", reason=reason, name=artifact.name)
+        line = Outgoing(message.user_id, message.bot_id, message.chat_id, text, f"file:{artifact.id}")
+        mailbox.put(connection, replace(line, thread_id=message.thread_id), self._clock.now())
+
+    def _settle(self, connection: Connection, artifact: Artifact, found: FileText) -> None:
+        if not artifacts.settle(connection, artifact, pages=found.pages):
+            return
+        text = found.text if found.in_message else ""
+        shown = text if len(text) <= LONGEST_IN_MESSAGE else f"{text[:LONGEST_IN_MESSAGE].rstrip()} …"
+        mark = mark_of(artifact.kind, artifact.name, shown)
+        message = self._note(connection, artifact, mark, {READ: mark, "pages": found.pages})
+        if message is None:
+            return
+        if not found.in_message or shown != text:
+            self._add_episode(connection, artifact, found, message)
+        events.append(
+            connection,
+            "artifact_read",
+            source="system:artifacts",
+            now=self._clock.now(),
+            user_id=artifact.user_id,
+            payload={"artifact": artifact.id, "kind": artifact.kind, "pages": found.pages, "size": artifact.size},
+            links={"message": artifact.message_id},
+        )
+
+    def _note(
+        self, connection: Connection, artifact: Artifact, mark: str, outcome: dict[str, object]
+    ) -> Message | None:
+        """Writes into the message what became of its file. None if it was forgotten meanwhile."""
+        found = dialogue.by_ids(connection, artifact.user_id, [artifact.message_id])
+        if not found:
+            return None
+        [message] = found
+        attachments = [one | outcome if one.get(ARTIFACT) == artifact.id else one for one in message.attachments]
+        content = "\n".join(filter(None, (message.content, mark)))
+        changed = dialogue.put_file_text(connection, message, content, attachments)
+        after_edit(connection, changed, self._clock.now())
+        return changed
+
+    def _add_episode(self, connection: Connection, artifact: Artifact, found: FileText, message: Message) -> None:
+        pieces = [(piece, part.page) for part in found.parts for piece in passages(part.text)]
+        segments = [
+            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, page), own=found.in_message)
+            for n, (text, page) in enumerate(pieces, start=1)
+        ]
+        add_episode(
+            connection,
+            artifact.user_id,
+            source="text",
+            name=artifact.name,
+            segments=segments,
+            source_description="file",
+            source_url=None,
+            reference_time=message.timestamp,
+            dedupe=None,
+            agents=self._agents,
+            now=self._clock.now(),
+            episode_id=artifact.id,
+        )
+
+
+def place_of(artifact: Artifact, page: int | None) -> str:
+    """Where a passage stands, as prompts, citations and the archivist name it: `contract.pdf, p. 3`."""
+    return artifact.name if page is None else f"{artifact.name}, p. {page}"
+
+
+def _said(connection: Connection, artifact: Artifact) -> str:
+    found = dialogue.by_ids(connection, artifact.user_id, [artifact.message_id])
+    return found[0].content if found else ""
