@@ -166,12 +166,13 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DialogueLine:
-    """One earlier or current message as the responder sees it; `metadata` is attached to the content, `at` is not."""
+    """A message as the responder sees it; `metadata` is attached to the content, `at` is not. `pictures`: data URLs."""
 
     role: Literal["user", "assistant"]
     text: str
     metadata: dict[str, str] | None = None
     at: datetime | None = None
+    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

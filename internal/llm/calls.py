@@ -1,10 +1,11 @@
 """Finished model calls as they are reported to observers of calls, tokens and money."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from internal.errors import ModelError
-from internal.llm.model import ChatReply, ChatRequest, Usage
+from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,29 @@ class EmbeddingReply:
     usage: Usage = field(default_factory=Usage)
 
 
-Request = ChatRequest | EmbeddingRequest
-Reply = ChatReply | EmbeddingReply
+@dataclass(frozen=True, slots=True)
+class AudioRequest:
+    """One call that turns sound into text or text into sound; `messages` say so in its receipt."""
+
+    agent: str
+    model: str
+    timeout: float
+    user_id: int | None = None
+    messages: Sequence[ChatMessage] = ()
+    along: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AudioReply:
+    """`text` is a transcript."""
+
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    text: str | None = None
+
+
+Request = ChatRequest | EmbeddingRequest | AudioRequest
+Reply = ChatReply | EmbeddingReply | AudioReply
 
 
 class CallObserver(Protocol):

@@ -22,7 +22,10 @@ LONGEST_RETRY_AFTER = 24 * 3600.0
 _OUTAGE_WORDS = re.compile(r"rate.?limit|overload|server_error|timeout|unavailable|too_many_requests", re.IGNORECASE)
 _REFUSAL_WORDS = re.compile(r"content.?(?:filter|policy)|safety|moderation", re.IGNORECASE)
 _DENIAL_WORDS = re.compile(r"authentication|permission|insufficient_quota|billing|credit", re.IGNORECASE)
-_FORMAT_WORDS = re.compile(r"response_?format|json_schema|json_object|structured|grammar|parameter", re.IGNORECASE)
+_FORMAT_WORDS = re.compile(
+    r"response_?format|json_schema|json_object|structured|grammar|parameter|image.?input|image_url|multi.?modal|mmproj",
+    re.IGNORECASE,
+)
 _KEY_WORDS = re.compile(r"\bapi.?key\b", re.IGNORECASE)
 """What says that the key is wrong where the status is 400: Gemini and xAI."""
 

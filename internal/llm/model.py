@@ -33,12 +33,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """`calls` are those an assistant's message makes; a message of the role `tool` answers the one with `call_id`."""
+    """`calls` are those an assistant's message makes; a message of the role `tool` answers the one with `call_id`.
+
+    `pictures` are shown with a user's message, as data URLs.
+    """
 
     role: Role
     content: str
     calls: Sequence[ToolCall] = ()
     call_id: str | None = None
+    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class ChatRequest:
     `first_token` until a streamed one begins (thoughts count), None: as long.
 
     `along` are the agents that share its answer. `reasoning_effort` is how much a model that thinks may think
-    ("low"), None what it does by itself.
+    ("low"), None what it does by itself. `needs_pictures`: without those of its messages it is not to be asked.
     """
 
     agent: str
@@ -70,6 +74,11 @@ class ChatRequest:
     along: tuple[str, ...] = ()
     reasoning_effort: str | None = None
     tools: Sequence[Tool] = ()
+    needs_pictures: bool = False
+
+    @property
+    def shows_pictures(self) -> bool:
+        return any(message.pictures for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import aiohttp
 
-from internal.errors import ModelError, ModelSilent, ModelUnavailable
+from internal.errors import ModelContextExceeded, ModelError, ModelRefused, ModelSilent, ModelUnavailable
 from internal.llm.calls import CallObserver, Reply, Request
 from internal.llm.failures import RequestRejected
 from internal.llm.model import ChatDelta, ChatReply, ChatRequest
@@ -17,8 +17,11 @@ from internal.llm.wire import FORMATS, Dialect, Draft, chat_body, read_json, rea
 
 CHAT_PATH = "chat/completions"
 
-TOOLS_REFUSED_S = 3600.0
-"""How long a model is asked without tools after it refused them."""
+REFUSED_S = 3600.0
+"""How long a model is asked without tools or pictures after it refused them."""
+
+_OPTIONAL = ("tools", "pictures")
+"""What a model is offered again after a while, since servers are updated."""
 
 
 @dataclass(slots=True)
@@ -52,7 +55,7 @@ class OpenAIChat:
         self._observers = tuple(observers)
         self._ask_cost = tells_cost(self._endpoint.host)
         self._dialects: dict[str, Dialect] = {}
-        self._tools_again: dict[str, float] = {}
+        self._again: dict[tuple[str, str], float] = {}
 
     async def aclose(self) -> None:
         await self._endpoint.aclose()
@@ -60,7 +63,8 @@ class OpenAIChat:
     def refused(self, model: str) -> list[str]:
         """What the server was found not to take for a model: tools, JSON schemas ..., in its words of the wire."""
         dialect = self._dialects.get(model, Dialect())
-        return [*([] if dialect.tools else ["tools"]), *FORMATS[: FORMATS.index(dialect.reply_format)]]
+        left_out = [one for one in _OPTIONAL if not getattr(dialect, one)]
+        return [*left_out, *FORMATS[: FORMATS.index(dialect.reply_format)]]
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Returns the whole reply at once. Raises as `ChatModel`."""
@@ -68,9 +72,12 @@ class OpenAIChat:
         with observed(request, self._observers) as call:
             dialect = self._dialect(request)
             while True:
+                if request.needs_pictures and not dialect.pictures:
+                    self._accepted(request, dialect)
+                    raise ModelRefused(f"the model {request.model} takes no pictures")
                 try:
                     reply = await self._ask(request, dialect, deadline, call)
-                except RequestRejected as rejection:
+                except (RequestRejected, ModelContextExceeded) as rejection:
                     dialect = _plainer(dialect, rejection, request, streaming=False)
                 else:
                     self._accepted(request, dialect)
@@ -89,7 +96,7 @@ class OpenAIChat:
                                 self._accepted(request, dialect)
                             begun = True
                             yield delta
-                except RequestRejected as rejection:
+                except (RequestRejected, ModelContextExceeded) as rejection:
                     if begun:
                         raise
                     dialect = _plainer(dialect, rejection, request, streaming=True)
@@ -153,20 +160,29 @@ class OpenAIChat:
         yield draft.end(complete=done)
 
     def _dialect(self, request: ChatRequest) -> Dialect:
-        dialect = self._dialects.get(request.model, Dialect())
-        if not dialect.tools and request.tools and time.monotonic() >= self._tools_again.get(request.model, 0.0):
-            dialect = replace(dialect, tools=True)
-        return dialect
+        known, now = self._dialects.get(request.model, Dialect()), time.monotonic()
+
+        def offered(one: str, wanted: bool) -> bool:
+            return getattr(known, one) or (wanted and now >= self._again.get((request.model, one), 0.0))
+
+        pictures = offered("pictures", request.shows_pictures)
+        return replace(known, tools=offered("tools", bool(request.tools)), pictures=pictures)
 
     def _accepted(self, request: ChatRequest, dialect: Dialect) -> None:
-        """Remembers what the model takes; that it takes no tools only for an hour, since servers are updated."""
-        if not dialect.tools and self._dialect(request).tools:
-            self._tools_again[request.model] = time.monotonic() + TOOLS_REFUSED_S
+        """Remembers what the model takes; that it takes no tools or pictures only for an hour."""
+        tried = self._dialect(request)
+        for one in _OPTIONAL:
+            if getattr(tried, one) and not getattr(dialect, one):
+                self._again[request.model, one] = time.monotonic() + REFUSED_S
         self._dialects[request.model] = dialect
 
 
-def _plainer(dialect: Dialect, rejection: RequestRejected, request: ChatRequest, *, streaming: bool) -> Dialect:
-    """The next dialect to try; raises the rejection when there is none."""
+def _plainer(dialect: Dialect, rejection: ModelRefused, request: ChatRequest, *, streaming: bool) -> Dialect:
+    """The next dialect to try; raises the rejection when there is none. What is too long may be so by its pictures."""
+    if isinstance(rejection, ModelContextExceeded):
+        if dialect.pictures and request.shows_pictures:
+            return replace(dialect, pictures=False)
+        raise rejection
     plainer = dialect.plainer(str(rejection), request, streaming=streaming)
     if plainer is None:
         raise rejection

@@ -5,6 +5,7 @@ import ipaddress
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -31,6 +32,14 @@ REPLY_LIMIT = 8 * 1024 * 1024
 
 class ModelRequestsForbidden(ModelRefused):
     """Requests to real model providers are switched off (ALLOW_MODEL_REQUESTS)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The body of a request and its content type."""
+
+    body: bytes
+    kind: str
 
 
 class Endpoint:
@@ -61,7 +70,7 @@ class Endpoint:
         async with self.open(path, None, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
-    async def post(self, path: str, body: dict[str, Any], deadline: float) -> bytes:
+    async def post(self, path: str, body: dict[str, Any] | Form, deadline: float) -> bytes:
         """Returns the whole answer. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
@@ -80,17 +89,18 @@ class Endpoint:
 
     @asynccontextmanager
     async def open(
-        self, path: str, body: dict[str, Any] | None, deadline: float
+        self, path: str, body: dict[str, Any] | Form | None, deadline: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above.
 
         Without a `body` the request is a GET.
         """
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        content = body if not isinstance(body, dict) else _as_json(body)
         response = await self._send(path, content, deadline)
         try:
             if response.status >= 300:
-                raise await self._refusal(response, deadline, str((body or {}).get("model", "")))
+                model = body.get("model", "") if isinstance(body, dict) else ""
+                raise await self._refusal(response, deadline, str(model))
             yield response
         finally:
             response.release()
@@ -104,7 +114,7 @@ class Endpoint:
         error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
-    async def _send(self, path: str, content: bytes | None, deadline: float) -> aiohttp.ClientResponse:
+    async def _send(self, path: str, content: Form | None, deadline: float) -> aiohttp.ClientResponse:
         if not (ALLOW_MODEL_REQUESTS or self.local):
             raise ModelRequestsForbidden
         for pause in RETRY_PAUSES:
@@ -114,9 +124,10 @@ class Endpoint:
                 await _sleep(pause, deadline)
         return await self._attempt(path, content, deadline)
 
-    async def _attempt(self, path: str, content: bytes | None, deadline: float) -> aiohttp.ClientResponse:
-        verb, headers = ("GET", {}) if content is None else ("POST", {"Content-Type": "application/json"})
-        asked: dict[str, Any] = {"data": content, "headers": self._headers | headers, "proxy": self._proxy}
+    async def _attempt(self, path: str, content: Form | None, deadline: float) -> aiohttp.ClientResponse:
+        verb, headers = ("GET", {}) if content is None else ("POST", {"Content-Type": content.kind})
+        data = None if content is None else content.body
+        asked: dict[str, Any] = {"data": data, "headers": self._headers | headers, "proxy": self._proxy}
         try:
             async with asyncio.timeout_at(deadline):
                 return await self._client().request(verb, self._url + path, allow_redirects=False, **asked)
@@ -207,6 +218,10 @@ def _checked_url(base_url: str) -> SplitResult:
     if url.query:
         raise ConfigurationError("the model server's base_url must have no query; the key belongs into api_key")
     return url
+
+
+def _as_json(body: dict[str, Any]) -> Form:
+    return Form(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), "application/json")
 
 
 def _authorization(api_key: str) -> dict[str, str]:

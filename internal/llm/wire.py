@@ -19,6 +19,7 @@ FORMATS = ("json_schema", "json_object", "text")
 """From the strictest to the plainest; with the plainest only the prompt asks for JSON."""
 
 _NEWER_KEY = "max_completion_tokens"
+_PICTURE_WORDS = re.compile(r"image|vision|multi.?modal|picture", re.IGNORECASE)
 _TOOL_WORDS = re.compile(r"\btools?\b|tool_|function", re.IGNORECASE)
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
@@ -34,16 +35,20 @@ class Dialect:
     reasoning: bool = True
     stream_usage: bool = True
     tools: bool = True
+    pictures: bool = True
 
     def plainer(self, rejection: str, request: ChatRequest, *, streaming: bool) -> Dialect | None:
         """The dialect to try after a rejection with this message; None when nothing is left to leave out."""
         tools = self.tools and bool(request.tools)
+        pictures = self.pictures and request.shows_pictures
         schema = request.reply_schema is not None and self.reply_format != FORMATS[-1]
         changes: Sequence[tuple[bool, dict[str, Any]]] = (
+            (pictures and bool(_PICTURE_WORDS.search(rejection)), {"pictures": False}),
             (tools and bool(_TOOL_WORDS.search(rejection)), {"tools": False}),
             ("max_completion_tokens" in rejection and self.length_key == "max_tokens", {"length_key": _NEWER_KEY}),
             ("temperature" in rejection and self.temperature, {"temperature": False}),
             ("reasoning" in rejection and self.reasoning, {"reasoning": False}),
+            (pictures, {"pictures": False}),
             (schema, {"reply_format": (*FORMATS, FORMATS[-1])[FORMATS.index(self.reply_format) + 1]}),
             (streaming and self.stream_usage, {"stream_usage": False}),
             (tools, {"tools": False}),
@@ -61,7 +66,7 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     """The JSON body of one chat call."""
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": [_message(message, pictures=dialect.pictures) for message in request.messages],
         dialect.length_key: request.max_tokens,
     }
     if dialect.temperature:
@@ -84,8 +89,11 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     return body
 
 
-def _message(message: ChatMessage) -> dict[str, Any]:
+def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
     body: dict[str, Any] = {"role": message.role, "content": message.content}
+    if pictures and message.pictures:
+        shown = [{"type": "image_url", "image_url": {"url": address}} for address in message.pictures]
+        body["content"] = [{"type": "text", "text": message.content}, *shown]
     if message.calls:
         body["tool_calls"] = [
             {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}

@@ -54,17 +54,32 @@ class Asked:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return list(self.body.get("messages", []))
+        """The messages, of each its text alone."""
+        return [message | {"content": _words(message["content"])} for message in self.body.get("messages", [])]
 
     @property
     def system(self) -> str:
         return "\n".join(m["content"] for m in self.messages if m["role"] == "system")
 
     @property
+    def pictures(self) -> list[str]:
+        """The addresses of the pictures that were sent."""
+        parts = [part for m in self.body.get("messages", []) if isinstance(m["content"], list) for part in m["content"]]
+        return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+
+    @property
     def text(self) -> str:
         """Everything that was sent, for matching: the messages' contents, or the texts to embed."""
-        texts = [m["content"] for m in self.messages] or self.body.get("input", [])
+        other = self.body.get("input", self.body.get("file", {}).get("name", ""))
+        texts = [m["content"] for m in self.messages] or other
         return "\n".join([texts] if isinstance(texts, str) else texts)
+
+
+def _words(content: Any) -> Any:
+    """The text of a message that may be written in parts."""
+    if not isinstance(content, list):
+        return content
+    return "\n".join(part["text"] for part in content if part["type"] == "text")
 
 
 Reply = str | dict[str, Any] | list[Any] | Fault

@@ -11,6 +11,7 @@ import numpy as np
 from aiohttp import web
 
 from internal.llm.model import Vectors
+from internal.testing.forms import form_fields
 from internal.testing.prefix_cache import PrefixCache
 from internal.testing.script import Answer, Asked, Fault, Reply, Step, step_from_json
 from internal.testing.vectors import trigram_vectors
@@ -25,8 +26,8 @@ class ScriptedModel:
     `async with ScriptedModel() as model:` then `model.url`. Chat for a model without a fitting step is refused with
     400, so that a forgotten script shows. Embeddings need no script; steps for their model name are faults. The model
     name `*` is every model. `refused_formats` are response_format types answered with 400, as small
-    servers do; `tools` among them refuses tools. Usage tells the cached tokens of a prompt as OpenAI's servers do.
-    `offered` are the models that it lists.
+    servers do; `tools` and `pictures` among them refuse those. Usage tells the cached tokens of a prompt as OpenAI's
+    servers do. `offered` are the models that it lists.
     """
 
     port: int = 0
@@ -78,6 +79,8 @@ class ScriptedModel:
         app = web.Application(client_max_size=64 * MEGABYTE)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
+        app.router.add_post("/v1/audio/transcriptions", self._transcribe)
+        app.router.add_post("/v1/audio/speech", self._speak)
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/requests", self._show_requests)
         app.router.add_delete("/requests", self._drop_requests)
@@ -95,7 +98,8 @@ class ScriptedModel:
             await self._runner.cleanup()
 
     async def _record(self, request: web.Request) -> Asked:
-        asked = Asked(request.path, dict(request.headers), await request.json(), len(self.requests))
+        body = await (form_fields(request) if request.content_type == "multipart/form-data" else request.json())
+        asked = Asked(request.path, dict(request.headers), body, len(self.requests))
         async with self._arrived:
             self.requests.append(asked)
             self._arrived.notify_all()
@@ -109,7 +113,8 @@ class ScriptedModel:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         asked = await self._record(request)
         wanted = asked.body.get("response_format", {}).get("type")
-        refused = {wanted, "tools" if asked.body.get("tools") else None} & self.refused_formats
+        offered = {wanted, "tools" if asked.body.get("tools") else None, "pictures" if asked.pictures else None}
+        refused = offered & self.refused_formats
         if refused:
             return _error(400, f"not supported: {refused}")
         reply = self._answer(asked)
@@ -234,6 +239,27 @@ class ScriptedModel:
         return web.json_response(
             {"object": "list", "data": rows[::-1], "model": asked.model, "usage": self._usage(asked, "")}
         )
+
+    async def _transcribe(self, request: web.Request) -> web.StreamResponse:
+        """Answers with the scripted text, to any sound."""
+        asked = await self._record(request)
+        reply = self._answer(asked)
+        if reply is None:
+            return _error(400, f"no step of the script fits a request to {asked.model!r}")
+        if isinstance(reply, Fault):
+            if reply.kind != "slow":
+                return await self._fail(request, reply)
+            await self._pause(reply.seconds)
+        text = reply.text if isinstance(reply, Fault) else _text(reply)
+        return web.json_response({"text": text, "usage": {"type": "duration", "seconds": 1}})
+
+    async def _speak(self, request: web.Request) -> web.StreamResponse:
+        """Answers with the head of an Ogg file and the words, where no fault is ordered."""
+        asked = await self._record(request)
+        reply = self._answer(asked)
+        if isinstance(reply, Fault):
+            return await self._fail(request, reply)
+        return web.Response(body=b"OggS" + str(asked.body["input"]).encode(), content_type="audio/ogg")
 
     async def _list_models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.offered]})

@@ -154,12 +154,19 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """
     if messages and messages[0].role == "assistant":
         messages = [ChatMessage("user", OMITTED), *messages]
-    by_role = groupby(messages, key=lambda message: message.role)
-    return [ChatMessage(role, "\n\n".join(message.content for message in row)) for role, row in by_role]
+    by_role = [(role, list(row)) for role, row in groupby(messages, key=lambda message: message.role)]
+    return [
+        ChatMessage(
+            role,
+            "\n\n".join(message.content for message in row),
+            pictures=[picture for message in row for picture in message.pictures],
+        )
+        for role, row in by_role
+    ]
 
 
 def _said(line: DialogueLine, now: dict[str, str]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
     if line.role == "assistant":
         return ChatMessage("assistant", neutralised(line.text))
-    return ChatMessage("user", with_metadata(line.text, {**now, **(line.metadata or {})}))
+    return ChatMessage("user", with_metadata(line.text, {**now, **(line.metadata or {})}), pictures=line.pictures)

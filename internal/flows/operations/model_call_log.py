@@ -13,8 +13,8 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelAccessDenied, ModelError, StorageError
 from internal.events.cause_in_progress import current_cause
-from internal.llm.calls import Reply, Request
-from internal.llm.model import ChatReply, ChatRequest, Usage
+from internal.llm.calls import AudioReply, EmbeddingRequest, Reply, Request
+from internal.llm.model import ChatReply, Usage
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
@@ -64,7 +64,7 @@ class CallRecorder:
             tokens = usage.prompt_tokens + usage.completion_tokens
             self._charges.append(_Charge(request.user_id, request.agent, tokens, usage.cost_usd))
             self._woken.set()
-        if not isinstance(request, ChatRequest):
+        if isinstance(request, EmbeddingRequest):
             return
         row: dict[str, Any] = {
             "id": new_id(),
@@ -78,7 +78,7 @@ class CallRecorder:
             "cached_tokens": usage.cached_tokens if usage else 0,
             "cost_usd": usage.cost_usd if usage else 0.0,
             "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
-            "reply": reply.text if isinstance(reply, ChatReply) else None,
+            "reply": reply.text if isinstance(reply, ChatReply | AudioReply) else None,
             "error": _failure(usage, error),
             "links": current_cause(),
         }

@@ -1,0 +1,66 @@
+"""Sound into text and text into sound, over the OpenAI wire format."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+import aiohttp
+
+from internal.errors import ModelReplyInvalid
+from internal.llm.calls import AudioReply, AudioRequest, CallObserver
+from internal.llm.failures import from_error_object
+from internal.llm.openai import observed
+from internal.llm.transport import Endpoint, Form
+from internal.llm.wire import read_json, read_usage
+
+TRANSCRIPTIONS_PATH: Final = "audio/transcriptions"
+SPEECH_PATH: Final = "audio/speech"
+
+
+class OpenAIAudio:
+    """Transcription and speech on one server. Close it with `aclose`."""
+
+    def __init__(self, base_url: str, api_key: str = "", *, observers: Sequence[CallObserver] = ()) -> None:
+        """Raises ConfigurationError if the address or the key cannot be used."""
+        self._endpoint = Endpoint(base_url, api_key)
+        self._observers = tuple(observers)
+
+    async def aclose(self) -> None:
+        await self._endpoint.aclose()
+
+    async def transcribe(self, request: AudioRequest, sound: bytes, name: str, mime: str) -> str:
+        """What is said in a sound; "" where nothing is. Raises ModelError as a ChatModel does."""
+        fields = aiohttp.FormData()
+        fields.add_field("file", sound, filename=name, content_type=mime)
+        fields.add_field("model", request.model)
+        payload = fields()
+        form = Form(await payload.as_bytes(), str(payload.headers["Content-Type"]))
+        with observed(request, self._observers) as call:
+            answer = read_json(await self._endpoint.post(TRANSCRIPTIONS_PATH, form, _deadline(request)))
+            if answer.get("error"):
+                raise self._endpoint.without_secrets(from_error_object(answer["error"], request.model))
+            text = answer.get("text")
+            if not isinstance(text, str):
+                raise ModelReplyInvalid("the transcript has no text")
+            call.reply = AudioReply(request.model, read_usage(_counted(answer.get("usage"))), text.strip())
+            return text.strip()
+
+    async def speak(self, request: AudioRequest, text: str, voice: str) -> bytes:
+        """The text as sound in Ogg with Opus, what Telegram takes for a voice message. Raises ModelError."""
+        body = {"model": request.model, "input": text, "voice": voice, "response_format": "opus"}
+        with observed(request, self._observers) as call:
+            sound = await self._endpoint.post(SPEECH_PATH, body, _deadline(request))
+            if not sound.startswith(b"OggS"):
+                raise ModelReplyInvalid("the speech is no Ogg file")
+            call.reply = AudioReply(request.model)
+            return sound
+
+
+def _deadline(request: AudioRequest) -> float:
+    return asyncio.get_running_loop().time() + request.timeout
+
+
+def _counted(usage: Any) -> dict[str, Any]:
+    """The usage of an audio call in the names of a chat's."""
+    known = usage if isinstance(usage, dict) else {}
+    return {"prompt_tokens": known.get("input_tokens"), "completion_tokens": known.get("output_tokens")} | known

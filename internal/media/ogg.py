@@ -1,0 +1,40 @@
+"""Cuts a voice message into shorter ones between the pages of its Ogg file (RFC 3533, RFC 7845), without decoding."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_HEAD: Final = 27
+_RATE: Final = 48_000
+"""Positions in Opus count 48,000 samples a second, whatever was recorded."""
+_CONTINUED: Final = 1
+
+
+class _Page(NamedTuple):
+    data: bytes
+    position: int
+    continued: bool
+
+
+def parts(sound: bytes, seconds: int) -> list[bytes]:
+    """The sound in parts of about so many seconds; whole where it is shorter, or no Ogg file with Opus in it."""
+    pages = list(_pages(sound))
+    if len(pages) < 3 or b"OpusHead" not in pages[0].data or sum(len(page.data) for page in pages) != len(sound):
+        return [sound]
+    head = b"".join(page.data for page in pages[:2])
+    found, until = [bytearray(head)], seconds * _RATE
+    for page in pages[2:]:
+        if page.position > until and not page.continued and len(found[-1]) > len(head):
+            found.append(bytearray(head))
+            until = page.position + seconds * _RATE
+        found[-1] += page.data
+    return [bytes(one) for one in found]
+
+
+def _pages(sound: bytes) -> Iterator[_Page]:
+    place = 0
+    while sound[place : place + 4] == b"OggS" and place + _HEAD <= len(sound):
+        lengths = sound[place + _HEAD : place + _HEAD + sound[place + _HEAD - 1]]
+        end = place + _HEAD + len(lengths) + sum(lengths)
+        position = int.from_bytes(sound[place + 6 : place + 14], "little", signed=True)
+        yield _Page(sound[place:end], position, bool(sound[place + 5] & _CONTINUED))
+        place = end
