@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest_asyncio
 from playwright.async_api import Browser
-from support.product.console_product import ANNA, KEY, House, Lodger, Opened, furnish
+from support.product.console_product import ANNA, BOT_TOKEN, KEY, House, Lodger, Opened, furnish
 from support.product.screenshot import chromium
 
 from bot.runtime.headless import open_alone
@@ -33,7 +33,10 @@ async def house(tmp_path_factory: Any) -> AsyncIterator[House]:
         },
     )
     lodger = Lodger()
-    async with open_alone(config) as (app, ports), served(app, replace(ports, simulator=lodger)) as server:
+    async with (
+        open_alone(config) as (app, ports),
+        served(app, replace(ports, simulator=lodger, bot_token=BOT_TOKEN)) as server,
+    ):
         assert server.console is not None
         await app.database.write(furnish)
         yield House(app, server.rest.url, server.console, lodger)

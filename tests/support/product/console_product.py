@@ -21,6 +21,7 @@ from internal.scheduling.clock import SystemClock
 from internal.telemetry import call_repository
 
 KEY: Final = "server-key-of-the-house"
+BOT_TOKEN: Final = "42:token-of-the-house"
 ANNA, BORIS = 100, 200
 
 CONVERSATION: Final = (

@@ -44,6 +44,8 @@ window.addEventListener("message", (event) => {
 function dress(theme) {
   for (const [name, value] of Object.entries(theme || {}))
     if (/^#[0-9a-f]{6}$/i.test(value)) document.documentElement.style.setProperty(`--tg-${name.replaceAll("_", "-")}`, value);
+  const [red, green, blue] = (theme?.bg_color?.match(/[0-9a-f]{2}/gi) || []).map((part) => parseInt(part, 16));
+  if (blue !== undefined) document.documentElement.style.colorScheme = 0.3 * red + 0.6 * green + 0.1 * blue < 128 ? "dark" : "light";
 }
 
 function inset(prefix, area) {
