@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from internal.dialogue import search_item_repository
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
-from internal.dialogue.rows import message_of, plain_forward
+from internal.dialogue.rows import AS_STORED, kept_messages, message_of, plain_forward
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_place, next_rev, note_change
 from internal.storage.tables import dialogue_state, messages
@@ -54,7 +54,7 @@ _OF_TURN: Final = (
     .order_by(messages.c.seq)
 )
 _BEFORE: Final = (
-    select(messages)
+    select(*AS_STORED)
     .where(messages.c.user_id == bindparam("owner"), messages.c.seq < bindparam("before"))
     .order_by(messages.c.seq.desc())
     .limit(bindparam("most"))
@@ -207,7 +207,7 @@ def recent(connection: Connection, user_id: int, *, before_seq: int | None = Non
     """The last `limit` messages (before a seq, exclusive), oldest first."""
     before = MOST_SEQ if before_seq is None else before_seq
     rows = connection.execute(_BEFORE, {"owner": user_id, "before": before, "most": limit}).all()
-    return [message_of(row) for row in reversed(rows)]
+    return list(kept_messages(reversed(rows)))
 
 
 def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:

@@ -1,16 +1,57 @@
 """Converts rows of the log to messages and back."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row
+from sqlalchemy import JSON, BigInteger, ColumnElement, Row, Text, type_coerce
 
 from internal.dialogue.model import ForwardOrigin, Message
-from internal.storage.types import from_micros, to_micros
+from internal.storage.tables import messages
+from internal.storage.types import Moment, from_micros, to_micros
+
+MOST_KEPT: Final = 10_000
+"""Messages kept in memory by `kept_messages`, some 15 MB: the dialogues of fifty owners."""
 
 
-def message_of(row: Row[Any]) -> Message:
+def _as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    if isinstance(column.type, Moment):
+        return type_coerce(column, BigInteger)
+    return type_coerce(column, Text) if isinstance(column.type, JSON) else column
+
+
+AS_STORED: Final = [_as_stored(column) for column in messages.c]
+"""The columns of the log without what SQLAlchemy makes of them, for `kept_messages`."""
+
+_MOMENTS: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, Moment)]
+_JSON: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, JSON)]
+_KEPT: Final[dict[tuple[int, int], tuple[tuple[Any, ...], Message]]] = {}
+
+
+def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
+    """Yields the messages of rows of `AS_STORED`. Those whose row is the same as the last time are not made anew.
+
+    Every question reads up to 200 messages, of which one or two are new.
+    """
+    for row in rows:
+        stored = tuple(row)
+        key = stored[:2]
+        known = _KEPT.get(key)
+        if known is None or known[0] != stored:
+            values = list(stored)
+            for place in _MOMENTS:
+                values[place] = None if values[place] is None else from_micros(values[place])
+            for place in _JSON:  # a server's driver has read it already
+                values[place] = json.loads(values[place]) if isinstance(values[place], str) else values[place]
+            known = (stored, message_of(values))
+            if len(_KEPT) >= MOST_KEPT:
+                _KEPT.clear()
+            _KEPT[key] = known
+        yield known[1]
+
+
+def message_of(row: Row[Any] | Sequence[Any]) -> Message:
     """A row of the log as a message. The row has the columns of the log in their order.
 
     They are taken by position: by name a message takes three times as long, and a prompt reads fifty.

@@ -17,7 +17,7 @@ from internal.storage.chunks import chunks
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
-_ADD: Final = insert(events)
+_ADD: Final = insert(events).returning(events.c.seq)
 
 _noted: ContextVar[list[tuple[int, str]] | None] = ContextVar("laplaced_noted_events", default=None)
 
@@ -50,8 +50,9 @@ def append(
             kept = also_caused_by(kept, record_trigger(connection, trigger, user_id, now))
     row = {"user_id": user_id, "timestamp": now, "event_type": event_type, "source": source}
     added = connection.execute(_ADD, {"id": event_id, **row, "payload": payload or {}, "links": kept or None})
-    if user_id is not None and kept and added.inserted_primary_key is not None:
-        link_repository.add(connection, user_id, added.inserted_primary_key.seq, kept)
+    seq = added.scalar_one()
+    if user_id is not None and kept:
+        link_repository.add(connection, user_id, seq, kept)
     return event_id
 
 

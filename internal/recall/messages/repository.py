@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, exists, literal, sele
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
-from internal.dialogue.rows import message_of
+from internal.dialogue.rows import AS_STORED, kept_messages
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
 from internal.recall.messages.rows import MessageRow
@@ -28,7 +28,7 @@ _ALL_FORGOTTEN: Final = exists().where(
     forgettings.c.kind == EVERYTHING,
 )
 # Run by every search: built once, for building a statement takes longer than running it.
-_BY_SEQ: Final = select(messages).where(
+_BY_SEQ: Final = select(*AS_STORED).where(
     messages.c.user_id == bindparam("owner"),
     messages.c.seq.in_(bindparam("seqs", expanding=True)),
     hidings.visible(messages.c.id),
@@ -67,7 +67,7 @@ def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -
     visible: dict[int, Message] = {}
     for chunk in chunks(seqs):
         found_rows = connection.execute(_BY_SEQ, {"owner": user_id, "seqs": chunk}).all()
-        visible |= {row.seq: message_of(row) for row in found_rows}
+        visible |= {message.seq: message for message in kept_messages(found_rows)}
     return visible
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from internal.errors import StorageError
 from internal.storage.engine.driver import cause_of, to_json
+from internal.storage.engine.repeated_statements import RepeatingConnection
 from internal.storage.engine.statement_cache import StatementCache
 from internal.storage.file_permissions import PRIVATE_FOLDER, private_database
 
@@ -55,7 +56,9 @@ class _SqliteLink:
         )
 
         def connect() -> Connection:
-            connection = _STATEMENTS.connect(engine).execution_options(isolation_level="AUTOCOMMIT")
+            connection = _STATEMENTS.connect(engine, RepeatingConnection).execution_options(
+                isolation_level="AUTOCOMMIT"
+            )
             try:
                 for pragma in pragmas:
                     connection.exec_driver_sql(f"PRAGMA {pragma}")

@@ -21,10 +21,10 @@ class StatementCache:
         self._dialect: Dialect | None = None
         self._compiled: LRUCache[object, object] = LRUCache(MOST_STATEMENTS)
 
-    def connect(self, engine: SqlEngine) -> Connection:
+    def connect(self, engine: SqlEngine, kind: type[Connection] = Connection) -> Connection:
         """Opens a connection that uses the cache. All engines are made with the same options."""
         if self._dialect is not None:
             engine.dialect = self._dialect
-        connection = engine.connect().execution_options(compiled_cache=self._compiled)
+        connection = kind(engine).execution_options(compiled_cache=self._compiled)
         self._dialect = engine.dialect  # the first one has been set up by its connection
         return connection

@@ -1,0 +1,195 @@
+"""Statements that are executed again and again on SQLite: compiled once, then given to the driver itself.
+
+SQLAlchemy takes 60 to 100 us to run a statement that it compiled already, the driver 5, and a message needs a hundred.
+A statement object that comes a second time is one that its module built once; everything else goes SQLAlchemy's way,
+and so does everything while somebody listens to what is executed.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+from weakref import ReferenceType, ref
+
+from sqlalchemy import Connection, Delete, Dialect, Insert, Select, Update
+from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.sql.compiler import SQLCompiler
+
+Parameters = Mapping[str, Any] | list[Mapping[str, Any]] | None
+Processor = Callable[[Any], Any]
+
+MOST_LISTED: Final = 8
+"""Values of an IN for which a form of its own is kept; longer lists go SQLAlchemy's way."""
+
+MOST_TOGETHER: Final = 50
+"""Rows that one INSERT writes. More of them go one by one, which is as fast and makes no long statement."""
+
+_AT_ONCE: Final = 256
+"""Rows fetched before the rest is left to whoever reads on."""
+
+_VALUES: Final = re.compile(r" VALUES (\([?, ]+\))$")
+_MARK: Final = "_laplaced_forms"
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What is known of a statement that was executed. A statement that was made from it inherits this by mistake."""
+
+    of: ReferenceType[Any]
+    forms: dict[tuple[Any, ...], _Form | None]
+    lists: tuple[str, ...] = ()
+    """Its parameters that are lists of an IN: each length has a form of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """Where a value of the statement comes from: a parameter (its `place` in a list, if it is one), or itself."""
+
+    key: str
+    place: int | None
+    own: Any
+    required: bool
+    processor: Processor | None
+
+    def of(self, parameters: Mapping[str, Any]) -> Any:
+        if self.key in parameters:
+            value = parameters[self.key]
+            value = value if self.place is None else value[self.place]
+        elif self.required:
+            raise KeyError(self.key)
+        else:
+            value = self.own
+        return value if self.processor is None else self.processor(value)
+
+
+class WrittenRows:
+    """The result of a statement that returns no rows."""
+
+    __slots__ = ("rowcount",)
+
+    def __init__(self, rowcount: int) -> None:
+        self.rowcount = rowcount
+
+
+class FoundRows(IteratorResult[Any]):
+    """The result of a statement that returns rows: those at hand, and the rest that is still to be fetched."""
+
+    def __init__(self, metadata: SimpleResultMetaData, rows: Sequence[Any], rest: Iterable[Any] = ()) -> None:
+        super().__init__(metadata, chain(rows, rest))
+        self.rowcount = len(rows)
+
+
+class _Form:
+    """A statement compiled for parameters of one shape."""
+
+    __slots__ = ("_metadata", "_reads", "_result", "_sql", "_together", "_values")
+
+    def __init__(self, sql: str, values: Sequence[_Value], result: Sequence[Processor | None], *, reads: bool) -> None:
+        self._sql, self._values, self._result, self._reads = sql, values, result, reads
+        self._metadata: SimpleResultMetaData | None = None
+        self._together = _VALUES.search(sql)
+
+    def run(self, raw: sqlite3.Connection, parameters: Mapping[str, Any]) -> Any:
+        cursor = raw.execute(self._sql, [value.of(parameters) for value in self._values])
+        if cursor.description is None:
+            return WrittenRows(cursor.rowcount)
+        if self._metadata is None:
+            names = [column[0] for column in cursor.description]
+            assert len(names) == len(self._result)
+            processors: Any = self._result if any(self._result) else None
+            self._metadata = SimpleResultMetaData(names, _processors=processors)
+        if not self._reads:
+            return FoundRows(self._metadata, cursor.fetchall())
+        rows = cursor.fetchmany(_AT_ONCE)
+        return FoundRows(self._metadata, rows, cursor if len(rows) == _AT_ONCE else ())
+
+    def run_many(self, raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> WrittenRows:
+        values = ([value.of(row) for value in self._values] for row in rows)
+        if self._together is None or len(rows) > MOST_TOGETHER:
+            return WrittenRows(raw.executemany(self._sql, values).rowcount)
+        sql = self._sql + f", {self._together[1]}" * (len(rows) - 1)
+        return WrittenRows(raw.execute(sql, list(chain.from_iterable(values))).rowcount)
+
+
+class RepeatingConnection(Connection):
+    """A connection to SQLite that knows the statements it was given before."""
+
+    def execute(self, statement: Any, parameters: Any = None, **options: Any) -> Any:
+        form = None
+        if not options and not self._has_events and not self.engine._has_events:
+            form = _form_of(statement, parameters, self.dialect)
+        if form is None:
+            return super().execute(statement, parameters, **options)
+        raw: Any = self.connection.dbapi_connection
+        try:
+            if isinstance(parameters, list):
+                return form.run_many(raw, parameters)
+            return form.run(raw, parameters or {})
+        except sqlite3.Error as error:
+            failure = DBAPIError.instance(form._sql, None, error, sqlite3.Error, hide_parameters=True)
+            raise failure from error
+
+
+def _form_of(statement: Any, parameters: Parameters, dialect: Dialect) -> _Form | None:
+    """The statement's form for these parameters; None if it has none, or is executed for the first time."""
+    if not isinstance(statement, Select | Insert | Update | Delete):
+        return None
+    taken: _Taken | None = statement.__dict__.get(_MARK)
+    if taken is None or taken.of() is not statement:
+        statement.__dict__[_MARK] = _Taken(ref(statement), {})
+        return None
+    if isinstance(parameters, list):
+        if not parameters or any(row.keys() != parameters[0].keys() for row in parameters):
+            return None
+        shape: tuple[Any, ...] = (list, *parameters[0])
+    else:
+        shape = tuple(parameters or ())
+        if taken.lists:
+            shape += tuple(len((parameters or {}).get(key, ())) for key in taken.lists)
+    try:
+        return taken.forms[shape]
+    except KeyError:
+        form = taken.forms[shape] = _compiled(statement, parameters, dialect, taken)
+        return form
+
+
+def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _Taken) -> _Form | None:
+    many = isinstance(parameters, list)
+    given: Any = parameters[0] if isinstance(parameters, list) else parameters or {}
+    if statement._execution_options:
+        return None
+    try:
+        compiled = statement.compile(dialect=dialect, column_keys=list(given) or None)
+        lists = [one.key for one in compiled.binds.values() if one.expanding and one.key in given]
+        if any(len(given[key]) > MOST_LISTED or not isinstance(given[key], list | tuple) for key in lists):
+            return None
+        if lists and not taken.lists:
+            taken.lists = tuple(lists)
+            return None  # the next time its shape says how long they are
+        expanded = compiled.construct_expanded_state(dict(given))
+    except SQLAlchemyError:  # it says what is wrong when it executes the statement
+        return None
+    if compiled.insert_prefetch or compiled.update_prefetch or (many and (compiled.effective_returning or lists)):
+        return None
+    places = {
+        name: (whole, place)
+        for whole, names in expanded.parameter_expansion.items()
+        for place, name in enumerate(names)
+    }
+    values = [_value(compiled, places.get(name, (name, None)), dialect) for name in expanded.positiontup or ()]
+    columns = statement.exported_columns
+    result = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+    return _Form(expanded.statement, values, result, reads=isinstance(statement, Select))
+
+
+def _value(compiled: SQLCompiler, where: tuple[str, int | None], dialect: Dialect) -> _Value:
+    bind, place = compiled.binds[where[0]], where[1]
+    processor = bind.type.dialect_impl(dialect).bind_processor(dialect)
+    own = None if bind.required else bind.effective_value
+    own = own if place is None or own is None else own[place]
+    return _Value(bind.key, place, own, bind.required, processor)
