@@ -92,6 +92,12 @@ class AccessConfig(Section):
     messages_per_minute: int = Field(20, ge=0)
 
 
+class GroupsConfig(Section):
+    enabled: bool = False
+    messages_per_day: int = Field(200, ge=0)
+    tokens_per_day: int = Field(500_000, ge=0)
+
+
 class LLMConfig(Section):
     base_url: Address = DEFAULT_LLM_URL
     api_key: Secret = SecretStr("")
@@ -264,6 +270,7 @@ class Config(BaseSettings):
 
     telegram: TelegramConfig = TelegramConfig()
     access: AccessConfig = AccessConfig()
+    groups: GroupsConfig = GroupsConfig()
     llm: LLMConfig = LLMConfig()
     agents: AgentsConfig = AgentsConfig()
     persona: PersonaConfig = PersonaConfig()

@@ -190,6 +190,7 @@ async def telegram_side(
             observer=metrics,
             session_ended=app.session_ended,
             shards=shards,
+            groups=config.groups,
         )
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None

@@ -7,13 +7,8 @@ from typing import Any
 from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
 from bot.simulator.methods.replies import quoted
 from bot.simulator.repository import Json
-from bot.simulator.telegram import Telegram, as_bot_sees
+from bot.simulator.telegram import ADMIN_RIGHTS, Telegram, as_bot_sees
 
-_RIGHTS = (
-    "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
-    "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
-    "can_post_messages", "can_edit_messages",
-)  # fmt: skip
 _SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
 
 
@@ -195,7 +190,7 @@ class People:
     def _membership(self, status: str) -> Json:
         member: Json = {"user": self._telegram.bot, "status": status}
         if status == "administrator":
-            return member | {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
+            return member | ADMIN_RIGHTS
         return {**member, "until_date": 0} if status == "kicked" else member
 
     # Groups
@@ -214,6 +209,7 @@ class People:
         with self._repository.transaction():
             self._repository.save_chat(chat, "member" if with_bot else "unknown")
             self._repository.set_privacy(number, privacy)
+            self._repository.set_setting(f"admins:{number}", [creator["id"]])
             for user_id in members:
                 self._repository.add_member(number, self._user(user_id)["id"])
             if with_bot and chat_type == "channel":
@@ -228,12 +224,26 @@ class People:
         number = self._repository.count_up("group_id", 1)
         return -(500_000 + number) if chat_type == "group" else -(1_002_000_000_000 + number)
 
+    def promote(self, user_id: int, chat_id: int) -> None:
+        """Makes a member an administrator of the group."""
+        admins, key = self._repository.setting(f"admins:{chat_id}", []), f"admins:{chat_id}"
+        if self._user(user_id)["id"] not in admins:
+            self._repository.set_setting(key, [*admins, user_id])
+
     def remove_bot(self, user_id: int, chat_id: int) -> None:
         """The person throws the bot out of a group."""
         user, chat = self._user(user_id), self._chat(chat_id)
         with self._repository.transaction():
             self._member_update(user, chat, "member", "kicked")
             self._repository.set_standing(chat_id, "kicked")
+        self._telegram.feed.publish("chat", chat_id, chat)
+
+    def add_bot(self, user_id: int, chat_id: int) -> None:
+        """The person brings the bot back into a group."""
+        user, chat = self._user(user_id), self._chat(chat_id)
+        with self._repository.transaction():
+            self._repository.set_standing(chat_id, "member")
+            self._member_update(user, chat, "left", "member")
         self._telegram.feed.publish("chat", chat_id, chat)
 
     def upgrade_group(self, user_id: int, chat_id: int) -> Json:
@@ -246,6 +256,7 @@ class People:
             new = {"id": self._free_group_id("supergroup"), "type": "supergroup", "title": old["title"]}
             self._repository.save_chat(new, "member")
             self._repository.set_privacy(new["id"], self._repository.privacy(chat_id))
+            self._repository.set_setting(f"admins:{new['id']}", self._repository.setting(f"admins:{chat_id}", []))
             for member in members:
                 self._repository.add_member(new["id"], member)
             self.send(user_id, {"migrate_to_chat_id": new["id"]}, chat_id=chat_id)

@@ -20,6 +20,13 @@ DATABASE = "local_telegram.db"
 DRAFT_LIFETIME = 30.0
 TYPING_LIFETIME = 5.0
 
+_RIGHTS = (
+    "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
+    "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
+    "can_post_messages", "can_edit_messages",
+)  # fmt: skip
+ADMIN_RIGHTS = {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
+
 # Shown on a fresh data folder, one person for each language of the product: (id, first name, username, language).
 FIRST_PEOPLE = (
     (1001, "Олена", "olena", "uk"),

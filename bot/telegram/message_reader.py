@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from aiogram.enums import ContentType
 from aiogram.types import (
     ExternalReplyInfo,
+    MaybeInaccessibleMessageUnion,
     Message,
     MessageOriginChannel,
     MessageOriginChat,
@@ -19,7 +20,7 @@ from aiogram.types import (
 
 from internal.access.model import Author
 from internal.artifacts.model import FILE
-from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction
+from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction, Speaker
 
 MEDIA = (
     "voice",
@@ -54,6 +55,16 @@ def author_of(user: User) -> Author:
     return Author(user.id, user.full_name, user.username, user.language_code)
 
 
+def speaker_of(message: Message) -> Speaker | None:
+    """Who writes in a group: a member, a channel, or an administrator for the group; None for other bots."""
+    author, chat = message.from_user, message.sender_chat
+    if chat is not None:
+        return Speaker(chat.id, message.author_signature or chat.title or chat.full_name, chat.username)
+    if author is None or author.is_bot:
+        return None
+    return Speaker(author.id, author.full_name, author.username)
+
+
 def incoming_of(message: Message, bot_id: int) -> Incoming:
     """A private message as the dialogue stores it; of /db, /sa and a /correct that is news only what follows."""
     author = message.from_user
@@ -65,7 +76,7 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
         tg_id=message.message_id,
         text=text,
         timestamp=message.date.astimezone(UTC),
-        thread_id=message.message_thread_id if message.is_topic_message else None,
+        thread_id=topic_of(message),
         reply_to=message.reply_to_message.message_id if message.reply_to_message else None,
         forward=forward_of(message),
         attachments=attachments_of(message),
@@ -75,18 +86,23 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
     )
 
 
-def reaction_of(changed: MessageReactionUpdated, bot_id: int) -> Reaction:
-    """A reaction in a private chat; an emoji that has no character goes by its id."""
+def reaction_of(changed: MessageReactionUpdated, bot_id: int, owner_id: int | None = None) -> Reaction:
+    """A reaction in the private chat of its owner or in the group of `owner_id`; an emoji without a character goes by
+    its id."""
     shown = [
         str(getattr(one, "emoji", None) or getattr(one, "custom_emoji_id", one.type)) for one in changed.new_reaction
     ]
     at, chat_id = changed.date.astimezone(UTC), changed.chat.id
-    return Reaction(chat_id, bot_id, chat_id, changed.message_id, " ".join(shown), at)
+    place = (chat_id if owner_id is None else owner_id, bot_id, chat_id, changed.message_id)
+    by = changed.actor_chat or changed.user
+    return Reaction(*place, " ".join(shown), at, by=by.id if by is not None and owner_id is not None else None)
 
 
 def chat_of(raw: str) -> int | None:
     """The chat that keeps an update (as JSON) in order; None if it has none or cannot be read."""
     match json.loads(raw):
+        case {"callback_query": {"message": {"chat": {"id": int(chat_id)}}}} if chat_id < 0:
+            return _stored(chat_id)
         case {"callback_query": {"from": {"id": int(user_id)}}}:
             return _stored(user_id)  # the pressed message is in the private chat, whose id is the user's
         case (
@@ -104,6 +120,11 @@ def chat_of(raw: str) -> int | None:
 def _stored(number: int) -> int | None:
     """The number if a database column can hold it, else None."""
     return number if abs(number) < 2**63 else None
+
+
+def topic_of(message: MaybeInaccessibleMessageUnion | None) -> int | None:
+    """The topic of a message; a mere chain of replies in a group is none."""
+    return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 
 
 def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:
@@ -126,12 +147,12 @@ def _with_quotations(message: Message) -> str:
     text = message.text or message.caption or ""
     quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
     for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
-        before, quotation = _cut(text, 0, one.offset), _cut(text, one.offset, one.offset + one.length)
-        text = f"{before}> {quotation.replace(chr(10), chr(10) + '> ')}{_cut(text, one.offset + one.length)}"
+        before, quotation = cut(text, 0, one.offset), cut(text, one.offset, one.offset + one.length)
+        text = f"{before}> {quotation.replace(chr(10), chr(10) + '> ')}{cut(text, one.offset + one.length)}"
     return text
 
 
-def _cut(text: str, start: int, end: int | None = None) -> str:
+def cut(text: str, start: int, end: int | None = None) -> str:
     """Part of a text in Telegram's UTF-16 units."""
     units = text.encode("utf-16-le", "surrogatepass")
     return units[2 * start : None if end is None else 2 * end].decode("utf-16-le", "surrogatepass")

@@ -10,7 +10,7 @@ from internal.errors import NotFound, expect_found
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import hold_owner
 from internal.storage.rows import reader
-from internal.storage.tables import messages, settings, spend, users
+from internal.storage.tables import messages, settings, spend, turns, users
 
 # Run at every message and built once: building a statement takes several times as long as running it.
 _FIND: Final = select(users).where(users.c.user_id == bindparam("owner"))
@@ -138,3 +138,15 @@ def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
 
 
 _user = reader(User, role=Role, state=UserState)
+
+
+def tokens_on(connection: Connection, user_id: int, day: str) -> int:
+    """Tokens of all agents for this user on `day`."""
+    query = select(func.coalesce(func.sum(spend.c.tokens), 0)).where(spend.c.user_id == user_id, spend.c.day == day)
+    return int(connection.execute(query).scalar_one())
+
+
+def turns_since(connection: Connection, user_id: int, moment: datetime) -> int:
+    """How many questions of this user were taken up since `moment`."""
+    query = select(func.count()).where(turns.c.user_id == user_id, turns.c.opened_at >= moment)
+    return int(connection.execute(query).scalar_one())

@@ -54,8 +54,15 @@ def owner_block(owner: OwnerProfile) -> str:
             f"name: {escape(owner.name)}{username}",
             f"language: {LANGUAGES[owner.language]}",
             f"time zone: {escape(owner.timezone)}",
+            *([_GROUP] if owner.user_id < 0 else []),
         ],
     )
+
+
+_GROUP: Final = (
+    "This owner is a group chat of several people. Each message names its speaker, who is one of the people: what a"
+    " speaker says of himself is about that person. `user` is the group as a whole."
+)
 
 
 def facts_block(facts: Sequence[str]) -> str:

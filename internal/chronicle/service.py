@@ -66,21 +66,26 @@ def hear(
     return _append(connection, spoken, session.id, label, answers_n=answers_n, attrs=attrs)
 
 
-def react(connection: Connection, user_id: int, message_id: str, reaction: str, at: datetime) -> Event | None:
+def react(
+    connection: Connection, user_id: int, message_id: str, reaction: str, at: datetime, *, by: int | None = None
+) -> Event | None:
     """Makes a reaction the Feedback on exactly this answer, in its session; "" takes it back.
 
-    An answer has one reaction of its owner: another one replaces it. Returns None if nothing changes.
+    An answer has one reaction of its owner, in a group of each member (`by`): another one replaces it. Returns None if
+    nothing changes.
     """
     response = _response(connection, user_id, message_id)
     if response is None:
         return None
-    before = [event for event in repository.pointing_at(connection, user_id, [response.n]) if event.is_reaction]
+    there = repository.pointing_at(connection, user_id, [response.n])
+    before = [event for event in there if event.is_reaction and event.attrs.get("by") == by]
     if [event.text for event in before] == ([reaction] if reaction else []):
         return None
     _remove(connection, user_id, before)
     if not reaction:
         return before[0]
-    spoken, attrs = Spoken(user_id, None, reaction, at), {"reaction": reaction}
+    spoken = Spoken(user_id, None, reaction, at)
+    attrs: dict[str, Any] = {"reaction": reaction} | ({} if by is None else {"by": by})
     return _append(connection, spoken, response.session_id, EventLabel.FEEDBACK, answers_n=response.n, attrs=attrs)
 
 

@@ -25,6 +25,9 @@ INSTRUCTION_MARK = "instruction"
 QUOTED_MARK = "quoted"
 """Key beside them in a user's message: what it answers or quotes, as a `Quoted`."""
 
+SPEAKER_MARK = "speaker"
+"""Key beside them in a message that somebody else than the owner wrote: his name. `sender_id` is his id."""
+
 CARDS_MARK = "cards"
 """Key beside them in an answer: the place in its text from which the program speaks, in cards about what it did."""
 
@@ -41,6 +44,15 @@ class ForwardOrigin:
     user_id: int | None = None
     username: str | None = None
     date: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who writes where several people do. A chat that speaks for itself has a negative id."""
+
+    id: int
+    name: str
+    username: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,11 @@ class Message:
         """What the message answers or quotes; None if nothing."""
         stored = (self.user_metadata or {}).get(QUOTED_MARK)
         return Quoted(**stored) if stored else None
+
+    @property
+    def speaker(self) -> str:
+        """The name of who wrote it, where that is not the owner: a member of a group; else empty."""
+        return str((self.user_metadata or {}).get(SPEAKER_MARK, ""))
 
     @property
     def spoken(self) -> str:
@@ -192,6 +209,7 @@ class Incoming:
 
     `text` is the text or caption as sent, without the `command` before it: `/db` and `/sa` open or continue a session,
     and the words after them are to be answered. `attachments` describe what came with it ({"kind": "voice"}, ...).
+    `speaker` is who wrote it where that is not the owner.
     """
 
     user_id: int
@@ -207,6 +225,7 @@ class Incoming:
     edited_at: datetime | None = None
     command: Literal["/db", "/sa"] | None = None
     quoted: Quoted | None = None
+    speaker: Speaker | None = None
 
     @property
     def lane(self) -> str:
@@ -219,7 +238,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A user's reaction to the Telegram message `tg_id`: its emoji, "" where it was taken back."""
+    """A user's reaction to the Telegram message `tg_id`: its emoji, "" where it was taken back.
+
+    `by` is who of a group reacted.
+    """
 
     user_id: int
     bot_id: int
@@ -227,6 +249,7 @@ class Reaction:
     tg_id: int
     text: str
     at: datetime
+    by: int | None = None
 
 
 def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:

@@ -99,7 +99,7 @@ def add_incoming(
         content=incoming.text,
         timestamp=incoming.timestamp,
         user_metadata=metadata,
-        sender_id=incoming.user_id,
+        sender_id=incoming.speaker.id if incoming.speaker else incoming.user_id,
         bot_id=incoming.bot_id,
         chat_id=incoming.chat_id,
         thread_id=incoming.thread_id,

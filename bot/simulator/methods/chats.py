@@ -3,6 +3,7 @@
 from bot.simulator.methods.registry import Call, ChatId, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
+from bot.simulator.telegram import ADMIN_RIGHTS
 
 _ACTIONS = frozenset({
     "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
@@ -51,8 +52,27 @@ async def get_chat_member(call: Call, wanted: OfMember) -> Json:
     user = call.telegram.repository.user(wanted.user_id or 0)
     if user is None:
         raise bad_request("user not found")
-    inside = user["id"] == chat["id"] or user["id"] in call.telegram.repository.members(chat["id"])
-    return {"user": user, "status": "member" if inside else "left"}
+    return {"user": user, **_standing(call, chat["id"], user["id"])}
+
+
+@method("getChatAdministrators", OfChat)
+async def get_chat_administrators(call: Call, wanted: OfChat) -> list[Json]:
+    chat, repository = call.telegram.reachable_chat(wanted.chat_id), call.telegram.repository
+    if chat["type"] == "private":
+        raise bad_request("there are no administrators in the private chat")
+    admins = [repository.user(one) for one in repository.setting(f"admins:{chat['id']}", [])]
+    return [{"user": one, **_standing(call, chat["id"], one["id"])} for one in admins if one is not None]
+
+
+def _standing(call: Call, chat_id: int, user_id: int) -> Json:
+    """How somebody belongs to a chat: the first of its administrators made it."""
+    repository = call.telegram.repository
+    admins: list[int] = repository.setting(f"admins:{chat_id}", [])
+    if user_id in admins:
+        owns = user_id == admins[0]
+        return {"status": "creator", "is_anonymous": False} if owns else {"status": "administrator", **ADMIN_RIGHTS}
+    inside = user_id == chat_id or user_id in repository.members(chat_id)
+    return {"status": "member" if inside else "left"}
 
 
 @method("leaveChat", OfChat)

@@ -128,10 +128,22 @@ def _people_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> N
         with _act():
             return people.upgrade_group(by.user_id, chat_id)
 
+    @router.post("/chats/{chat_id}/add_bot")
+    async def add_bot(chat_id: int, by: ByUser) -> Json:
+        with _act():
+            people.add_bot(by.user_id, chat_id)
+        return {}
+
     @router.post("/chats/{chat_id}/remove_bot")
     async def remove_bot(chat_id: int, by: ByUser) -> Json:
         with _act():
             people.remove_bot(by.user_id, chat_id)
+        return {}
+
+    @router.post("/chats/{chat_id}/promote")
+    async def promote(chat_id: int, whom: ByUser) -> Json:
+        with _act():
+            people.promote(whom.user_id, chat_id)
         return {}
 
     @router.delete("/chats/{chat_id}/threads/{thread_id}")

@@ -140,7 +140,9 @@ class TelegramDrafts:
         if not self._budget.try_take(turn.chat_id):
             active.changed.set()  # dropped now, shown with the next piece
             return
-        if self._native and active.native and turn.chat_id > 0:
+        if turn.chat_id < 0:  # a group has 20 messages a minute, edits included
+            await self._typing(turn)
+        elif self._native and active.native:
             await self._draft(active)
         else:
             await self._edit(active)

@@ -42,12 +42,16 @@ class Budget:
     """`take` waits until a call is allowed; `try_take` is for cosmetic calls, dropped when the budget is low."""
 
     def __init__(
-        self, *, global_per_second: float = GLOBAL_PER_SECOND, chat_per_second: float = CHAT_PER_SECOND
+        self,
+        *,
+        global_per_second: float = GLOBAL_PER_SECOND,
+        chat_per_second: float = CHAT_PER_SECOND,
+        group_per_second: float = GROUP_PER_SECOND,
     ) -> None:
         burst = max(global_per_second * GLOBAL_BURST_S, 1.0)
         self._most_rate, self._most_burst = global_per_second, burst
         self._all = _Bucket(global_per_second, burst, burst, time.monotonic())
-        self._chat_rate = chat_per_second
+        self._chat_rate, self._group_rate = chat_per_second, group_per_second
         self._chats: OrderedDict[int, _Bucket] = OrderedDict()
         self._muted: dict[int, float] = {}
 
@@ -94,7 +98,7 @@ class Budget:
     def _chat(self, chat_id: int) -> _Bucket:
         bucket = self._chats.get(chat_id)
         if bucket is None:
-            rate, burst = (self._chat_rate, CHAT_BURST) if chat_id > 0 else (GROUP_PER_SECOND, GROUP_BURST)
+            rate, burst = (self._chat_rate, CHAT_BURST) if chat_id > 0 else (self._group_rate, GROUP_BURST)
             bucket = self._chats[chat_id] = _Bucket(rate, burst, burst, time.monotonic())
             if len(self._chats) > KNOWN_CHATS:
                 self._chats.popitem(last=False)

@@ -40,7 +40,7 @@ class OnlyOwnButtons(BaseMiddleware):
 def _made_for(callback_data: str, user_id: int) -> bool:
     """Whether the second field of the data, the owner of each of our buttons, is this user. True for unknown data."""
     fields = callback_data.split(":")
-    return len(fields) < 2 or not fields[1].isdigit() or int(fields[1]) == user_id
+    return len(fields) < 2 or not fields[1].removeprefix("-").isdigit() or int(fields[1]) == user_id
 
 
 async def stale(query: CallbackQuery, chat: Chat) -> None:

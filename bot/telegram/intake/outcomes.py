@@ -54,6 +54,10 @@ class UpdateOutcomes:
         with acting_for(user.user_id) if user else contextlib.nullcontext():
             await self._database.write(work)
 
+    def wake(self) -> None:
+        """Has what was put into the outbox sent."""
+        self._wake_outbox()
+
     async def say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
         """Settles an update with one line to somebody who is no user."""
         now = self._clock.now()

@@ -21,6 +21,7 @@ from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.awaited_answers import ADMISSION
 from bot.telegram.handlers.services import Menu
+from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
@@ -31,12 +32,13 @@ from bot.telegram.message_reader import NOBODY, author_of, chat_of, forward_of, 
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
+from internal.config import GroupsConfig
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
 from internal.events.trigger import UpdateTrigger
 from internal.events.triggered import triggered_by
 from internal.flows.turn.answer import TurnFlow
-from internal.flows.turn.intake import Intake, Phrases
+from internal.flows.turn.intake import Intake, Phrases, StoredMessage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
@@ -96,6 +98,7 @@ class Ingest:
         retry: timedelta = RETRY,
         waiting: int = WAITING,
         shards: Shards = ALL_SHARDS,
+        groups: GroupsConfig | None = None,
     ) -> None:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
@@ -103,6 +106,18 @@ class Ingest:
         self._handlers, self._policy, self._phrases, self._menu = handlers, policy, phrases, menu
         self._wake_outbox = wake_outbox
         self._outcomes = UpdateOutcomes(bot.id, database, clock, phrases, wake_outbox, observer)
+        self._groups = Groups(
+            bot,
+            database,
+            clock,
+            groups or GroupsConfig(),
+            intake=intake,
+            outcomes=self._outcomes,
+            phrases=phrases,
+            admit=self._admit,
+            handle=self._handle,
+            stored=self._stored,
+        )
         self._inbox = Inbox(database, clock, bot.id, chat_of)
         self.inbox_worker = InboxWorker(database, shards, self._task_of, waiting)
         self._resumed = asyncio.Event()
@@ -187,6 +202,9 @@ class Ingest:
                 await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
+        if (chat := group_of(update)) is not None:
+            await self._groups.route(row, update, chat)
+            return
         match update:
             case Update(message=Message() as message) if message.chat.type == "private":
                 await self._private(row, update, message)
@@ -198,8 +216,6 @@ class Ingest:
                 await self._of_user(row, partial(self._intake.react, row.n, reaction_of(reacted, self._bot.id)))
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed)
-            case Update(message=Message() as message):
-                await self._group(row, message)
             case _:
                 await self._stopped_or_ignored(row, update)
 
@@ -223,7 +239,9 @@ class Ingest:
         if not incoming.readable and not incoming.attachments:
             await self._outcomes.settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
             return
-        taken = await self._intake.take(row.n, user, incoming)
+        self._stored(user, await self._intake.take(row.n, user, incoming))
+
+    def _stored(self, user: User, taken: StoredMessage) -> None:
         if taken.closed:
             self._session_ended(user.user_id)
         if taken.turn is not None:
@@ -244,8 +262,7 @@ class Ingest:
         await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
 
     async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
-        author = author_of(query.from_user)
-        user = await self._admit(author)
+        user = await self._admit(author_of(query.from_user))
         if user is None:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
@@ -270,12 +287,8 @@ class Ingest:
         if changed.chat.type == "private":
             left = changed.new_chat_member.status in ("kicked", "left")
             await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
-        elif changed.chat.type == "channel":
-            await self._leave_channel(row, changed)
-        elif changed.new_chat_member.status in ("member", "administrator"):
-            await self._works_in_private(row, changed.chat.id, changed.from_user.language_code)
         else:
-            await self._outcomes.settle(row, InboxState.IGNORED)
+            await self._leave_channel(row, changed)
 
     async def _leave_channel(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
         """Leaves a channel without a word: everybody would read it, and nobody there talks with a bot."""
@@ -285,16 +298,6 @@ class Ingest:
             except (TelegramBadRequest, TelegramForbiddenError) as error:
                 log.info("channel_left", extra={"reason": error.message})  # it was thrown out meanwhile
         await self._outcomes.settle(row, InboxState.IGNORED)
-
-    async def _group(self, row: InboxRow, message: Message) -> None:
-        language = message.from_user.language_code if message.from_user else None
-        await self._works_in_private(row, message.chat.id, language)
-
-    async def _works_in_private(self, row: InboxRow, chat_id: int, language: str | None) -> None:
-        """Sends one line to a group, once."""
-        text = self._phrases(nearest_language(language), "works-in-private")
-        line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
-        await self._outcomes.say(row, InboxState.IGNORED, line)
 
     async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
         """Sends a stranger one polite line, once; only the fact that he got it is stored."""
@@ -323,8 +326,11 @@ class Ingest:
         now = self._clock.now()
         return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
 
-    async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
-        """Handles a command or button. Neither waits for an answer that is being written: that has its own lane."""
+    async def _handle(self, row: InboxRow, update: Update, user: User, take: Take | None = None) -> None:
+        """Handles a command or button. Neither waits for an answer that is being written: that has its own lane.
+
+        A message that is neither is taken by `take`, as a private one by default.
+        """
         now = self._clock.now()
         trigger = trigger_of(update, row, user, now)
         tell = partial(events.record_trigger, trigger=trigger, user_id=user.user_id, now=now)
@@ -337,7 +343,7 @@ class Ingest:
             self.inbox_worker.run_in_background(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
-            await self._take(row, user, update.message)
+            await (take or self._take)(row, user, update.message)
         await self._outcomes.settle_with(row, InboxState.INGESTED, tell, user)
         self._wake_outbox()
 
@@ -372,7 +378,7 @@ def _order_of(update: Update) -> Hashable:
     """The key whose updates are handled one after another: the chat. A stop button waits for nothing."""
     query = update.callback_query
     if query is not None and _stopped_turn(query) is None:
-        return query.from_user.id
+        return query.message.chat.id if query.message is not None else query.from_user.id
     for message in (update.message, update.edited_message, update.my_chat_member, update.message_reaction):
         if message is not None:
             return message.chat.id

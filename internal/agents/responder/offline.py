@@ -207,7 +207,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     found = named(said, known) or called(said, known) or named(request.query, known)
     names = [name for subject in found for name in subject.names]
     lines = newest_about(said, request, names) or newest_about(request.query, request, names)
-    if found and len(lines) < _MANY and not any(line.change for line in lines):
+    tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
+    if found and (tells or not lines) and len(lines) < _MANY and not any(line.change for line in lines):
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
     if remembered and shared(said, remembered[0].text) >= max((line.share for line in lines), default=0.0):

@@ -104,6 +104,11 @@ def _names_one(sentence: str, names: Sequence[str]) -> bool:
     return bool(names) and name_boosts(sentence, {0: names}).get(0, 0.0) >= NAMED
 
 
+def speaker_of(line: DialogueLine) -> str:
+    """The name of the member of a group who wrote a line; empty in a private chat."""
+    return (line.metadata or {}).get("speaker", "")
+
+
 def author_of(line: DialogueLine) -> str | None:
     """The author of a forwarded line; None if it is the owner's own."""
     return (line.metadata or {}).get("forwarded_from")

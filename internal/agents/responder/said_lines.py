@@ -13,7 +13,7 @@ from typing import Final
 
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.intent import intent_of
-from internal.agents.responder.people_in_dialogue import author_of
+from internal.agents.responder.people_in_dialogue import author_of, speaker_of
 from internal.agents.role_words import roles_of
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
@@ -72,9 +72,10 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     lines = _lines(request)
     meant = [{term for term, _ in word} for word in topic_terms(said)]
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
+    names = [*names, *_asker(said, request)]
     people = _People(said, names, request.owner.language)
     besides = set().union(*asked, people.terms)
-    terms = [_terms(line.text) for line in lines]
+    terms = [_terms(f"{line.speaker} {line.text}") for line in lines]
     frequent = Counter(term for there in terms for term in there)
     begun: set[str] = set()
     found: list[SaidLine] = []
@@ -91,6 +92,12 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
                 new = _terms(besides_change(line.text)) - besides
                 begun |= {term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
     return _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+
+
+def _asker(said: str, request: ResponderRequest) -> list[str]:
+    """In a group, the name of who asks about himself."""
+    asker = speaker_of(request.dialogue[-1]) if request.dialogue else ""
+    return [asker] if asker and any(token.key in _SPEAKER for token in tokens(said)) else []
 
 
 def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
@@ -149,7 +156,7 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
         if one.kind == "own" or (one.kind == "other" and one.speaker)
     ]
     here = [
-        SaidLine(one.text, one.at)
+        SaidLine(one.text, one.at, speaker=speaker_of(one))
         for one in request.dialogue[-_LATEST:]
         if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news"
     ]

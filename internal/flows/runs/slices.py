@@ -91,11 +91,12 @@ def message_line(number: int, message: Message, user: User, persona: str) -> Tra
     return TranscriptLine(
         number=number,
         role="assistant" if assistant else "user",
-        speaker=persona if assistant else user.name,
+        speaker=persona if assistant else message.speaker or user.name,
         at=message.timestamp.astimezone(ZoneInfo(user.tz)),
         text=message.content or _described(message.attachments),
         forwarded_from=message.forward.name if message.forward else None,
         telegram_ids=_confirmed_ids(message),
+        own=not message.speaker,
         quoted=_quoted(message.quoted, user, persona) if message.quoted else "",
     )
 
@@ -124,6 +125,7 @@ def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
 
 def _confirmed_ids(message: Message) -> tuple[int, ...]:
     """The Telegram ids in the message's own metadata; an id is never taken from a model's words."""
-    ids = [message.forward.user_id if message.forward else None]
+    ids: list[int | None] = [message.sender_id] if message.speaker and (message.sender_id or 0) > 0 else []
+    ids += [message.forward.user_id if message.forward else None]
     ids += [attachment.get("telegram_id") for attachment in message.attachments]
     return tuple(dict.fromkeys(found for found in ids if found is not None))

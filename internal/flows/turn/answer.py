@@ -293,7 +293,7 @@ class TurnFlow:
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
             messages = messages or ([OutgoingPart(Rendered(STOPPED))] if placeholder else [])
             answer = message.id if message else None
-            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder)
+            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder, to=question.asked)
             payload = {"message": answer, "model": reply.model, "stopped": stopped}
             _publish(connection, turn, now, payload, message=answer)
             return message, granted
@@ -360,7 +360,7 @@ class TurnFlow:
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
                 said = list(map(OutgoingPart, parts))
-                enqueue(connection, turn, said, now, message_id=None, placeholder=placeholder)
+                enqueue(connection, turn, said, now, message_id=None, placeholder=placeholder, to=question.asked)
                 payload = {"error": error} if error else {}
                 if state is TurnState.FAILED:
                     _append_event(connection, "agent_run_failed", turn, now, payload)

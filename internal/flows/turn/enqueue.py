@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.dialogue.model import Turn
+from internal.dialogue.model import Message, Turn
 from internal.flows.turn.command_model import Card
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
@@ -35,8 +35,12 @@ def enqueue(
     *,
     message_id: str | None,
     placeholder: str | None,
+    to: Sequence[Message] = (),
 ) -> None:
-    """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key."""
+    """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
+
+    In a group it replies to the last of the messages that it answers.
+    """
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
         outgoing = Outgoing(
@@ -44,6 +48,7 @@ def enqueue(
             bot_id=turn.bot_id,
             chat_id=turn.chat_id,
             thread_id=turn.thread_id,
+            reply_to=to[-1].tg_id if to and number == 0 and turn.chat_id < 0 else None,
             text=one.part.text,
             entities=one.part.entities,
             keyboard=one.keyboard,

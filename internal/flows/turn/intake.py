@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
+from internal.access import groups
 from internal.access import service as access
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
 from internal.artifacts import repository as artifacts
@@ -17,7 +18,7 @@ from internal.config import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import QUOTED_MARK, Incoming, Message, Reaction, Turn, clock_metadata
+from internal.dialogue.model import QUOTED_MARK, SPEAKER_MARK, Incoming, Message, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.instructions import keep as instructions
@@ -119,6 +120,8 @@ class Intake:
         if incoming.quoted is not None:
             metadata[QUOTED_MARK] = asdict(incoming.quoted)
         incoming, files = self._files_of(incoming)
+        if incoming.speaker is not None:
+            metadata[SPEAKER_MARK] = incoming.speaker.name
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:
             return StoredMessage(None, None), None
@@ -127,7 +130,7 @@ class Intake:
             place = (artifact_id, message.id, incoming.bot_id)
             artifacts.add(connection, user.user_id, *place, kind=kind, file=file, now=now, due_at=due_at)
         dialogue.touch(connection, user.user_id, now)
-        refusal = _remember_author(connection, incoming, now)
+        refusal = _remember_authors(connection, incoming, now)
         turn = None
         if answer:
             instructions.keep(connection, message, now)
@@ -167,7 +170,7 @@ class Intake:
             connection,
             user,
             incoming.timestamp,
-            messages_per_minute=self._limits.messages_per_minute,
+            messages_per_minute=0 if groups.is_group(user.user_id) else self._limits.messages_per_minute,
             daily_cost_usd=self._limits.daily_cost_usd,
         )
 
@@ -187,6 +190,8 @@ class Intake:
         if not self._window or now > self._longest(turn) or incoming.command == OPENING:
             return False  # a message that opens a session is answered in it, those before it in the one before
         last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
+        if last and incoming.speaker is not None and last[0].sender_id != incoming.speaker.id:
+            return False
         return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
 
     def _longest(self, turn: Turn) -> datetime:
@@ -233,7 +238,7 @@ def _react(connection: Connection, update_n: int, reaction: Reaction, now: datet
     message_id = mailbox.message_shown(connection, *place)
     if message_id is None:
         return
-    if chronicle.react(connection, reaction.user_id, message_id, reaction.text, reaction.at) is not None:
+    if chronicle.react(connection, reaction.user_id, message_id, reaction.text, reaction.at, by=reaction.by):
         links = {"message": message_id, "update": update_key(reaction.bot_id, update_n)}
         events.append(
             connection,
@@ -271,14 +276,17 @@ def _append_event(
     )
 
 
-def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
-    """Creates or updates the author of a forward by Telegram id. Returns the reason if that is refused."""
-    origin = incoming.forward
-    if origin is None or origin.user_id is None or origin.user_id in (incoming.user_id, incoming.bot_id):
-        return None
-    sender = people.Sender(origin.user_id, origin.name, origin.username)
-    try:
-        people.from_metadata(connection, incoming.user_id, sender, seen_at=incoming.timestamp, now=now)
-    except Refused as refusal:
-        return refusal.reason
-    return None
+def _remember_authors(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
+    """Creates or updates who speaks, and the author of a forward, by Telegram id. The reason if that is refused."""
+    origin, speaker, refused = incoming.forward, incoming.speaker, None
+    named = [] if speaker is None else [people.Sender(speaker.id, speaker.name, speaker.username)]
+    if origin is not None and origin.user_id is not None:
+        named.append(people.Sender(origin.user_id, origin.name, origin.username))
+    for sender in named:
+        if sender.telegram_id <= 0 or sender.telegram_id in (incoming.user_id, incoming.bot_id):
+            continue
+        try:
+            people.from_metadata(connection, incoming.user_id, sender, seen_at=incoming.timestamp, now=now)
+        except Refused as refusal:
+            refused = refusal.reason
+    return refused

@@ -278,7 +278,8 @@ def _line(message: Message, owner_name: str, words: Sequence[Word] | None, late:
 def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "other", "assistant"]]:
     if message.role == "assistant":
         return "", "assistant"
-    return (message.forward.name, "other") if message.forward is not None else (owner_name, "own")
+    other = message.forward.name if message.forward is not None else message.speaker
+    return (other, "other") if other else (owner_name, "own")
 
 
 def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:

@@ -104,7 +104,7 @@ class BotStage(ControlClient):
         self.local, self.database, self.clock = local, database, SystemClock()
         self.bot = open_bot(TelegramConfig(), local.url, local.token)
         self.observer = Counted()
-        self.budget = Budget(global_per_second=1000, chat_per_second=1000)
+        self.budget = Budget(global_per_second=1000, chat_per_second=1000, group_per_second=1000)
         soon = timedelta(milliseconds=50)
         self.delivery = Delivery(database, self.clock, phrase, unknown_wait=soon, retry_base=soon)
         self.shards = shards
@@ -315,6 +315,7 @@ class WholeBot:
             session_ended=self.publication.session_ended,
             waiting=options.get("waiting", 2000),
             shards=stage.shards,
+            groups=options.get("groups"),
         )
         self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)
 

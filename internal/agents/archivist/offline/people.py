@@ -106,6 +106,7 @@ class Reading:
     def __init__(self, people: Sequence[Person], default: Language) -> None:
         self._people = {person.id: person for person in people}
         self._known = {person.id: names_of(person) for person in people}
+        self._by_telegram = {person.telegram_id: person for person in people if person.telegram_id is not None}
         self.language = default
         self._recent: list[Dossier] = []
         self.dossiers: list[Dossier] = []
@@ -160,11 +161,21 @@ class Reading:
         return named
 
     def _speaker(self, line: TranscriptLine) -> Dossier | None:
-        """Who speaks, if he is called like a person, by name and surname; None for a channel, a login, a bot."""
+        """Who speaks: by the id of a message, else by name and surname; None for a channel, a login, a bot."""
+        known = next((self._by_telegram[one] for one in line.telegram_ids if one in self._by_telegram), None)
+        if known is not None:
+            return self._known_dossier(known)
         found = self._sightings(line.speaker)
         if len(found) != 1 or found[0].written != line.speaker or len(name_words(found[0].name)) < 2:
             return None
         return self._subject(found[0], line)
+
+    def _known_dossier(self, person: Person) -> Dossier:
+        found = next((one for one in self.dossiers if one.person_id == person.id), None)
+        if found is None:
+            found = Dossier(person.id, [person.display_name], person.username)
+            self.dossiers.append(found)
+        return found
 
     def _sightings(self, text: str) -> list[NameMention]:
         """Names that the finder sees, and known people whom only the index of their names sees."""

@@ -1,0 +1,15 @@
+"""Who administers a group."""
+
+from aiogram import Bot
+from aiogram.exceptions import TelegramBadRequest
+
+
+async def is_admin(bot: Bot, chat_id: int, user_id: int) -> bool:
+    """Whether a speaker administers the group; one who writes as the group itself does."""
+    if user_id < 0:
+        return user_id == chat_id
+    try:
+        member = await bot.get_chat_member(chat_id, user_id, request_timeout=10)
+    except TelegramBadRequest:  # he left meanwhile
+        return False
+    return member.status in ("creator", "administrator")

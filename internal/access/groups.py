@@ -1,0 +1,167 @@
+"""Groups: a group is a user whose id is its chat's, negative; its members speak in it.
+
+So the isolation of owners keeps what is said in a group and what is said in private apart. A group that became a
+supergroup keeps the id it had first: `owner_of` finds it by the id of its chat now.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository
+from internal.access.model import Language, Role, User, UserState
+from internal.errors import Refused
+from internal.storage.engine.row_policies import across_owners
+
+_ENABLED, _MOVED, _SETTINGS = "groups_enabled", "group_chats", "group"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """`on`: a user of the bot wants it there. `listens`: what is not said to the bot is kept too, until `stop_word`.
+
+    A budget of None is the configured one, 0 is none.
+    """
+
+    on: bool = False
+    listens: bool = False
+    stop_word: str = ""
+    messages_per_day: int | None = None
+    tokens_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Answers and tokens a day of one group; 0 is no limit."""
+
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What decides about an update of a group: whether groups are on, its owner's id, and its user if it is known."""
+
+    enabled: bool
+    owner_id: int
+    user: User | None
+
+    @property
+    def active(self) -> bool:
+        return self.enabled and self.user is not None and self.user.state is UserState.ACTIVE and of(self.user).on
+
+
+def is_group(user_id: int) -> bool:
+    return user_id < 0
+
+
+def of(user: User) -> GroupSettings:
+    """The settings of a group; of anybody else the defaults."""
+    return GroupSettings(**user.settings.get(_SETTINGS, {}))
+
+
+def standing(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
+    owner_id = owner_of(connection, chat_id)
+    return Standing(enabled(connection, configured=configured), owner_id, repository.find(connection, owner_id))
+
+
+def enabled(connection: Connection, *, configured: bool) -> bool:
+    """Whether groups are on: as the owner of the bot said last, else as configured."""
+    said = repository.read_setting(connection, _ENABLED)
+    return configured if said is None else bool(said)
+
+
+def enable(connection: Connection, on: bool, *, by: User) -> None:
+    _require_owner(by)
+    repository.write_setting(connection, _ENABLED, on)
+
+
+def owner_of(connection: Connection, chat_id: int) -> int:
+    """The owner's id of the group with this chat now."""
+    return int((repository.read_setting(connection, _MOVED) or {}).get(str(chat_id), chat_id))
+
+
+def chat_of(connection: Connection, owner_id: int) -> int:
+    """The chat of a group now."""
+    moved = repository.read_setting(connection, _MOVED) or {}
+    return next((int(chat) for chat, owner in reversed(moved.items()) if owner == owner_id), owner_id)
+
+
+def move(connection: Connection, old_chat: int, new_chat: int) -> None:
+    """Gives the memory of a group to the supergroup that it became."""
+    moved = repository.read_setting(connection, _MOVED) or {}
+    if str(new_chat) not in moved:
+        owner_id = int(moved.get(str(old_chat), old_chat))
+        repository.write_setting(connection, _MOVED, {**moved, str(new_chat): owner_id})
+
+
+def join(
+    connection: Connection, owner_id: int, title: str, lang: Language, tz: str, now: datetime, *, on: bool
+) -> User:
+    """The group as the bot is added to it, or as it was; `on` only ever switches on."""
+    known = repository.find(connection, owner_id)
+    if known is None:
+        settings = {_SETTINGS: asdict(GroupSettings(on=on))}
+        user = User(owner_id, Role.MEMBER, UserState.ACTIVE, title, None, lang, tz, True, now, settings)
+        return repository.add(connection, user)
+    if known.state is UserState.PAUSED:
+        known = repository.change(connection, owner_id, state=UserState.ACTIVE.value)
+    return change(connection, owner_id, on=True) if on and not of(known).on else known
+
+
+def rename(connection: Connection, user: User, title: str) -> User:
+    return user if user.name == title else repository.change(connection, user.user_id, name=title)
+
+
+def change(connection: Connection, owner_id: int, **values: Any) -> User:
+    """Sets some of a group's settings."""
+    user = repository.get(connection, owner_id)
+    settings = {**user.settings, _SETTINGS: asdict(replace(of(user), **values))}
+    return repository.change(connection, owner_id, settings=settings)
+
+
+def everyone(connection: Connection, *, by: User) -> list[User]:
+    """All groups, for the owner of the bot."""
+    _require_owner(by)
+    with across_owners(connection):
+        return [one for one in repository.everybody(connection) if is_group(one.user_id)]
+
+
+def switch(connection: Connection, owner_id: int, on: bool, *, by: User) -> User:
+    """Switches one group on or off. Raises NotFound."""
+    _require_owner(by)
+    with across_owners(connection):
+        return change(connection, owner_id, on=on)
+
+
+def budgets(user: User, configured: Budgets) -> Budgets:
+    own = of(user)
+    return Budgets(
+        configured.messages if own.messages_per_day is None else own.messages_per_day,
+        configured.tokens if own.tokens_per_day is None else own.tokens_per_day,
+    )
+
+
+def exceeded(
+    connection: Connection, user: User, now: datetime, configured: Budgets
+) -> Literal["messages", "tokens"] | None:
+    """Which budget of today the group has used up; its day is that of its own time zone."""
+    limits, local = budgets(user, configured), now.astimezone(ZoneInfo(user.tz))
+    if limits.messages:
+        begun = local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(now.tzinfo)
+        if repository.turns_since(connection, user.user_id, begun) >= limits.messages:
+            return "messages"
+    used = repository.tokens_on(connection, user.user_id, local.date().isoformat()) if limits.tokens else 0
+    return "tokens" if limits.tokens and used >= limits.tokens else None
+
+
+def _require_owner(user: User) -> None:
+    if user.role is not Role.OWNER:
+        raise Refused("not_owner", "only the owner of the bot decides about groups")
+
+
+STOP_WORDS: Final[dict[Language, str]] = {"en": "stop listening", "ru": "не слушай", "uk": "не слухай"}
+"""What ends listening in a group that chose no word of its own."""

@@ -1,0 +1,187 @@
+"""Groups: who is answered there, what is kept, and what never crosses between a group and a private chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from support.interfaces.telegram_stage import MODEL, BotStage, eventually, whole_bot
+
+from bot.telegram.i18n import phrase
+from internal.access import groups
+from internal.access import repository as users
+from internal.config import GroupsConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.testing import ScriptedModel
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ON = GroupsConfig(enabled=True)
+
+
+@dataclass
+class Group:
+    """A group of the local Telegram with the bot in it."""
+
+    stage: BotStage
+    id: int
+    name: str
+    members: list[int]
+
+    async def say(self, number: int, text: str, *, called: bool = True, **more: Any) -> int:
+        """A member's message, with the bot's name before it if it is `called`."""
+        words = f"{self.name} {text}" if called else text
+        sent = await self.stage.say(self.members[number], words, chat_id=self.id, **more)
+        return int(sent["message_id"])
+
+    async def said(self, count: int) -> list[dict[str, Any]]:
+        """The bot's messages once there are so many."""
+
+        async def enough() -> list[dict[str, Any]] | None:
+            found = await self.stage.bot_messages(self.id)
+            return found if len(found) >= count else None
+
+        found: list[dict[str, Any]] = await eventually(enough)
+        return found
+
+    async def kept(self) -> list[Message]:
+        return await self.stage.read(lambda c: dialogue.recent(c, groups.owner_of(c, self.id), limit=1000))
+
+
+async def group_of(stage: BotStage, *people: int, **more: Any) -> Group:
+    """A new group; its first member made it and is its administrator."""
+    body = {"title": "Dacha", "members": list(people), "privacy": False} | more
+    chat = await stage.request("POST", "/chats", body)
+    bot = (await stage.request("GET", "/state"))["bot"]["username"]
+    return Group(stage, chat["id"], f"@{bot}", list(people))
+
+
+async def quiet(stage: BotStage) -> None:
+    """Waits until no update is left to handle."""
+
+    async def none() -> bool:
+        pending = (await stage.request("GET", "/state"))["pending_updates"]
+        return not pending and all(state != "received" for state, _ in await stage.inbox())
+
+    await eventually(none)
+
+
+async def test_a_group_is_answered_when_it_calls(stage: BotStage, model: ScriptedModel) -> None:
+    """By its name or a reply to it, with a reply; what people say to each other is not kept. Prompts say who speaks."""
+    model.always(MODEL, "By the lake.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON, admit_all=False, allowed=[owner]):
+        group = await group_of(stage, owner, guest)
+        [hello] = await group.said(1)
+        assert group.name in hello["text"]
+        await group.say(1, "The keys are under the mat", called=False)
+        asked = await group.say(1, "where do we meet?")
+        _, answer = await group.said(2)
+        await group.say(0, "and when?", called=False, reply_to=answer["message_id"])
+        await group.said(3)
+        await quiet(stage)
+        kept = await group.kept()
+    assert (answer["text"], answer["reply_to_message"]["message_id"]) == ("By the lake.", asked)
+    assert [m.content for m in kept if m.role == "user"] == ["where do we meet?", "and when?"]
+    assert [(m.speaker, m.sender_id) for m in kept if m.role == "user"] == [("Taras", guest), ("Olena", owner)]
+    first = model.asked(MODEL)[0].text
+    assert "speaker: Taras" in first
+    assert "group chat" in first
+    assert await stage.read(lambda c: users.find(c, guest)) is None
+
+
+async def test_a_guest_of_a_group_is_a_stranger_in_private(stage: BotStage, model: ScriptedModel) -> None:
+    """Who may ask in a group is no user of the bot, and a group that no user wants gets one line."""
+    model.always(MODEL, "Yes.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON, admit_all=False, allowed=[owner]):
+        group = await group_of(stage, owner, guest)
+        await group.say(1, "are you there?")
+        await group.said(2)
+        await stage.say(guest, "Who am I?")
+        strangers = await group_of(stage, guest)
+        await strangers.say(0, "and here?")
+        await strangers.say(0, "hello?")
+        [refused] = await strangers.said(1)
+        await quiet(stage)
+        assert await stage.texts(guest) == [phrase("en", "stranger")]
+    assert refused["text"] == phrase("en", "group-not-invited")
+    assert len(model.asked(MODEL)) == 1
+
+
+async def test_private_commands_stay_private(stage: BotStage, model: ScriptedModel) -> None:
+    """A group exports nothing and opens no console; its settings belong to its administrators."""
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, guest)
+        await group.said(1)
+        for command in ("/export", "/console", "/access"):
+            await group.say(0, command, called=False)
+        *_, export, console, access = await group.said(4)
+        await group.say(1, "/language", called=False)
+        refused = (await group.said(5))[-1]
+        await group.say(0, "/language", called=False)
+        offered = (await group.said(6))[-1]
+        await group.say(0, "/export@other_bot", called=False)
+        await quiet(stage)
+        assert len(await group.said(6)) == 6
+    assert {export["text"], console["text"], access["text"]} == {phrase("en", "group-command-private")}
+    assert refused["text"] == phrase("en", "group-admins-only")
+    assert "reply_markup" in offered
+
+
+async def test_nothing_crosses_between_a_group_and_a_private_chat(stage: BotStage, model: ScriptedModel) -> None:
+    """The same words are asked for on both sides; no prompt of one holds a canary of the other."""
+    model.always(MODEL, "Noted.")
+    owner = await stage.person(known=False)
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, await stage.add_user("Taras"))
+        await group.said(1)
+        for number in range(6):
+            await stage.say(owner, f"my secret word {number} is canaryprivate{number}")
+            await group.say(0, f"our secret word {number} is canarygroup{number}")
+            await model.wait_for(MODEL, 4 * number + 2)
+            await group.say(1, "what is the secret word?")
+            await stage.say(owner, "what is the secret word?")
+            await model.wait_for(MODEL, 4 * number + 4)
+        await group.said(13)
+    texts = [asked.text for asked in model.asked(MODEL)]
+    assert any("canaryprivate" in text for text in texts)
+    assert any("canarygroup" in text for text in texts)
+    assert not [text for text in texts if "canaryprivate" in text and "canarygroup" in text]
+
+
+async def test_a_group_keeps_its_memory_as_a_supergroup(stage: BotStage, model: ScriptedModel) -> None:
+    """And the bot goes on there, though chat and message ids begin anew."""
+    model.always(MODEL, "Noted.")
+    owner = await stage.person(known=False)
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, type="group")
+        await group.say(0, "the gate code is 4711")
+        await group.said(2)
+        await quiet(stage)
+        grown = await stage.request("POST", f"/chats/{group.id}/upgrade", {"user_id": owner})
+        moved = Group(stage, grown["id"], group.name, group.members)
+        await moved.say(0, "what is the gate code?")
+        await moved.said(1)
+        kept = await moved.kept()
+    assert {message.user_id for message in kept} == {group.id}
+    assert "4711" in model.asked(MODEL)[-1].text
+
+
+async def test_a_removed_bot_is_silent_until_it_is_back(stage: BotStage, model: ScriptedModel) -> None:
+    """What it knew is there again."""
+    model.always(MODEL, "Noted.")
+    owner = await stage.person(known=False)
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner)
+        await group.said(1)
+        await stage.request("POST", f"/chats/{group.id}/remove_bot", {"user_id": owner})
+        await quiet(stage)
+        assert (await stage.read(lambda c: users.get(c, group.id))).state == "paused"
+        await stage.request("POST", f"/chats/{group.id}/add_bot", {"user_id": owner})
+        await group.said(2)
+        await group.say(0, "are you back?")
+        assert (await group.said(3))[-1]["text"] == "Noted."
