@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
+from bot.simulator.methods.edits import inline_id
+from bot.simulator.methods.inline import content_of
 from bot.simulator.methods.replies import quoted
 from bot.simulator.repository import Json
 from bot.simulator.telegram import ADMIN_RIGHTS, Telegram, as_bot_sees
@@ -159,6 +161,58 @@ class People:
             self._telegram.updates.put("stopped_message_generation", body)
         self._telegram.show_draft(user_id, draft)
         return True
+
+    def vote(self, user_id: int, message_id: int, options: Sequence[int], *, chat_id: int | None = None) -> Json:
+        """Votes in a poll, or (no options) takes the vote back; returns the poll."""
+        user = self._user(user_id)
+        message = self._message(user_id if chat_id is None else chat_id, message_id)
+        poll: Json = message.get("poll", {"is_closed": True})
+        place = f"votes:{message['chat']['id']}:{message_id}"
+        if poll["is_closed"] or not set(options) <= set(range(len(poll["options"]))):
+            raise ActRefused("there is no open poll with such options")
+        votes = self._repository.setting(place, {}) | {str(user_id): list(options)}
+        for number, option in enumerate(poll["options"]):
+            option["voter_count"] = sum(number in chosen for chosen in votes.values())
+        poll["total_voter_count"] = sum(bool(chosen) for chosen in votes.values())
+        kept = [poll["options"][number]["persistent_id"] for number in options]
+        answer = {"poll_id": poll["id"], "user": user, "option_ids": list(options), "option_persistent_ids": kept}
+        with self._repository.transaction():
+            self._repository.set_setting(place, votes)
+            self._telegram.updates.put("poll", poll)
+            if not poll["is_anonymous"]:
+                self._telegram.updates.put("poll_answer", answer)
+            self._telegram.replace_message(message, by_bot=bool(message["from"]["is_bot"]))
+        return poll
+
+    # Inline mode
+
+    def ask_inline(self, user_id: int, query: str, *, chat_id: int | None = None, offset: str = "") -> str:
+        """Types `query` after the bot's name in a chat; the id of the inline query."""
+        user, chat = self._user(user_id), self._chat(user_id if chat_id is None else chat_id)
+        query_id, kind = str(secrets.randbits(62)), "sender" if chat["id"] == user_id else chat["type"]
+        body = {"id": query_id, "from": user, "query": query[:256], "offset": offset, "chat_type": kind}
+        with self._repository.transaction():
+            self._repository.add_inline_query(query_id, user_id, chat["id"], query)
+            self._telegram.updates.put("inline_query", body)
+        return query_id
+
+    async def choose_inline(self, query_id: str, result_id: str) -> Json:
+        """Sends one of the results that the bot offered, as the person who asked."""
+        query = self._repository.inline_query(query_id)
+        results = ((query or {}).get("answer") or {}).get("results", [])
+        result = next((one for one in results if one["id"] == result_id), None)
+        if query is None or result is None:
+            raise ActRefused(f"there is no result {result_id!r} for the inline query {query_id}")
+        content = await content_of(self._telegram, result) | {"via_bot": self._telegram.bot}
+        markup = result.get("reply_markup")
+        message = self.send(query["user_id"], content | ({"reply_markup": markup} if markup else {}),
+                            chat_id=query["chat_id"])  # fmt: skip
+        chosen = {"result_id": result_id, "from": message["from"], "query": query["query"]}
+        with self._repository.transaction():
+            self._telegram.updates.put(
+                "chosen_inline_result", chosen | ({"inline_message_id": inline_id(message)} if markup else {})
+            )
+        return message
 
     # Standing of the bot
 

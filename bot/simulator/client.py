@@ -80,6 +80,11 @@ class ControlClient:
         pressed = await self.request("POST", f"/users/{user_id}/press", {"message_id": message_id, "data": data})
         return str(pressed["callback_query_id"])
 
+    async def ask_inline(self, user_id: int, query: str, **more: Any) -> str:
+        """Types a query after the bot's name; the id of the inline query."""
+        asked = await self.request("POST", f"/users/{user_id}/inline", {"query": query, **more})
+        return str(asked["inline_query_id"])
+
     async def fault(self, kind: str, method: str = "*", **more: Any) -> None:
         """Orders a fault (faults.py) for the next calls of a method."""
         await self.request("POST", "/faults", {"kind": kind, "method": method, **more})

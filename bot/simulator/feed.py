@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 NewsKind = Literal[
     "message", "edited", "deleted", "typing", "draft", "confirmed", "answered", "user", "chat", "commands", "bot",
-    "read",
+    "read", "pinned", "inline",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`parse_mode`: HTML and MarkdownV2 turned into plain text with entities, refusing what Telegram refuses."""
+"""`parse_mode`: HTML and both Markdowns turned into plain text with entities, refusing what Telegram refuses."""
 
 import html
 import re
@@ -21,9 +21,9 @@ _PAIRED = {"*": "bold", "_": "italic", "__": "underline", "~": "strikethrough", 
 
 
 def parse(text: str, parse_mode: str | None) -> tuple[str, list[Entity]]:
-    """Plain text and its entities. `parse_mode` is empty, `HTML` or `MarkdownV2` in any case.
+    """Plain text and its entities. `parse_mode` is empty, `HTML`, `MarkdownV2` or the old `Markdown` in any case.
 
-    Raises Telegram's 400 for markup that does not parse, and for the legacy `Markdown`, which is not offered here.
+    Raises Telegram's 400 for markup that does not parse.
     """
     match (parse_mode or "").lower():
         case "":
@@ -32,7 +32,34 @@ def parse(text: str, parse_mode: str | None) -> tuple[str, list[Entity]]:
             return _Html().parse(text)
         case "markdownv2":
             return _MarkdownV2(text).parse()
+        case "markdown":
+            return _old_markdown(text)
     raise bad_request("unsupported parse_mode")
+
+
+_OLD = re.compile(
+    r"\\(?P<escaped>[_*`\[])|```(?P<pre>.*?)```|`(?P<code>[^`]*)`|\*(?P<bold>[^*]*)\*|_(?P<italic>[^_]*)_"
+    r"|\[(?P<text_link>[^\]]*)\](?:\((?P<url>[^)]*)\))?|(?P<open>[_*`\[])|(?P<plain>[^_*`\[\\]+|\\)",
+    re.DOTALL,
+)
+
+
+def _old_markdown(text: str) -> tuple[str, list[Entity]]:
+    """The Markdown of before 2019: no entity in another, nothing escaped inside one."""
+    out = _Output()
+    for match in _OLD.finditer(text):
+        kind, start = str(match.lastgroup), out.length
+        if kind == "open":
+            place = len(text[: match.start()].encode())
+            raise _fault(f"Can't find end of the entity starting at byte offset {place}")
+        kind = "text_link" if kind == "url" else kind
+        language = re.match(r"(\S+)\n", match["pre"] or "")
+        body = match[kind][language.end() :] if language else match[kind]
+        out.add(body.removeprefix("\n") if kind == "pre" else body)
+        more = {"url": match["url"] or body} if kind == "text_link" else {"language": language[1]} if language else {}
+        if kind not in {"plain", "escaped"} and (kind != "text_link" or ":" in more["url"] or "." in more["url"]):
+            out.close(kind, start, **more)
+    return out.result()
 
 
 def _fault(reason: str) -> ApiRefusal:

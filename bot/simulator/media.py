@@ -1,12 +1,8 @@
 """The Message fields of a voice note, a photo, a sticker and so on, with a file or without content."""
 
-import io
 from collections.abc import Callable
-from typing import Final
 
-from PIL import Image
-
-from bot.simulator.methods.files import store_document
+from bot.simulator.methods.files import store_media
 from bot.simulator.methods.registry import Upload
 from bot.simulator.repository import Json, Repository
 from bot.simulator.telegram import new_file_id
@@ -60,30 +56,8 @@ MEDIA: dict[str, Callable[[], Json]] = {
     make.__name__: make for make in (voice, photo, sticker, video, video_note, audio, animation, document, location)
 }
 
-_NAMED: Final = frozenset({"document", "audio", "video", "animation"})
-"""Kinds whose object holds the name of the file."""
-
 
 def with_file(repository: Repository, kind: str, upload: Upload, seconds: int = 0) -> Json:
     """Keeps a file that a person sends as media of this kind; the Message fields that name it."""
-    shape = MEDIA[kind]()[kind]
-    file = store_document(repository, upload)
-    if kind not in _NAMED:
-        del file["file_name"]
-    if kind == "photo":
-        width, height = _size(upload.content)
-        del file["mime_type"]
-        return {"photo": [{**file, "width": width, "height": height}]}
-    if kind == "video_note":
-        del file["mime_type"]
-    body = {key: value for key, value in shape.items() if key not in {"title", "performer"}} | file
-    return {kind: body | ({"duration": seconds} if "duration" in shape else {})}
-
-
-def _size(content: bytes) -> tuple[int, int]:
-    """Width and height of a picture; what is none gets a size all the same, as a bot meets broken files too."""
-    try:
-        with Image.open(io.BytesIO(content)) as picture:
-            return picture.size
-    except (OSError, Image.DecompressionBombError):
-        return 1, 1
+    body = store_media(repository, kind, upload, {"duration": seconds, "mime_type": upload.mime})
+    return {"photo": [body]} if kind == "photo" else {kind: body}

@@ -37,6 +37,11 @@ CREATE TABLE IF NOT EXISTS commands(scope TEXT NOT NULL, language TEXT NOT NULL,
   PRIMARY KEY(scope, language));
 CREATE TABLE IF NOT EXISTS files(file_id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL,
   content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS media(file_id TEXT PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS reactions(chat_id INTEGER NOT NULL, message_id INTEGER NOT NULL, user_id INTEGER NOT NULL,
+  body TEXT NOT NULL, PRIMARY KEY(chat_id, message_id, user_id));
+CREATE TABLE IF NOT EXISTS inline_queries(id TEXT PRIMARY KEY, user_id INTEGER NOT NULL, chat_id INTEGER NOT NULL,
+  query TEXT NOT NULL, at REAL NOT NULL, answer TEXT);
 """
 
 # Old calls of the bot are dropped at start: enough for any test, little enough for a disk.
@@ -236,6 +241,18 @@ class Repository:
         )
         return row is not None
 
+    def save_reaction(self, chat_id: int, message_id: int, user_id: int, reaction: list[Json]) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO reactions VALUES(?, ?, ?, ?)", (chat_id, message_id, user_id, json.dumps(reaction))
+        )
+
+    def reactions(self, chat_id: int, message_id: int) -> dict[int, list[Json]]:
+        """Everybody's reactions to a message, by user id."""
+        rows = self._all(
+            "SELECT user_id, body FROM reactions WHERE chat_id = ? AND message_id = ?", chat_id, message_id
+        )
+        return {row[0]: json.loads(row[1]) for row in rows}
+
     # Updates
 
     def add_update(self, update_id: int, kind: str, body: Json) -> None:
@@ -311,6 +328,22 @@ class Repository:
     def answer_callback(self, callback_id: str, answer: Json) -> None:
         self._db.execute("UPDATE callbacks SET answer = ? WHERE id = ?", (_dump(answer), callback_id))
 
+    def add_inline_query(self, query_id: str, user_id: int, chat_id: int, query: str) -> None:
+        self._db.execute(
+            "INSERT INTO inline_queries VALUES(?, ?, ?, ?, ?, NULL)", (query_id, user_id, chat_id, query, time.time())
+        )
+
+    def inline_query(self, query_id: str) -> Json | None:
+        """`{user_id, chat_id, query, at, answer}` of what somebody asked the bot inline."""
+        row = self._one("SELECT user_id, chat_id, query, at, answer FROM inline_queries WHERE id = ?", query_id)
+        if row is None:
+            return None
+        answer = None if row[4] is None else json.loads(row[4])
+        return dict(zip(("user_id", "chat_id", "query", "at"), row, strict=False), answer=answer)
+
+    def answer_inline_query(self, query_id: str, answer: Json) -> None:
+        self._db.execute("UPDATE inline_queries SET answer = ? WHERE id = ?", (_dump(answer), query_id))
+
     def save_commands(self, scope: str, language: str, commands: list[Json]) -> None:
         self._db.execute("INSERT OR REPLACE INTO commands VALUES(?, ?, ?)", (scope, language, json.dumps(commands)))
 
@@ -323,6 +356,15 @@ class Repository:
 
     def save_file(self, file_id: str, name: str, mime: str, content: bytes) -> None:
         self._db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?)", (file_id, name, mime, content))
+
+    def save_media(self, kind: str, body: Json) -> None:
+        """Keeps what is known of a file, so that it can be sent again by its id."""
+        self._db.execute("INSERT OR REPLACE INTO media VALUES(?, ?, ?)", (body["file_id"], kind, _dump(body)))
+
+    def media(self, file_id: str) -> tuple[str, Json] | None:
+        """The kind (`photo`, `voice`, ...) and the object of a file."""
+        row = self._one("SELECT kind, body FROM media WHERE file_id = ?", file_id)
+        return None if row is None else (row[0], json.loads(row[1]))
 
     def file(self, file_id: str) -> tuple[str, str, bytes] | None:
         """Name, media type and content of a file."""

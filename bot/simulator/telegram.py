@@ -183,6 +183,17 @@ class Telegram:
             self.feed.publish("deleted", chat_id, message_id)
         return removed
 
+    def pinned(self, chat_id: int) -> list[int]:
+        """The ids of the chat's pinned messages, the last one first."""
+        numbers: list[int] = self.repository.setting(f"pinned:{chat_id}", [])
+        return [number for number in numbers if self.repository.message(chat_id, number) is not None]
+
+    def react(self, message: Json, user_id: int, reaction: list[Json]) -> None:
+        """Puts somebody's reaction on a message in the place of the one before; an empty one takes it away."""
+        chat_id, number = message["chat"]["id"], message["message_id"]
+        self.repository.save_reaction(chat_id, number, user_id, reaction)
+        self.feed.publish("edited", chat_id, message)
+
     def date(self) -> int:
         """The date of new messages, in Unix seconds: the real one, or that of a simulation."""
         return int(self.clock.now().timestamp())
@@ -235,10 +246,10 @@ def as_quoted(message: Json) -> Json:
     return {key: value for key, value in as_bot_sees(message).items() if key != "reply_to_message"}
 
 
-def new_file_id() -> tuple[str, str]:
-    """A file id and the unique id that belongs to it, in the look of Telegram's."""
+def new_file_id(prefix: str = "AgAC") -> tuple[str, str]:
+    """A file id and the unique id that belongs to it, in the look of Telegram's, where kinds have their `prefix`."""
     unique = secrets.token_urlsafe(12)
-    return f"AgAC{secrets.token_urlsafe(40)}", f"AQAD{unique}"
+    return f"{prefix}{secrets.token_urlsafe(40)}", f"AQAD{unique}"
 
 
 def _deleted(chat_id: int, thread_id: int) -> str:

@@ -3,7 +3,7 @@
 from bot.simulator.methods.registry import Call, ChatId, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
-from bot.simulator.telegram import ADMIN_RIGHTS
+from bot.simulator.telegram import ADMIN_RIGHTS, as_quoted
 
 _ACTIONS = frozenset({
     "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
@@ -41,7 +41,16 @@ async def get_chat(call: Call, wanted: OfChat) -> Json:
     gifts = dict.fromkeys(
         ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"), False
     )
-    return {**chat, "accent_color_id": chat["id"] % 7, "max_reaction_count": 11, "accepted_gift_types": gifts}
+    pins = call.telegram.pinned(chat["id"])[:1]
+    last = {"pinned_message": as_quoted(call.telegram.repository.message(chat["id"], pins[0]) or {})} if pins else {}
+    return {**chat, **last, "accent_color_id": chat["id"] % 7, "max_reaction_count": 11, "accepted_gift_types": gifts}
+
+
+@method("getChatMemberCount", OfChat)
+async def get_chat_member_count(call: Call, wanted: OfChat) -> int:
+    """Of a private chat two, of a group its people and the bot."""
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    return 2 if chat["type"] == "private" else len(call.telegram.repository.members(chat["id"])) + 1
 
 
 @method("getChatMember", OfMember)

@@ -111,7 +111,26 @@ class MenuButton(Parameters):
     menu_button: JsonObject = None
 
 
+_MENU_BUTTONS = {"default": (), "commands": (), "web_app": ("text", "web_app")}
+
+
 @method("setChatMenuButton", MenuButton)
 async def set_chat_menu_button(call: Call, wanted: MenuButton) -> bool:
-    """The page always offers the command menu; other menu buttons are accepted and not shown."""
+    """Keeps the button of a private chat, or (no chat) of all; the page goes on to offer the command menu."""
+    button = wanted.menu_button or {"type": "default"}
+    needed = _MENU_BUTTONS.get(str(button.get("type")))
+    if needed is None or not all(button.get(name) for name in needed):
+        raise bad_request("can't parse menu button: MenuButton must be specified and supported")
+    call.telegram.repository.set_setting(f"menu_button:{_button_chat(call, wanted)}", button)
     return True
+
+
+@method("getChatMenuButton", MenuButton)
+async def get_chat_menu_button(call: Call, wanted: MenuButton) -> Json:
+    general: Json = call.telegram.repository.setting("menu_button:0", {"type": "commands"})
+    own: Json = call.telegram.repository.setting(f"menu_button:{_button_chat(call, wanted)}", general)
+    return general if own["type"] == "default" else own
+
+
+def _button_chat(call: Call, wanted: MenuButton) -> int:
+    return 0 if wanted.chat_id is None else int(call.telegram.reachable_chat(wanted.chat_id)["id"])

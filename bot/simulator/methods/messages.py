@@ -1,32 +1,19 @@
-"""Messages of the bot: sending, drafts, edits, deletion, buttons."""
+"""Messages of the bot: texts, drafts, deletion, buttons."""
 
 import time
+from datetime import timedelta
 from typing import Any
 
-from bot.simulator.entities import TEXT_LIMIT, Entity, checked, trimmed, utf16_length, with_found
-from bot.simulator.markup import parse
-from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Numbers, Parameters, method
-from bot.simulator.methods.replies import checked_markup, quoted
+from bot.simulator.entities import utf16_length
+from bot.simulator.methods.registry import Call, ChatId, Numbers, Parameters, method
+from bot.simulator.methods.sending import SendMessage, Text, deliver, formatted, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
-from bot.simulator.telegram import DRAFT_LIFETIME, Draft, as_bot_sees
+from bot.simulator.telegram import DRAFT_LIFETIME, Draft
 
-_CALLBACK_LIFETIME = 15 * 60
-
-
-class Text(Parameters):
-    text: str | None = None
-    parse_mode: str | None = None
-    entities: JsonObjects = None
-
-
-class SendMessage(Text):
-    chat_id: ChatId = None
-    message_thread_id: int | None = None
-    reply_markup: JsonObject = None
-    reply_parameters: JsonObject = None
-    reply_to_message_id: int | None = None
-    protect_content: bool = False
+CALLBACK_LIFETIME = 15 * 60
+DELETABLE = timedelta(hours=48).total_seconds()
+DICE_KEPT = timedelta(hours=24).total_seconds()
 
 
 class SendMessageDraft(Text):
@@ -35,18 +22,6 @@ class SendMessageDraft(Text):
     message_thread_id: int | None = None
     can_stop: bool = False
     keep_on_stop: bool = False
-
-
-class EditMessageText(Text):
-    chat_id: ChatId = None
-    message_id: int | None = None
-    reply_markup: JsonObject = None
-
-
-class EditMessageReplyMarkup(Parameters):
-    chat_id: ChatId = None
-    message_id: int | None = None
-    reply_markup: JsonObject = None
 
 
 class DeleteMessage(Parameters):
@@ -67,39 +42,10 @@ class AnswerCallbackQuery(Parameters):
     cache_time: int = 0
 
 
-def formatted(
-    text: str | None, parse_mode: str | None, entities: list[Entity] | None, *, limit: int = TEXT_LIMIT,
-    too_long: str = "message is too long",
-) -> tuple[str, list[Entity]]:  # fmt: skip
-    """Text and entities as Telegram would store them; given entities win over `parse_mode`, as there."""
-    given = text or ""
-    if entities:
-        plain, marked = given, checked(entities, given)
-    else:
-        plain, marked = parse(given, parse_mode)
-    plain, marked = trimmed(plain, marked)
-    if utf16_length(plain) > limit:
-        raise bad_request(too_long)
-    return plain, with_found(plain, marked)
-
-
-def _required(text: Text) -> Json:
-    plain, entities = formatted(text.text, text.parse_mode, text.entities)
-    if not plain:
-        raise bad_request("message text is empty")
-    return {"text": plain, **({"entities": entities} if entities else {})}
-
-
 @method("sendMessage", SendMessage)
 async def send_message(call: Call, wanted: SendMessage) -> Json:
-    telegram = call.telegram
-    chat = telegram.reachable_chat(wanted.chat_id)
-    content = _required(wanted)
-    content |= quoted(telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id)
-    content |= checked_markup(wanted.reply_markup)
-    if wanted.protect_content:
-        content["has_protected_content"] = True
-    return as_bot_sees(telegram.bot_message(chat, content, thread_id=wanted.message_thread_id))
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    return deliver(call, wanted, text_of(wanted), chat)
 
 
 @method("sendMessageDraft", SendMessageDraft)
@@ -120,47 +66,17 @@ async def send_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
     return True
 
 
-@method("editMessageText", EditMessageText)
-async def edit_message_text(call: Call, wanted: EditMessageText) -> Json:
-    message = _own_message(call, wanted.chat_id, wanted.message_id, "edit")
-    if "text" not in message:
-        raise bad_request("there is no text in the message to edit")
-    changed = {key: value for key, value in message.items() if key not in {"entities", "reply_markup"}}
-    changed |= _required(wanted) | checked_markup(wanted.reply_markup, inline_only=True)
-    return _store_edit(call, message, changed)
-
-
-@method("editMessageReplyMarkup", EditMessageReplyMarkup)
-async def edit_message_reply_markup(call: Call, wanted: EditMessageReplyMarkup) -> Json:
-    message = _own_message(call, wanted.chat_id, wanted.message_id, "edit")
-    changed = {key: value for key, value in message.items() if key != "reply_markup"}
-    changed |= checked_markup(wanted.reply_markup, inline_only=True)
-    return _store_edit(call, message, changed)
-
-
-def _own_message(call: Call, chat_id: ChatId, message_id: int | None, verb: str) -> Json:
-    chat = call.telegram.reachable_chat(chat_id)
-    if not message_id:
-        raise bad_request("message identifier is not specified")
+def _delete(call: Call, chat: Json, message_id: int) -> bool:
+    """Deletes a message that may still be deleted; False if there is none, Telegram's refusal for one that stays."""
     message = call.telegram.repository.message(chat["id"], message_id)
     if message is None:
-        raise bad_request(f"message to {verb} not found")
-    if message["from"]["id"] != call.telegram.bot["id"]:
-        raise bad_request("message can't be edited")
-    return message
-
-
-def _store_edit(call: Call, before: Json, after: Json) -> Json:
-    if before == after:
-        raise bad_request(
-            "message is not modified: specified new message content and reply markup are exactly the same "
-            "as a current content and reply markup of the message"
-        )
-    # A change of the keyboard alone is no edit of the message for Telegram.
-    same_text = all(before.get(key) == after.get(key) for key in ("text", "entities"))
-    message = after if same_text else {**after, "edit_date": call.telegram.date()}
-    call.telegram.replace_message(message, by_bot=True)
-    return message
+        return False
+    age = call.telegram.date() - int(message["date"])
+    foreign = chat["type"] != "private" and message["from"]["id"] != call.telegram.bot["id"]
+    young_dice = chat["type"] == "private" and "dice" in message and age < DICE_KEPT
+    if age >= DELETABLE or foreign or young_dice:
+        raise bad_request(f"message can't be deleted{'' if foreign else ' for everyone'}")
+    return call.telegram.remove_message(chat["id"], message_id)
 
 
 @method("deleteMessage", DeleteMessage)
@@ -168,7 +84,7 @@ async def delete_message(call: Call, wanted: DeleteMessage) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if not wanted.message_id:
         raise bad_request("message identifier is not specified")
-    if not call.telegram.remove_message(chat["id"], wanted.message_id):
+    if not _delete(call, chat, wanted.message_id):
         raise bad_request("message to delete not found")
     return True
 
@@ -183,7 +99,7 @@ async def delete_messages(call: Call, wanted: DeleteMessages) -> bool:
         raise bad_request("too many message identifiers specified")
     with call.telegram.repository.transaction():
         for message_id in wanted.message_ids:
-            call.telegram.remove_message(chat["id"], message_id)
+            _delete(call, chat, message_id)
     return True
 
 
@@ -191,7 +107,7 @@ async def delete_messages(call: Call, wanted: DeleteMessages) -> bool:
 async def answer_callback_query(call: Call, wanted: AnswerCallbackQuery) -> bool:
     repository = call.telegram.repository
     query = repository.callback(wanted.callback_query_id)
-    if query is None or query["at"] < time.time() - _CALLBACK_LIFETIME:
+    if query is None or query["at"] < time.time() - CALLBACK_LIFETIME:
         raise bad_request("query is too old and response timeout expired or query ID is invalid")
     if utf16_length(wanted.text) > 200:
         raise bad_request("MESSAGE_TOO_LONG")

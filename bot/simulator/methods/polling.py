@@ -1,9 +1,15 @@
 """How the bot gets its updates, and its own account."""
 
+import re
+from urllib.parse import urlsplit
+
 from bot.simulator.methods.registry import Call, Parameters, Strings, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request, conflict
 from bot.simulator.updates import MAX_LIMIT, MAX_TIMEOUT
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_WEBHOOK_PORTS = frozenset({80, 88, 443, 8443})
 
 
 class Nothing(Parameters):
@@ -32,7 +38,7 @@ class DeleteWebhook(Parameters):
 
 @method("getMe", Nothing)
 async def get_me(call: Call, wanted: Nothing) -> Json:
-    abilities = {"can_join_groups": True, "can_read_all_group_messages": False, "supports_inline_queries": False}
+    abilities = {"can_join_groups": True, "can_read_all_group_messages": False, "supports_inline_queries": True}
     return {**call.telegram.bot, **abilities, "can_connect_to_business": False, "has_main_web_app": False}
 
 
@@ -57,16 +63,30 @@ def _allow(call: Call, kinds: list[str] | None) -> None:
 async def set_webhook(call: Call, wanted: SetWebhook) -> bool:
     if not wanted.url:
         return _remove_webhook(call, wanted.drop_pending_updates)
-    if not wanted.url.startswith(("http://", "https://")):
-        raise bad_request("bad webhook: An HTTPS URL must be provided for webhook")
-    if wanted.secret_token and not wanted.secret_token.replace("-", "_").replace("_", "a").isalnum():
-        raise bad_request("secret token contains unallowed characters")
+    _check_webhook(wanted)
     _allow(call, wanted.allowed_updates)
     if wanted.drop_pending_updates:
         call.telegram.repository.forget_all_updates()
     call.telegram.updates.terminate_poll("terminated by setWebhook request")
     call.webhook.set(wanted.url, wanted.secret_token, max(1, min(wanted.max_connections, 100)))
     return True
+
+
+def _check_webhook(wanted: SetWebhook) -> None:
+    """Telegram's own rules; an address of this machine may be plain and on any port."""
+    try:
+        parts = urlsplit(wanted.url)
+        port = parts.port or 443
+    except ValueError:
+        raise bad_request("bad webhook: invalid URL") from None
+    here = parts.hostname in _LOOPBACK and parts.scheme == "http"
+    if not parts.hostname or (parts.scheme != "https" and not here):
+        raise bad_request("bad webhook: An HTTPS URL must be provided for webhook")
+    if port not in _WEBHOOK_PORTS and parts.hostname not in _LOOPBACK:
+        raise bad_request("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
+    if wanted.secret_token and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", wanted.secret_token):
+        long = len(wanted.secret_token) > 256
+        raise bad_request("secret token is too long" if long else "secret token contains unallowed characters")
 
 
 @method("deleteWebhook", DeleteWebhook)

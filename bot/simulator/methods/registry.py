@@ -25,6 +25,7 @@ def _from_text(value: object) -> object:
 
 JsonObject = Annotated[dict[str, Any] | None, BeforeValidator(_from_text)]
 JsonObjects = Annotated[list[dict[str, Any]] | None, BeforeValidator(_from_text)]
+JsonList = Annotated[list[Any] | None, BeforeValidator(_from_text)]
 Strings = Annotated[list[str] | None, BeforeValidator(_from_text)]
 Numbers = Annotated[list[int] | None, BeforeValidator(_from_text)]
 ChatId = int | str | None

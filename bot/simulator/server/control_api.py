@@ -87,6 +87,17 @@ class Press(Body):
     chat_id: int | None = None
 
 
+class Vote(Body):
+    message_id: int
+    options: list[int]
+    chat_id: int | None = None
+
+
+class Inline(Body):
+    query: str
+    chat_id: int | None = None
+
+
 class Time(Body):
     now: AwareDatetime
     until: AwareDatetime | None = None
@@ -193,6 +204,21 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
             pressed = people.press(user_id, button.message_id, button.data, chat_id=button.chat_id)
         return {"callback_query_id": pressed}
 
+    @router.post("/users/{user_id}/vote")
+    async def vote(user_id: int, wanted: Vote) -> Json:
+        with _act():
+            return people.vote(user_id, wanted.message_id, wanted.options, chat_id=wanted.chat_id)
+
+    @router.post("/users/{user_id}/inline")
+    async def ask_inline(user_id: int, typed: Inline) -> Json:
+        with _act():
+            return {"inline_query_id": people.ask_inline(user_id, typed.query, chat_id=typed.chat_id)}
+
+    @router.post("/inline/{query_id}/{result_id}")
+    async def choose_inline(query_id: str, result_id: str) -> Json:
+        with _act():
+            return await people.choose_inline(query_id, result_id)
+
     @router.post("/users/{user_id}/stop")
     async def stop(user_id: int) -> Json:
         with _act():
@@ -240,6 +266,14 @@ def _observation_routes(router: APIRouter, telegram: Telegram, webhook: Webhook)
         if found is None:
             raise HTTPException(404, f"there is no callback query {callback_id}")
         return found
+
+    @router.get("/inline/{query_id}")
+    async def inline(query_id: str) -> Json:
+        return repository.inline_query(query_id) or {}
+
+    @router.get("/chats/{chat_id}/messages/{message_id}/reactions")
+    async def reactions(chat_id: int, message_id: int) -> Json:
+        return {"reactions": repository.reactions(chat_id, message_id)}
 
     @router.get("/users/{user_id}/screen")
     async def screen(user_id: int) -> Json:

@@ -64,6 +64,9 @@ def test_any_markup_parses_or_is_refused(text: str, mode: str) -> None:
         ("MarkdownV2", "[сайт](https://x.org/\\))", "сайт", [("text_link", "сайт")]),
         ("MarkdownV2", "`a*b` ```py\nx_y```", "a*b x_y", [("code", "a*b"), ("pre", "x_y")]),
         ("MarkdownV2", ">раз\n>два\nтри", "раз\nдва\nтри", [("blockquote", "раз\nдва\n")]),
+        ("Markdown", "*b* _i_ \\_ a-b [c](https://x.org) `*`", "b i _ a-b c *",
+         [("bold", "b"), ("italic", "i"), ("text_link", "c"), ("code", "*")]),
+        ("Markdown", "```py\nx_y```", "x_y", [("pre", "x_y")]),
         ("MarkdownV2", "**>раз\n>два||", "раз\nдва", [("expandable_blockquote", "раз\nдва")]),
     ],
 )  # fmt: skip
@@ -78,7 +81,7 @@ def test_forms(mode: str, text: str, plain: str, entities: list[tuple[str, str]]
         ("HTML", "<b>x</i>"), ("HTML", "x</b>"), ("HTML", "<div>x</div>"), ("HTML", "a < b"),
         ("HTML", "<span>x</span>"), ("MarkdownV2", "*x"), ("MarkdownV2", "`x"), ("MarkdownV2", "a-b"),
         ("MarkdownV2", "[x]"), ("MarkdownV2", "*a _b* c_"),
-        ("Markdown", "*x*"),
+        ("Markdown", "a *x"), ("Markdown", "```x"), ("Markdown", "[x"),
     ],
 )  # fmt: skip
 def test_broken_markup_is_refused(mode: str, text: str) -> None:

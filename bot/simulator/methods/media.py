@@ -1,0 +1,65 @@
+"""Media that the bot sends: one table of kinds, albums, and the same in edits."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from bot.simulator.methods.files import KINDS, media_object
+from bot.simulator.methods.registry import Call, JsonObjects, Upload, method
+from bot.simulator.methods.sending import Captioned, Sending, caption_of, deliver
+from bot.simulator.repository import Json, Repository
+from bot.simulator.server.errors import bad_request
+
+ALBUM = 10
+_ALBUM_COMPANY = {"photo": "picture", "video": "picture", "audio": "audio", "document": "document"}
+
+
+class SendMediaGroup(Sending):
+    media: JsonObjects = None
+
+
+async def media_of(
+    repository: Repository, uploads: Mapping[str, Upload], kind: str, item: Captioned, source: str | None
+) -> Json:
+    """The Message fields of one item: the media, its caption, its spoiler."""
+    body = await media_object(repository, uploads, kind, source, item.model_extra or {})
+    content: Json = {kind: [body] if kind == "photo" else body}
+    if kind == "animation":  # Telegram sends it as both, for bots that know no animations
+        content["document"] = {key: value for key, value in body.items() if key not in KINDS[kind].fields}
+    if KINDS[kind].captioned:
+        content |= caption_of(item)
+    return content | ({"has_media_spoiler": True} if item.has_spoiler else {})
+
+
+async def input_media(call: Call, given: Json) -> Json:
+    """The Message fields of an InputMedia object."""
+    kind = str(given.get("type"))
+    if kind not in KINDS or not KINDS[kind].captioned or kind == "voice":
+        raise bad_request("can't parse InputMedia: type must be specified and supported")
+    item = Captioned.model_validate({key: value for key, value in given.items() if key != "type"})
+    return await media_of(call.telegram.repository, call.uploads, kind, item, str(given.get("media") or ""))
+
+
+async def _send(call: Call, wanted: Sending, *, kind: str) -> Json:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    content = await media_of(call.telegram.repository, call.uploads, kind, wanted, wanted.given(kind))
+    return deliver(call, wanted, content, chat)
+
+
+for _kind in KINDS:
+    method("send" + _kind.title().replace("_", ""), Sending)(partial(_send, kind=_kind))
+
+
+@method("sendMediaGroup", SendMediaGroup)
+async def send_media_group(call: Call, wanted: SendMediaGroup) -> list[Json]:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    given = wanted.media or []
+    if not given:
+        raise bad_request("there are no messages to send")
+    if len(given) > ALBUM:
+        raise bad_request("too many messages to send as an album")
+    if len({_ALBUM_COMPANY.get(str(item.get("type"))) for item in given} - {None}) != 1:
+        raise bad_request("can't mix such media in an album" if len(given) > 1 else "can't parse InputMedia")
+    contents = [await input_media(call, item) for item in given]
+    group = {"media_group_id": str(call.telegram.repository.count_up("media_group_id", 13_000_000_000_000_001))}
+    with call.telegram.repository.transaction():
+        return [deliver(call, wanted, content | group, chat) for content in contents]

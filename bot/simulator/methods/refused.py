@@ -1,0 +1,61 @@
+"""What nobody has here, and the answers to a bot that asks for it: stars, gifts, sticker sets, games, business."""
+
+from bot.simulator.methods.registry import Call, Parameters, method
+from bot.simulator.repository import Json
+from bot.simulator.server.errors import ApiRefusal, bad_request
+
+
+class Anything(Parameters):
+    pass
+
+
+# Telegram's answers to a bot without stars, stickers and business accounts: a result, or what it refuses with.
+_EMPTY: dict[str, Json | list[Json]] = {
+    "getMyStarBalance": {"amount": 0}, "getStarTransactions": {"transactions": []}, "getAvailableGifts": {"gifts": []},
+    "getUserChatBoosts": {"boosts": []}, "getForumTopicIconStickers": [], "getCustomEmojiStickers": [],
+    "getUserProfilePhotos": {"total_count": 0, "photos": []}, "getUserProfileAudios": {"total_count": 0, "audios": []},
+    "getGameHighScores": [],
+}  # fmt: skip
+_REFUSED = {
+    "BUSINESS_CONNECTION_INVALID": (
+        "getBusinessConnection", "readBusinessMessage", "deleteBusinessMessages", "setBusinessAccountName",
+        "setBusinessAccountUsername", "setBusinessAccountBio", "setBusinessAccountProfilePhoto",
+        "removeBusinessAccountProfilePhoto", "setBusinessAccountGiftSettings", "getBusinessAccountStarBalance",
+        "transferBusinessAccountStars", "getBusinessAccountGifts", "convertGiftToStars", "upgradeGift", "transferGift",
+        "postStory", "editStory", "deleteStory", "repostStory", "sendChecklist", "editMessageChecklist",
+    ),
+    "CHARGE_ID_INVALID": ("refundStarPayment", "editUserStarSubscription"),
+    "BALANCE_TOO_LOW": ("sendGift", "giftPremiumSubscription"),
+    "CURRENCY_TOTAL_AMOUNT_INVALID": ("sendInvoice", "createInvoiceLink", "sendPaidMedia"),
+    "QUERY_ID_INVALID": ("answerShippingQuery", "answerPreCheckoutQuery", "answerWebAppQuery", "answerGuestQuery"),
+    "GAME_SHORTNAME_INVALID": ("sendGame", "setGameScore"),
+    "STICKERSET_INVALID": (
+        "getStickerSet", "createNewStickerSet", "addStickerToSet", "setStickerSetTitle", "setStickerSetThumbnail",
+        "deleteStickerSet", "setStickerPositionInSet", "deleteStickerFromSet", "replaceStickerInSet",
+        "setStickerEmojiList", "setStickerKeywords", "setStickerMaskPosition", "uploadStickerFile",
+        "setCustomEmojiStickerSetThumbnail",
+    ),
+    "BOT_VERIFIER_FORBIDDEN": ("verifyUser", "verifyChat", "removeUserVerification", "removeChatVerification"),
+    "USER_PERMISSION_DENIED": ("setUserEmojiStatus", "setPassportDataErrors", "savePreparedInlineMessage"),
+}  # fmt: skip
+
+
+def _answer_with(name: str, result: Json | list[Json]) -> None:
+    async def answer(call: Call, wanted: Anything) -> Json | list[Json]:
+        return result
+
+    method(name, Anything)(answer)
+
+
+def _refuse(name: str, refusal: ApiRefusal) -> None:
+    async def answer(call: Call, wanted: Anything) -> None:
+        raise refusal
+
+    method(name, Anything)(answer)
+
+
+for _name, _result in _EMPTY.items():
+    _answer_with(_name, _result)
+for _reason, _names in _REFUSED.items():
+    for _name in _names:
+        _refuse(_name, bad_request(_reason))

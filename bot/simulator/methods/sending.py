@@ -1,0 +1,105 @@
+"""What the sending methods share: text and captions with their markup, and the message that comes of them."""
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+from bot.simulator.entities import CAPTION_LIMIT, TEXT_LIMIT, Entity, checked, trimmed, utf16_length, with_found
+from bot.simulator.markup import parse
+from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters
+from bot.simulator.methods.replies import checked_markup, quoted
+from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request
+from bot.simulator.telegram import as_bot_sees
+
+
+class Text(Parameters):
+    text: str | None = None
+    parse_mode: str | None = None
+    entities: JsonObjects = None
+    link_preview_options: JsonObject = None
+
+
+class Captioned(Parameters):
+    """One item of media; its further fields, which differ by kind, are in `model_extra`."""
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+
+    caption: str | None = None
+    parse_mode: str | None = None
+    caption_entities: JsonObjects = None
+    show_caption_above_media: bool = False
+    has_spoiler: bool = False
+
+    def given(self, name: str) -> Any:
+        return (self.model_extra or {}).get(name)
+
+
+class Sending(Captioned):
+    """Where a message goes, and what every one may have."""
+
+    chat_id: ChatId = None
+    message_thread_id: int | None = None
+    reply_markup: JsonObject = None
+    reply_parameters: JsonObject = None
+    reply_to_message_id: int | None = None
+    protect_content: bool = False
+    message_effect_id: str | None = None
+
+
+class SendMessage(Text, Sending):
+    pass
+
+
+def formatted(
+    text: str | None, parse_mode: str | None, entities: list[Entity] | None, *, limit: int = TEXT_LIMIT,
+    too_long: str = "message is too long",
+) -> tuple[str, list[Entity]]:  # fmt: skip
+    """Text and entities as Telegram would store them; given entities win over `parse_mode`, as there."""
+    given = text or ""
+    if entities:
+        plain, marked = given, checked(entities, given)
+    else:
+        plain, marked = parse(given, parse_mode)
+    plain, marked = trimmed(plain, marked)
+    if utf16_length(plain) > limit:
+        raise bad_request(too_long)
+    return plain, with_found(plain, marked)
+
+
+def text_of(text: Text) -> Json:
+    """The fields of a text message; raises the refusal of an empty one."""
+    plain, entities = formatted(text.text, text.parse_mode, text.entities)
+    if not plain:
+        raise bad_request("message text is empty")
+    options = {"link_preview_options": text.link_preview_options} if text.link_preview_options else {}
+    return {"text": plain, **({"entities": entities} if entities else {}), **options}
+
+
+def caption_of(item: Captioned) -> Json:
+    """The fields of a caption, which may be missing."""
+    caption, entities = formatted(
+        item.caption,
+        item.parse_mode,
+        item.caption_entities,
+        limit=CAPTION_LIMIT,
+        too_long="message caption is too long",
+    )
+    above = {"show_caption_above_media": True} if caption and item.show_caption_above_media else {}
+    return {
+        **({"caption": caption} if caption else {}),
+        **({"caption_entities": entities} if entities else {}),
+        **above,
+    }
+
+
+def deliver(call: Call, wanted: Sending, content: Json, chat: Json | None = None) -> Json:
+    """Stores and shows a message of the bot; returns it as the bot sees it."""
+    chat = chat or call.telegram.reachable_chat(wanted.chat_id)
+    content |= quoted(call.telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id)
+    content |= checked_markup(wanted.reply_markup)
+    if wanted.protect_content:
+        content["has_protected_content"] = True
+    if wanted.message_effect_id and chat["type"] == "private":
+        content["effect_id"] = wanted.message_effect_id
+    return as_bot_sees(call.telegram.bot_message(chat, content, thread_id=wanted.message_thread_id))

@@ -1,0 +1,1 @@
+"""Bots written with other people's libraries, each pointed at a local Telegram."""
