@@ -18,7 +18,7 @@ from aiogram.types import (
 
 from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
-from internal.access.model import LANGUAGES, Language, Role, User
+from internal.access.model import LANGUAGES, Language, User
 from internal.scheduling.run import pause
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ COMMANDS = (
     "ss",
     "team",
     "console",
+    "settings",
+    "more",
     "archive",
     "status",
     "forget",
@@ -57,6 +59,9 @@ COMMANDS = (
 )
 OWNER_COMMANDS = (*COMMANDS, "access")
 
+MENU = ("people", "facts", "tasks", "memories", "questions", "sessions", "forget", "settings", "console", "more")
+"""What Telegram's menu shows: what people use day by day. The rest is listed by /more."""
+
 DEFAULT: Language = "en"
 """The menu for users of other languages."""
 
@@ -65,7 +70,7 @@ TIMEOUT_S = 5
 """The chat's other updates wait while its own menu is set."""
 
 
-def commands(lang: Language, names: tuple[str, ...] = COMMANDS) -> list[BotCommand]:
+def commands(lang: Language, names: Sequence[str] = MENU) -> list[BotCommand]:
     return [BotCommand(command=name, description=label(lang, f"menu-{name}")) for name in names]
 
 
@@ -86,9 +91,9 @@ def _button(miniapp: str, lang: Language) -> MenuButtonWebApp:
 
 
 class ChatMenus:
-    """Menus of single chats: the owner's has more commands, and a chosen language may differ from Telegram's.
+    """Menus of single chats: a chosen language may differ from Telegram's.
 
-    Such a menu hides those of `set_menu`, so it is set again whenever its user's language or role changes. What
+    Such a menu hides those of `set_menu`, so it is set again whenever its user's language changes. What
     Telegram fails at is set by `keep`, later.
     """
 
@@ -126,9 +131,8 @@ class ChatMenus:
                 await self._woken.wait()
 
     async def _set(self, user: User) -> None:
-        names = OWNER_COMMANDS if user.role is Role.OWNER else COMMANDS
         scope = BotCommandScopeChat(chat_id=user.user_id)
-        await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
+        await self._bot.set_my_commands(commands(user.lang), scope=scope, request_timeout=TIMEOUT_S)
         if self._miniapp:
             shown = _button(self._miniapp, user.lang)
             await self._bot.set_chat_menu_button(user.user_id, shown, request_timeout=TIMEOUT_S)

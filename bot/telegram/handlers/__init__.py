@@ -3,7 +3,7 @@
 from aiogram import Router
 
 from bot.telegram.handlers import errors
-from bot.telegram.handlers.account import access, console, data, forget, quiet, sessions, settings, start
+from bot.telegram.handlers.account import access, console, data, forget, overview, quiet, sessions, settings, start
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.memories import memories, questions
@@ -29,6 +29,7 @@ def build_router(services: Services) -> Router:
     router.include_routers(
         start.router(),
         settings.router(),
+        overview.router(),
         people.router(),
         person.router(),
         merge.router(),

@@ -9,8 +9,8 @@ import pytest
 from support.interfaces.telegram_stage import BotStage, cancelled, eventually
 
 from bot.telegram import menu
-from bot.telegram.menu import COMMANDS, OWNER_COMMANDS, ChatMenus, commands
-from internal.access.model import LANGUAGES, Role, User, UserState
+from bot.telegram.menu import ChatMenus, commands
+from internal.access.model import LANGUAGES, Language, Role, User, UserState
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,29 +20,30 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(menu, "RETRY_BASE", timedelta(milliseconds=20))
 
 
-def user(number: int, role: Role) -> User:
-    return User(number, role, UserState.ACTIVE, "Olena", None, "en", "UTC", True, {}, datetime.now(UTC))
+def user(number: int) -> User:
+    """Somebody who chose Ukrainian, in a Telegram that speaks English."""
+    return User(number, Role.OWNER, UserState.ACTIVE, "Olena", None, "uk", "UTC", True, {}, datetime.now(UTC))
 
 
-async def shown(stage: BotStage, person: int, names: tuple[str, ...]) -> bool:
-    wanted = [{"command": one.command, "description": one.description} for one in commands("en", names)]
+async def shown(stage: BotStage, person: int, lang: Language) -> bool:
+    wanted = [{"command": one.command, "description": one.description} for one in commands(lang)]
     return bool((await stage.screen(person))["commands"] == wanted)
 
 
 @pytest.mark.parametrize("kind", ["server_error", "reset", "flood"])
 async def test_a_menu_that_telegram_failed_at_is_set_later(stage: BotStage, kind: str) -> None:
-    """That of everybody and that of the owner, at a start and while it runs."""
+    """That of everybody and that of one chat, at a start and while it runs."""
     owner, other = await stage.person(), await stage.person()
     await stage.bot.delete_my_commands()
     menus = ChatMenus(stage.bot)
     await stage.fault(kind, "setMyCommands", times=3)
-    keeping = asyncio.create_task(menus.keep([user(owner, Role.OWNER)]))
+    keeping = asyncio.create_task(menus.keep([user(owner)]))
     try:
-        await eventually(lambda: shown(stage, owner, OWNER_COMMANDS))
-        await eventually(lambda: shown(stage, other, COMMANDS))
+        await eventually(lambda: shown(stage, owner, "uk"))
+        await eventually(lambda: shown(stage, other, "en"))
         await stage.fault(kind, "setMyCommands", times=2)
-        await menus.show(user(other, Role.OWNER))
-        await eventually(lambda: shown(stage, other, OWNER_COMMANDS))
+        await menus.show(user(other))
+        await eventually(lambda: shown(stage, other, "uk"))
     finally:
         await cancelled(keeping)
 
@@ -60,7 +61,7 @@ async def test_a_menu_that_is_refused_is_left_alone(stage: BotStage) -> None:
     try:
         await eventually(settled)
         await stage.fault("bad_request", "setMyCommands", description=refusal)
-        await menus.show(user(person, Role.OWNER))
+        await menus.show(user(person))
         await asyncio.sleep(0.1)
         assert len(await stage.ledger(method="setMyCommands")) == before + 1
     finally:

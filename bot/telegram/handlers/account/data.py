@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from aiogram import Router
 from aiogram.filters import Command
-from aiogram.types import Message
+from aiogram.types import Message, TelegramObject
 
 from bot.shared.mirror_target import target_of
 from bot.telegram.delivery.chat import Chat
@@ -79,7 +79,7 @@ def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:
     return lines
 
 
-async def export(message: Message, chat: Chat, services: Services) -> None:
+async def export(event: TelegramObject, chat: Chat, services: Services) -> None:
     day = services.clock.now().astimezone(ZoneInfo(chat.user.tz)).date()
     user_id, lang = chat.user.user_id, chat.user.lang
     content = await services.export.document(user_id)
@@ -89,7 +89,7 @@ async def export(message: Message, chat: Chat, services: Services) -> None:
     await chat.document(f"laplaced-{day.isoformat()}.json", content, caption)
 
 
-async def privacy(message: Message, chat: Chat, services: Services) -> None:
+async def privacy(event: TelegramObject, chat: Chat, services: Services) -> None:
     lang, hosts = chat.user.lang, _providers(services.config)
     transport = phrase(lang, "privacy-local" if services.config.local_telegram else "privacy-telegram")
     models = phrase(lang, "privacy-provider", hosts=", ".join(hosts)) if hosts else phrase(lang, "privacy-offline")

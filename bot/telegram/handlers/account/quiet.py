@@ -32,7 +32,11 @@ _NONE: Final = "-"
 async def quiet_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     if command.args:
         await _set_typed(command.args, chat, services)
-        return
+    else:
+        await ask_hours(chat, services)
+
+
+async def ask_hours(chat: Chat, services: Services) -> None:
     text, rows = _question(chat.user, services)
     await ask(chat, services, AwaitedAnswer("quiet", {"offered": True}), text, rows)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from aiogram import Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
-from aiogram.types import CallbackQuery, Location, Message
+from aiogram.types import CallbackQuery, Location, Message, TelegramObject
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
@@ -122,7 +122,7 @@ async def _set_zone(zone: str, user: User, services: Services) -> str:
     return phrase(user.lang, "zone-set", zone=zone_label(zone, user.lang, services.clock.now()))
 
 
-async def language(message: Message, chat: Chat) -> None:
+async def language(event: TelegramObject, chat: Chat) -> None:
     owner = chat.user.user_id
     row = [button(LANGUAGE_NAMES[lang], LanguageButton(owner=owner, lang=lang)) for lang in LANGUAGES]
     await chat.say(phrase(chat.user.lang, "language-ask"), [row])

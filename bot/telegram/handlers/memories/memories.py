@@ -74,7 +74,12 @@ async def list_command(message: Message, command: CommandObject, chat: Chat, ser
     if command.args:
         await chat.say(*await _found(chat.user, services, kind, command.args))
     else:
-        await chat.say(*await _listing(chat.user, services, kind))
+        await show_list(kind.command, chat, services)
+
+
+async def show_list(command: str, chat: Chat, services: Services) -> None:
+    """Says the first page of what a command lists, such as `instructions`."""
+    await chat.say(*await _listing(chat.user, services, _COMMANDS[command]))
 
 
 async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat: Chat, services: Services) -> None:

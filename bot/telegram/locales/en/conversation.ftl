@@ -47,10 +47,12 @@ help =
     /privacy — what is kept and who sees it
 
     __Settings__
+    /settings — what can be set
     /language — language
     /team — teams: I let people know what you promise to do for them
     /timezone — time zone
     /quiet — when I shouldn't disturb you
+    /more — all other commands
     /cancel — skip the question I asked
 help-owner = /access — who is let in (only you can see this)
 

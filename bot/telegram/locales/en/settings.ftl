@@ -1,5 +1,12 @@
 # Language, time zone, access, menu.
 
+settings =
+    Language: { $language }
+    Time zone: { $zone }
+    Quiet hours: { $quiet }
+    What shall we change?
+more = What else I can do:
+
 language-ask = Which language shall we use?
 language-set = All right, English it is.
 
@@ -51,6 +58,8 @@ menu-console = Look at everything in the browser
 menu-status = What I'm working on
 menu-forget = Forget a person or everything
 menu-export = Download everything I keep
+menu-settings = What can be set
+menu-more = All other commands
 menu-language = Language
 menu-timezone = Time zone
 menu-privacy = What is kept and who sees it

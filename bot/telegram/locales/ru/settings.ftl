@@ -1,5 +1,12 @@
 # Язык, часовой пояс, доступ, меню.
 
+settings =
+    Язык: { $language }
+    Часовой пояс: { $zone }
+    Тихие часы: { $quiet }
+    Что поменять?
+more = Что ещё я умею:
+
 language-ask = На каком языке говорить?
 language-set = Хорошо, дальше по-русски.
 
@@ -51,6 +58,8 @@ menu-console = Посмотреть всё в браузере
 menu-status = Что в работе
 menu-forget = Забыть человека или всё
 menu-export = Скачать всё, что я храню
+menu-settings = Настройки
+menu-more = Все остальные команды
 menu-language = Язык
 menu-timezone = Часовой пояс
 menu-privacy = Что хранится и кто это видит

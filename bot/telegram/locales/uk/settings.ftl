@@ -1,5 +1,12 @@
 # Мова, часовий пояс, доступ, меню.
 
+settings =
+    Мова: { $language }
+    Часовий пояс: { $zone }
+    Тихі години: { $quiet }
+    Що змінити?
+more = Що ще я вмію:
+
 language-ask = Якою мовою говорити?
 language-set = Гаразд, далі українською.
 
@@ -51,6 +58,8 @@ menu-console = Переглянути все в браузері
 menu-status = Що в роботі
 menu-forget = Забути людину або все
 menu-export = Завантажити все, що я зберігаю
+menu-settings = Налаштування
+menu-more = Усі інші команди
 menu-language = Мова
 menu-timezone = Часовий пояс
 menu-privacy = Що зберігається і хто це бачить

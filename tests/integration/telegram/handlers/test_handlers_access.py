@@ -15,7 +15,7 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.handlers.people.contacts import describe_unreadable
 from bot.telegram.i18n import label, phrase
-from bot.telegram.menu import COMMANDS, OWNER_COMMANDS, ChatMenus, commands, set_menu
+from bot.telegram.menu import MENU, OWNER_COMMANDS, ChatMenus, commands, set_menu
 from bot.telegram.rendering import render
 from internal.access import repository, service
 from internal.access.model import LANGUAGES, Language, Role, User, UserState
@@ -116,7 +116,7 @@ class Refusing(Recording):
 
 
 async def test_the_menu_is_set_for_each_language_and_by_default() -> None:
-    """Users of other languages see the default; the owner's chat has one command more."""
+    """Users of other languages see the default; it is ten commands."""
     session = Recording()
     olena = User(1, Role.OWNER, UserState.ACTIVE, "Olena", None, "uk", "UTC", True, datetime.now(UTC))
     bot = Bot("7:secret", session=session)
@@ -125,7 +125,8 @@ async def test_the_menu_is_set_for_each_language_and_by_default() -> None:
     await ChatMenus(bot).show(replace(olena, role=Role.MEMBER))
     asked = [method for method in session.asked if isinstance(method, SetMyCommands)]
     assert [method.language_code for method in asked] == [None, "ru", "uk", "en", None, None]
-    assert [len(method.commands) for method in asked] == [*[len(COMMANDS)] * 4, len(COMMANDS) + 1, len(COMMANDS)]
+    assert [len(method.commands) for method in asked] == [len(MENU)] * 6
+    assert len(MENU) == 10
     for method in (asked[2], *asked[4:]):
         assert method.commands[0].description == label("uk", "menu-people")
 
