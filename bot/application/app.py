@@ -46,6 +46,7 @@ from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.flows.transfer.export import export_document
+from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.embed import VectorBackfill
@@ -108,6 +109,7 @@ class App:
         self.names, self.dates, terms = WorkerNames(worker), WorkerDates(worker), WorkerTerms(worker)
         self.restating = FactCorrections(database, clock, worker, hmac_key)
         self.prompt_filter = PromptFilter(database, hmac_key)
+        self.people_maps = PeopleMaps(database, clock, worker)
         self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
         self.knowledge = KnowledgeSearch(
             database,

@@ -246,7 +246,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         app.database,
         app.clock,
         app.buffers,
-        Prompts(recall, app.clock, config.agents.responder, config.persona, app.prompt_filter),
+        Prompts(recall, app.clock, config.agents.responder, config.persona, app.prompt_filter, app.people_maps),
         models.responder,
         render=render,
         phrases=phrase,

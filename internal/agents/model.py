@@ -269,7 +269,8 @@ class ResponderRequest:
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
     earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks, `tasks` are
-    the open ones that are due soon, `instructions` what he wants kept to in every answer. `toolbox` None: no tools.
+    open ones due soon, `instructions` what he wants kept to in every answer, `relations` lines on who is asked for by a
+    relation. `toolbox` None: no tools.
     """
 
     owner: OwnerProfile
@@ -288,6 +289,7 @@ class ResponderRequest:
     snapshot: Snapshot = EMPTY
     tasks: Sequence[KnownTask] = ()
     instructions: Sequence[StandingInstruction] = ()
+    relations: Sequence[str] = ()
     toolbox: Toolbox | None = None
 
 

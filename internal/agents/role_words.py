@@ -1,8 +1,10 @@
 """What the owner calls a person: the role words that a stored description puts beside his name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from internal.language.names.kin import Kin, kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
@@ -34,6 +36,11 @@ def _calling(names: tuple[str, ...], bio: str) -> Calling:
     of_others = frozenset(one.role for one in sightings if one.role and one not in own)
     genders = {sighting.gender for sighting in own if sighting.gender}
     return Calling(roles, roles_of(bio) - roles - of_others, genders.pop() if len(genders) == 1 else None)
+
+
+def kin_of_profiles(people: Sequence[Person]) -> dict[int, Kin]:
+    """What these people are to the owner by what their profiles call them, by id; for the language process."""
+    return {person.id: kin for person in people for role in sorted(calling(person).roles) if (kin := kin_of_word(role))}
 
 
 def roles_of(text: str) -> frozenset[str]:

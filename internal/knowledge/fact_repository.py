@@ -204,6 +204,11 @@ def every(connection: Connection, user_id: int) -> list[Fact]:
     return [_version(row).fact for row in connection.execute(_select(user_id))]
 
 
+def relations(connection: Connection, user_id: int) -> list[str]:
+    """The names of relations of an owner's facts, each once."""
+    return list(connection.execute(select(facts.c.name).where(facts.c.user_id == user_id).distinct()).scalars())
+
+
 def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
     """(id, words) of every version and of every claim that supports one."""
     texts_of_fact = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]

@@ -113,6 +113,7 @@ class ModelResponder:
             snapshot_block(request.snapshot, request.owner.timezone),
             tasks_block(request.tasks),
             people_block("relevant_people", request.relevant_people),
+            block("relations", [escape(line) for line in request.relations]),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),
             passages_block(request.passages, request.owner.timezone),

@@ -17,6 +17,7 @@ from internal.agents.model import (
     ResponderRequest,
 )
 from internal.agents.newest_lines import newest_lines
+from internal.agents.prompts import block
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.instructed import instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
@@ -31,7 +32,7 @@ from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
-from internal.language.text.block_tags import neutralised
+from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
@@ -67,6 +68,7 @@ class OfflineResponder:
             instructions_block(request.instructions, request.owner.timezone),
             people_block("inner_circle", request.inner_circle),
             people_block("relevant_people", request.relevant_people),
+            block("relations", [escape(line) for line in request.relations]),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),
             passages_block(request.passages, request.owner.timezone),
@@ -202,6 +204,8 @@ def _line(person: Person) -> str:
 
 
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
+    if request.relations:
+        return "\n".join(f"{_plain(line)}." for line in request.relations)
     if kept := _asked_for(request, _with_name(said, known), speech):
         return kept
     found = named(said, known) or called(said, known) or named(request.query, known)

@@ -30,6 +30,7 @@ from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
 from internal.errors import ModelContextExceeded
 from internal.flows.instructions import keep as instructions
 from internal.flows.runs.slices import QUOTED, message_line
+from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.quotes import quotes_shown
@@ -129,7 +130,9 @@ class Prompts:
         config: ResponderConfig,
         persona: PersonaConfig,
         prompt_filter: PromptFilter,
+        maps: PeopleMaps | None = None,
     ) -> None:
+        self._maps = maps
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
         self._prompt_filter = prompt_filter
 
@@ -164,6 +167,7 @@ class Prompts:
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],
             instructions=question.instructions,
+            relations=await self._maps.answer(user, question.text) if self._maps is not None else (),
         )
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:

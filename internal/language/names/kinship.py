@@ -18,13 +18,17 @@ CircleName = Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A role word: its dictionary form, its circle, and the gender it implies; `plural`: it is of several people."""
+    """A role word: its dictionary form, its circle, and the gender it implies; `plural`: it is of several people.
+
+    `former`: he is it no longer.
+    """
 
     word: str
     circle: CircleName
     language: Language
     gender: Gender | None
     plural: bool = False
+    former: bool = False
 
 
 def through(of: str | None, circle: str) -> CircleName | None:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from internal.language.names import mention_words as marks
 from internal.language.names.given_names import given_names, is_english_given_name
-from internal.language.names.kinship import CircleName, through
+from internal.language.names.kinship import CircleName, Relation, through
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import name_context, nominative
 from internal.language.names.role_words import Span, StatedRelation, is_genitive_of_role, relation_of
@@ -34,6 +34,9 @@ class NameMention:
     """The dictionary form of the role word beside the name: sister. Only of a relation to the owner."""
     of: tuple[str, CircleName] | None = None
     """The name of whose relative or colleague it is, and the circle to him, where the text does not say who he is."""
+    kin: tuple[Relation, ...] = ()
+    """The roles that lead to the owner, or to `kin_of`: the first is that of the one who is named."""
+    kin_of: str | None = None
 
 
 def find_people(text: str, language: Language) -> list[NameMention]:
@@ -307,7 +310,10 @@ class _MentionFinder:
             circle = through(circle, link)
         mine = not stated.owners and stated.of is None and not stated.relation.plural
         of_whom = (named, nearest) if named and circle is None and not chain else None
-        return replace(mention, circle=circle, role=stated.relation.word or None if mine else None, of=of_whom)
+        related = replace(mention, circle=circle, role=stated.relation.word or None if mine else None, of=of_whom)
+        if stated.of is not None and named is None:
+            return related  # whose it is, a pronoun says
+        return replace(related, kin=(stated.relation, *stated.owners), kin_of=named)
 
     def _owner(self, of: Span | str) -> tuple[CircleName | None, str | None]:
         """The circle of whose relation is stated, as far as the text before says it, and his name."""

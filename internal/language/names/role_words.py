@@ -31,7 +31,8 @@ _NOT_BETWEEN = words("и а но или та але чи of and or but до к �
 
 _THEIRS = words("his her their its your his его её ее их его твой твоя твои його її їх їхній їхня їхні твій твоя твої")
 _HAS = words("has have had")
-_SET_OFF = {",", ":", "—", "–", "-"}
+_DASHES = {"—", "–", "-"}
+_SET_OFF = {",", ":", *_DASHES}
 _LOOK_BACK = 6
 _LONGEST_CHAIN = 4
 """Relations of a chain that are followed; nobody says more."""
@@ -185,7 +186,7 @@ def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
 
 
 def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]) -> StatedRelation | None:
-    if _owns_next(text_tokens, span, spans):
+    if _owns_next(text_tokens, span, spans, text):
         return None
     for position in range(span.start - 1, max(span.start - 1 - _REACH_BEFORE, -1), -1):
         head = _head(text_tokens, position) if _meanings(text_tokens[position]) else position
@@ -208,9 +209,16 @@ def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence
     return None
 
 
-def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span]) -> bool:
-    """Whether a name in the genitive stands between a role and the name of who has it: жена Петра Ольга."""
-    follows = any(other.start == span.end and text_tokens[other.start].joined for other in spans)
+def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span], text: str) -> bool:
+    """Whether a name in the genitive stands between a role and the name of who has it: жена Петра (—) Ольга."""
+    follows = any(
+        other.start == span.end
+        and (
+            text_tokens[other.start].joined
+            or text[text_tokens[span.end - 1].end : text_tokens[other.start].start].strip() in _DASHES
+        )
+        for other in spans
+    )
     if not follows or text_tokens[span.start].latin or "gent" not in _name_cases(text_tokens, span):
         return False
     return not _is_apposition(text_tokens, span.start - 1, span)
@@ -289,8 +297,8 @@ def _former_or_present(relation: Relation, text_tokens: Sequence[Token], positio
         token.key in FORMER for token in text_tokens[max(0, position - 2) : position]
     )
     if former and relation.circle == "Work_Inner":
-        return replace(relation, circle="Work_Outer")
-    return relation
+        return replace(relation, circle="Work_Outer", former=True)
+    return replace(relation, former=former)
 
 
 def _agrees(text_tokens: Sequence[Token], position: int, span: Span) -> bool:

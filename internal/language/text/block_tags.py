@@ -19,6 +19,7 @@ BLOCK_TAGS: Final = (
         "notifications",
         "tasks",
         "relevant_people",
+        "relations",
         "facts",
         "memories",
         "past_messages",

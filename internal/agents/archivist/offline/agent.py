@@ -23,6 +23,7 @@ from internal.agents.archivist.offline.kinship import fits, kin_before, pronoun_
 from internal.agents.archivist.offline.memories import OfflineMemories
 from internal.agents.archivist.offline.occasions import occasion_facts
 from internal.agents.archivist.offline.people import Dossier, Identity, Reading, Said
+from internal.agents.archivist.offline.relations import OfflineRelations
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
 from internal.language.names.entities import is_place
@@ -80,6 +81,8 @@ def propose(request: ArchivistRequest) -> str:
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
     facts += heard
     facts += [fact | {"source": _called(whose, reading.identities) if whose else "user"} for fact, whose in dated]
+    related = OfflineRelations(reading.dossiers, people, lambda dossier: _called(dossier, reading.identities))
+    facts += [fact for said in reading.said for fact in related.facts(said)]
     remembering = OfflineMemories(
         request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person
     )

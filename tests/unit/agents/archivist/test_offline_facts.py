@@ -16,6 +16,7 @@ from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest, TranscriptLine
 from internal.knowledge.model import OWNER_NODE, ProposedFact
 from internal.language.dates.parse import resolve_plainly
+from internal.language.names.kin import kin_of_relation
 from internal.people.model import Circle
 from internal.people.operations import Added
 
@@ -32,10 +33,10 @@ def dialogues() -> tuple[dict[str, Any], ...]:
 
 
 def facts_of(request: ArchivistRequest) -> tuple[ProposedFact, ...]:
-    """What the product reads out of the reply; nothing of it is refused."""
+    """What the product reads out of the reply, without who is what to whom; nothing of it is refused."""
     reply = parse(propose(request), request.transcript, {person.id for person in request.people})
     assert reply.refused == ()
-    return reply.facts
+    return tuple(fact for fact in reply.facts if kin_of_relation(fact.relation) is None)
 
 
 def row(fact: ProposedFact) -> Row:

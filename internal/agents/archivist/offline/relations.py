@@ -1,0 +1,116 @@
+"""Typed facts of who is what to whom, from the words beside names: my sister Anna, сын Маши Коля, замужем за Петром."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from internal.agents.archivist.offline import fact_patterns as shapes
+from internal.agents.archivist.offline.bio_quotes import asks, cleaned
+from internal.agents.archivist.offline.kinship import called_so, kin_before, meaning
+from internal.agents.archivist.offline.people import Dossier, Said
+from internal.language.names.kin import Kin, composed, kin_of_word, kin_word
+from internal.language.names.kinship import Relation
+from internal.language.names.mentions import NameMention
+from internal.language.text.spelling import text_language
+from internal.people.model import Person
+
+_PAIRS: Final = {
+    "spouse": r"(?:вышла\s+)?замужем за|вышла замуж за|женат на|женился на|(?:вийшла\s+)?заміжня? за|вийшла заміж за"
+    r"|одружен\w+ (?:з|із|зі)|одружи\w+ (?:з|із|зі)|(?:got |gets )?married(?: to)?",
+    "partner": r"встреча(?:ется|юсь) с|зустріча(?:ється|юся|юсь) (?:з|із|зі)|(?:is )?dating|goes out with",
+    "ex": r"разв(?:елась|елся|едена|еден) с|розлуч(?:ена|ений|илася|ився) (?:з|із|зі)|(?:got )?divorced(?: from)?",
+}
+_PAIR = {kind: re.compile(rf"(?:^|\s)(?P<verb>{words})\s+$", re.IGNORECASE) for kind, words in _PAIRS.items()}
+_OWNER: Final = "user"
+_ENDED: Final = {"spouse": "ex", "partner": "ex"}
+"""What former ones are; a former boss is nothing now."""
+
+Called = Callable[[Dossier], str]
+
+
+class OfflineRelations:
+    """Reads the sentences of a transcript one by one. `called` gives the reference to a dossier in facts."""
+
+    def __init__(self, dossiers: Sequence[Dossier], people: Mapping[int, Person], called: Called) -> None:
+        self._dossiers, self._people, self._called = dossiers, people, called
+
+    def facts(self, said: Said) -> Iterator[dict[str, Any]]:
+        """The relations that a sentence states beyond doubt, in the archivist's contract format."""
+        if said.speaker is not None or asks(said.text) or shapes.HEDGES.search(said.text):
+            return
+        for sighting, dossier in said.named:
+            found = self._by_role(said, sighting) or self._by_verb(said, sighting)
+            if found is not None and found[1] != self._called(dossier):
+                kin, whom = found
+                yield {
+                    "source": self._called(dossier),
+                    "relation": kin.relation,
+                    "target": whom,
+                    "fact": _mine(kin, max(dossier.names, key=len), said) if whom == _OWNER else cleaned(said.text),
+                    "evidence": [said.line.number],
+                }
+
+    def _by_role(self, said: Said, sighting: NameMention) -> tuple[Kin, str] | None:
+        """What the words beside a name make of him, and to whom."""
+        kin = [_present(role) for role in sighting.kin]
+        if not kin or kin[0] is None:
+            return None
+        if len(kin) == 1:
+            return (kin[0], _OWNER) if sighting.kin_of is None else self._to(kin[0], said, sighting.kin_of)
+        if len(kin) > 2 or kin[1] is None or sighting.kin_of is not None:
+            return None
+        between = self._relative(sighting.kin[1].word)
+        if between is not None:
+            return kin[0], between
+        whole = composed(kin[0].kind, kin[1].kind)
+        return (Kin(whole, kin[0].gender), _OWNER) if whole is not None else None
+
+    def _to(self, kin: Kin, said: Said, name: str) -> tuple[Kin, str] | None:
+        whom = [dossier for one, dossier in said.named if one.name == name]
+        return (kin, self._called(whom[0])) if len(whom) == 1 else None
+
+    def _relative(self, role: str) -> str | None:
+        """The owner's one relative of this role."""
+        spoken = [one for one in self._dossiers if meaning(role) in map(meaning, one.roles)]
+        ids = {one.person_id for one in spoken}
+        known = [f"Person:{number}" for number in called_so(role, self._people) if number not in ids]
+        found = [*map(self._called, spoken), *known]
+        return found[0] if len(found) == 1 else None
+
+    def _by_verb(self, said: Said, sighting: NameMention) -> tuple[Kin, str] | None:
+        """To whom the verb before a name joins him: "Маша замужем за Игорем"."""
+        before = said.text[: sighting.start - said.start]
+        for kind, pattern in _PAIR.items():
+            verb = pattern.search(before)
+            if verb is not None and not shapes.DENIALS.search(before[: verb.start("verb")]):
+                whom = self._subject(said, verb.start("verb"))
+                return (Kin(kind), whom) if whom is not None else None
+        return None
+
+    def _subject(self, said: Said, verb: int) -> str | None:
+        for one, dossier in reversed(said.named):
+            end = one.end - said.start
+            if end <= verb and re.fullmatch(rf"\s+{shapes.ADVERBS}", said.text[end:verb], re.IGNORECASE):
+                return self._called(dossier)
+        if shapes.I_BEFORE.search(said.text[:verb]):
+            return _OWNER
+        kin = said.kin.get(kin_before(said.text, verb) or "")
+        return self._called(kin) if kin is not None else None
+
+
+def _mine(kin: Kin, name: str, said: Said) -> str:
+    """The relation to the owner in words of its own: the sentence may state something else of the same person."""
+    language = text_language(said.text, "ru")
+    if language == "en":
+        return f"{name} is my {kin_word(kin, language)}."
+    word = kin_word(kin, language)
+    my = "моя" if kin.gender == "femn" else "мій" if language == "uk" else "мой"
+    return f"{name} — {my} {word}."
+
+
+def _present(role: Relation) -> Kin | None:
+    """What a role word means today; None for no relation of two people, or one that has ended."""
+    kin = kin_of_word(role.word) if role.word and not role.plural else None
+    if kin is None or not role.former:
+        return kin
+    return Kin(_ENDED[kin.kind], kin.gender) if kin.kind in _ENDED else None

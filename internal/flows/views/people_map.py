@@ -1,0 +1,88 @@
+"""Who is what to whom among an owner's people: typed facts between them, and what their profiles call them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import ParamSpec, Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.agents.role_words import kin_of_profiles
+from internal.errors import ModelUnavailable
+from internal.graph.store import owner_node_id
+from internal.knowledge import fact_repository
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import FactFilter
+from internal.language.names.kin import kin_of_relation
+from internal.language.names.kin_map import Stated
+from internal.language.names.kin_questions import ASKS, Ties, kin_lines
+from internal.language.text.spelling import text_language
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.people import repository as people
+from internal.people.model import Circle, Person, names_of
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MOST_FACTS = 2_000
+_MOST_PROFILES = 100
+"""Profiles that are read for what they call somebody of whom no fact says it; some 5 ms each, once."""
+
+
+class LanguageCalls(Protocol):
+    """The language process."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
+
+
+def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties, list[Person]]:
+    """The relations that hold between the owner and people with a profile, and the people."""
+    owner, listed = owner_node_id(user_id), people.listing(connection, user_id)
+    known = {person.entity_id: names_of(person) for person in listed}
+    relations = {name: kin for name in fact_repository.relations(connection, user_id) if (kin := kin_of_relation(name))}
+    stated = []
+    if relations:
+        wanted = FactFilter(relations=list(relations))
+        for fact in knowledge.facts_about(connection, user_id, wanted, now=now, limit=_MOST_FACTS):
+            of_kin, end = relations[fact.name]
+            who, whom = (fact.source, fact.target) if end == "source" else (fact.target, fact.source)
+            if {who, whom} <= {owner, *known}:
+                stated.append(Stated(who, of_kin, whom, fact.id))
+    return Ties(owner, known, stated), listed
+
+
+class PeopleMaps:
+    """Reads the map of an owner's people, and answers from it who somebody is."""
+
+    def __init__(self, database: Database, clock: Clock, language: LanguageCalls) -> None:
+        self._database, self._clock, self._language = database, clock, language
+
+    async def ties(self, user_id: int) -> tuple[Ties, list[Person]]:
+        """The ties of an owner; where no fact leads to somebody close, what his profile calls him counts."""
+        now = self._clock.now()
+        ties, listed = await self._database.read(lambda c: read_ties(c, user_id, now))
+        tied = {node for one in ties.stated for node in (one.who, one.whom)}
+        silent = [one for one in listed if one.entity_id not in tied and one.circle is not Circle.OTHER][
+            :_MOST_PROFILES
+        ]
+        if silent:
+            called = await self._language.run(kin_of_profiles, silent)
+            stated = [
+                Stated(person.entity_id, called[person.id], ties.owner) for person in silent if person.id in called
+            ]
+            ties = replace(ties, stated=[*ties.stated, *stated])
+        return ties, listed
+
+    async def answer(self, user: User, question: str) -> Sequence[str]:
+        """Who is asked for by a relation, a line for each; empty for a question about anything else."""
+        if not ASKS.search(question):
+            return ()
+        try:
+            ties, _ = await self.ties(user.user_id)
+            return await self._language.run(kin_lines, question, ties, text_language(question, user.lang))
+        except (ModelUnavailable, LanguageCallFailed):
+            return ()

@@ -1,0 +1,115 @@
+"""Kinds of relations between two people, their words with gender in three languages, and how relations compose.
+
+The table `kin.json` holds for each kind its inverse and the words of each language, the first of a gender being the one
+that is shown; and the rules, such as "child of sibling = niece-or-nephew".
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from internal.language.names.kinship import relations
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import Language, name_key
+from internal.language.text.tables import table
+
+_LANGUAGES: Final[tuple[Language, ...]] = ("en", "ru", "uk")
+_SEXES: Final[dict[str, Gender | None]] = {"m": "masc", "f": "femn", "x": None}
+_SEPARATORS = re.compile(r"[\s_]+")
+_ALREADY_FUNCTIONAL: Final = {"spouse": "MARRIED_TO"}
+
+Direction = Literal["source", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """What somebody is to somebody else. `gender` is that of the one who is it, None where the word does not say."""
+
+    kind: str
+    gender: Gender | None = None
+
+    @property
+    def relation(self) -> str:
+        """The name of a fact that states it: SISTER_OF, MARRIED_TO."""
+        by_gender = _kinds()[self.kind][1]["en"]
+        word = next(iter(by_gender.get(self.gender) or by_gender.get(None) or (self.kind,)))
+        return _ALREADY_FUNCTIONAL.get(self.kind) or f"{word.upper().replace('-', '_')}_OF"
+
+    @property
+    def inverse(self) -> str:
+        return _kinds()[self.kind][0]
+
+
+@cache
+def _kinds() -> dict[str, tuple[str, dict[Language, dict[Gender | None, tuple[str, ...]]]]]:
+    found = {}
+    for kind, inverse, *languages in table(__package__, "kin")["kinds"]:
+        words: dict[Language, dict[Gender | None, tuple[str, ...]]] = {}
+        for language, line in zip(_LANGUAGES, languages, strict=True):
+            entries = (entry.split(":") for entry in line.split())
+            words[language] = {_SEXES[sex]: tuple(several.split("/")) for sex, several in entries}
+        found[kind] = (inverse, words)
+    return found
+
+
+@cache
+def _by_word() -> dict[str, Kin]:
+    found: dict[str, Kin] = {}
+    for kind, (_, languages) in _kinds().items():
+        for by_gender in languages.values():
+            for gender, several in by_gender.items():
+                for word in (word for words in several for word in words.split("|")):
+                    found.setdefault(name_key(word), Kin(kind, gender))
+        found.setdefault(kind, Kin(kind))
+    return found
+
+
+@cache
+def _rules() -> dict[tuple[str, str], str]:
+    parsed = (re.fullmatch(r"(\S+) of (\S+) = (\S+)", rule) for rule in table(__package__, "kin")["rules"])
+    return {(found[1], found[2]): found[3] for found in parsed if found}
+
+
+def kin_of_word(word: str) -> Kin | None:
+    """What a word in any case form and language means: сестрой, sister; None for another word."""
+    key = name_key(word.strip())
+    known = _by_word().get(key)
+    if known is not None:
+        return known
+    meanings = (_by_word().get(name_key(one.word)) for one in relations().get(key, ()) if not one.plural)
+    return next((one for one in meanings if one is not None), None)
+
+
+def kin_of_label(label: str) -> Kin | None:
+    """What a label of an address book means: "_$!<Sister>!$_", "Domestic Partner", "мама"."""
+    bare = label.strip().removeprefix("_$!<").removesuffix(">!$_")
+    hyphened = _SEPARATORS.sub("-", bare.strip())
+    return kin_of_word(hyphened) or kin_of_word(hyphened.replace("-", ""))
+
+
+def kin_of_relation(name: str) -> tuple[Kin, Direction] | None:
+    """What the name of a fact's relation states, and which end is it: SISTER_OF the source, HAS_SISTER the target."""
+    bare = name.removeprefix("IS_").removesuffix("_TO").removesuffix("_WITH")
+    has = bare.startswith("HAS_")
+    kin = kin_of_label(bare.removeprefix("HAS_").removesuffix("_OF").lower())
+    return None if kin is None else (kin, "target" if has else "source")
+
+
+def composed(first: str, second: str) -> str | None:
+    """The kind of somebody who is `first` to somebody who is `second` to a third; None where no rule says."""
+    return _rules().get((first, second))
+
+
+def kin_word(kin: Kin, language: Language, spouse: Gender | None = None) -> str:
+    """The word for it in a language: сестра; of an unknown gender the common word, else both.
+
+    `spouse` is the gender of the spouse through whom they are related: his mother is свекровь, hers тёща.
+    """
+    words = _kinds()[kin.kind][1][language]
+    fitting = words.get(kin.gender) or words.get(None)
+    shown = [fitting[0]] if fitting else [several[0] for several in words.values()]
+    sides = {"femn": 0, "masc": -1}
+    if spouse is not None:
+        shown = [word.split("|")[sides[spouse]] for word in shown]
+    return "/".join(shown).replace("|", "/")

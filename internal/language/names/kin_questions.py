@@ -1,0 +1,109 @@
+"""Answers who somebody is: "who is my sister's son?", "кто муж Маши?", "ким мені доводиться Коля?".
+
+For the language process.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from internal.language.names.given_names import given_names
+from internal.language.names.kin import Kin, kin_of_word
+from internal.language.names.kin_map import KinMap, Stated, Tie, chain_words, tie_words
+from internal.language.names.kinship import MY, relations
+from internal.language.names.person_names import mentions
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import Language, Token, tokens
+
+ASKS: Final = re.compile(
+    r"\b(?:who|whose|name|called|related|кто|кого|кем|чей|зовут|звать|имя|хто|ким|чий|звати|звуть|ім['’ʼ]я|приход|довод)",
+    re.IGNORECASE,
+)
+"""Words of which one stands in a question about a relation: nothing is read for any other message."""
+
+_TO_ME = re.compile(r"\b(?:приход\w+|довод\w+|related|to me)\b", re.IGNORECASE)
+_BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """An owner's people: their names by node id, what is stated between them, and the owner's own node."""
+
+    owner: str
+    names: Mapping[str, Sequence[str]]
+    stated: Sequence[Stated]
+
+    def map(self) -> KinMap:
+        return KinMap(self.stated, {node: _gender(names[0]) for node, names in self.names.items() if names})
+
+    @property
+    def shown(self) -> dict[str, str]:
+        return {node: names[0] for node, names in self.names.items() if names}
+
+
+def kin_lines(text: str, ties: Ties, language: Language) -> list[str]:
+    """The answer, a line for each of those who are meant: "Коля — племянник (сестра Маша → сын)"; empty for none."""
+    chain, own = _chain(text)
+    nodes = list(ties.names)
+    named = [nodes[place] for place in mentions(text, dict(enumerate(ties.names.values())))]
+    shown, kin = ties.shown, ties.map()
+    if chain and len(named) == 1 and not own:
+        found = kin.who(named[0], chain)
+        return [
+            f"{shown[node]} — {shown[named[0]]} → {chain_words(tie, shown, language)}"
+            for node, tie in _people(found, shown)
+        ]
+    if chain and not named:
+        return [
+            f"{shown[node]} — {tie_words(tie, shown, language)}"
+            for node, tie in _people(kin.who(ties.owner, chain), shown)
+        ]
+    if named and not chain and _TO_ME.search(text):
+        known = kin.ties(ties.owner)
+        return [f"{shown[node]} — {tie_words(known[node], shown, language)}" for node in named if node in known]
+    return []
+
+
+def _people(found: Mapping[str, Tie], shown: Mapping[str, str]) -> list[tuple[str, Tie]]:
+    return [(node, tie) for node, tie in found.items() if node in shown]
+
+
+def _chain(text: str) -> tuple[list[Kin], bool]:
+    """The relations of the longest row of role words, the one nearest to its beginning first; and whether it is "my".
+
+    "сын моей сестры" and "son of my sister" lead from the end, "my sister's son" and "у сестры сын" from the start.
+    """
+    best: list[int] = []
+    row: list[int] = []
+    words = tokens(text)
+    for place, token in enumerate(words):
+        if _kin(token) is not None:
+            row.append(place)
+        elif token.key not in _BETWEEN:
+            best, row = max(best, row, key=len), []
+    best = max(best, row, key=len)
+    if not best:
+        return [], False
+    first, last = best[0], best[-1]
+    chain = [kin for place in best if (kin := _kin(words[place])) is not None]
+    before = {token.key for token in words[max(0, first - 2) : first]}
+    within = {token.key for token in words[first:last]}
+    from_start = "of" not in within and (
+        _possessive(words[first], text) or ("у" in before and len(chain) > 1) or bool(before & MY and not within & MY)
+    )
+    return (chain if from_start else chain[::-1]), bool((before | within) & MY)
+
+
+def _kin(token: Token) -> Kin | None:
+    return kin_of_word(token.key) if token.key in relations() and (token.opens or not token.capital) else None
+
+
+def _possessive(token: Token, text: str) -> bool:
+    return token.latin and text[token.end : token.end + 1] in ("'", "’")
+
+
+def _gender(name: str) -> Gender | None:
+    """The gender of a first name, if all its bearers have the same."""
+    genders = {one.gender for one in given_names(name.split(maxsplit=1)[0])} if name.split() else set()
+    return genders.pop() if len(genders) == 1 else None

@@ -1,0 +1,64 @@
+"""Who is what to whom, as the offline archivist reads it beside names, in three languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from support.agents.offline_cases import request_of
+
+from internal.agents.archivist.offline.agent import propose
+from internal.agents.archivist.output import parse
+from internal.language.names.kin import kin_of_relation
+
+
+def relations(lang: str, *said: str) -> list[tuple[str, str, str]]:
+    request = request_of({"lang": lang, "say": list(said)})
+    reply = parse(propose(request), request.transcript, set())
+    assert reply.refused == ()
+    return [(one.source, one.relation, one.target) for one in reply.facts if kin_of_relation(one.relation)]
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "stated"),
+    [
+        ("ru", ["Моя сестра Маша замужем за Игорем"], ["Маша SISTER_OF owner", "Игорь MARRIED_TO Маша"]),
+        ("ru", ["Моя сестра Маша", "У Маши есть сын Коля"], ["Маша SISTER_OF owner", "Коля SON_OF Маша"]),
+        ("ru", ["Моя сестра Маша тут", "Сына моей сестры зовут Коля"], ["Маша SISTER_OF owner", "Коля SON_OF Маша"]),
+        ("ru", ["Сына моей сестры зовут Коля"], ["Коля NEPHEW_OF owner"]),
+        ("ru", ["Мой начальник Пётр Сидоров", "Жена Петра — Светлана"], ["Пётр Сидоров BOSS_OF owner"]),
+        ("uk", ["Мою маму звати Ольга"], ["Ольга MOTHER_OF owner"]),
+        ("uk", ["Сусід Василь знову шумить"], ["Василь NEIGHBOUR_OF owner"]),
+        ("uk", ["Моя сестра Надія одружена з Тарасом"], ["Надія SISTER_OF owner", "Тарас MARRIED_TO Надія"]),
+        ("en", ["My sister Anna", "Anna's son Leo started school"], ["Anna SISTER_OF owner", "Leo SON_OF Anna"]),
+        ("en", ["My boss is David", "David's wife Rachel"], ["David BOSS_OF owner", "Rachel MARRIED_TO David"]),
+        ("en", ["My ex-husband Mark called"], ["Mark EX_HUSBAND_OF owner"]),
+        ("en", ["I'm dating Sam Brown"], ["Sam Brown PARTNER_OF owner"]),
+    ],
+)  # fmt: skip
+def test_relations_beside_names_become_typed_facts(lang: str, said: Sequence[str], stated: Sequence[str]) -> None:
+    """To the owner, to somebody named, and through a relative whose name is known."""
+    assert [" ".join(one) for one in relations(lang, *said)] == stated
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("ru", "Кто муж моей сестры Маши?"),
+        ("ru", "Кажется, мой начальник Пётр увольняется"),
+        ("ru", "Мой бывший начальник Пётр написал"),
+        ("en", "Is Tom your brother?"),
+        ("en", "His sister Anna came"),
+        ("uk", "Якби моя сестра Надія приїхала"),
+    ],
+)
+def test_questions_guesses_and_what_is_over_state_nothing(lang: str, said: str) -> None:
+    """Nor does somebody else's sister: a wrong relation is believed for years."""
+    assert relations(lang, said) == []
+
+
+def test_the_relation_to_the_owner_has_words_of_its_own() -> None:
+    """The sentence that states it may state something else of the same person, in the same words."""
+    request = request_of({"lang": "ru", "say": ["Моя сестра Ольга живёт в Туле."]})
+    facts = parse(propose(request), request.transcript, set()).facts
+    assert [one.fact for one in facts] == ["Моя сестра Ольга живёт в Туле.", "Ольга — моя сестра."]
