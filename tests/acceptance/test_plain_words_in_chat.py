@@ -27,3 +27,6 @@ async def test_plain_words_are_taken_back_by_a_button(tmp_path: Path) -> None:
         await chat.say("remind me on Saturday to call dad")
         which = await chat.say("move the call to tomorrow at 15:00")
         assert "3:00" in (await chat.press(which, "Call dad", "Moved: Call dad"))["text"]
+        sure = await chat.say("cancel all my reminders")
+        assert "all 3 tasks" in sure["text"]
+        assert "All cancelled: 3" in (await chat.press(sure, "✓ Yes, all", "All cancelled"))["text"]

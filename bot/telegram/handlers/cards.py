@@ -12,6 +12,7 @@ from bot.telegram.handlers.buttons import (
     ForgetFactButton,
     ForgetMemoryButton,
     Id,
+    KeepButton,
     Owned,
     Rows,
     TaskButton,
@@ -26,7 +27,7 @@ from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
 from bot.telegram.i18n import has, label, phrase
-from bot.telegram.rendering import render
+from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
@@ -41,6 +42,12 @@ class MoveTaskButton(Owned, prefix="tm", command="/tasks"):
     task: Id
     at: int
     whole_day: bool = False
+
+
+class CancelAllButton(Owned, prefix="ta", command="/tasks"):
+    """Cancels the tasks that were open when it was shown: those opened by `before`, in seconds since 1970."""
+
+    before: int
 
 
 class CalledButton(Owned, prefix="cn", command="name"):
@@ -77,6 +84,13 @@ class TelegramCards:
                 data = TaskButton(owner=user.user_id, task=one.id, tap=tap, place=NO_WAY_BACK)
             rows.append([button(cut(quotable(one.title), 40), data)])
         return _card((phrase(user.lang, "task-choose", how=asked.how), rows))
+
+    def cancel_all(self, user: User, found: Sequence[Task]) -> Card:
+        before = int(max(one.created_at for one in found).timestamp())
+        yes = button(label(user.lang, "task-button-cancel-all"), CancelAllButton(owner=user.user_id, before=before))
+        no = button(label(user.lang, "task-button-cancel-proposed"), KeepButton(owner=user.user_id))
+        lines = "\n".join(f"• {escape(quotable(one.title))}" for one in found[:PAGE])
+        return _card((f"{phrase(user.lang, 'task-cancel-all', count=len(found))}\n\n{lines}", [[yes, no]]))
 
     def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card:
         return _card(task_card(user, how, changed, now))

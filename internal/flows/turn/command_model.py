@@ -30,11 +30,12 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTask:
-    """Does something with a task, or asks with which of several."""
+    """Does something with a task, or asks with which of several; with `every` one of them only after a yes."""
 
     how: Literal["done", "cancel", "move"]
     tasks: Sequence[str]
     time: TimeFound | None = None
+    every: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ class Cards(Protocol):
     def forget(self, connection: Connection, user: User, asked: Forget) -> Card: ...
 
     def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card: ...
+
+    def cancel_all(self, user: User, found: Sequence[Task]) -> Card: ...
 
     def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card: ...
 

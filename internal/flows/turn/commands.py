@@ -56,6 +56,8 @@ log = logging.getLogger(__name__)
 
 LONGEST: Final = 400
 """Characters of a message in which commands are looked for; more is a story or a pasted text."""
+CARD_LASTS: Final = timedelta(minutes=15)
+"""For so long "cancel it" means what the last card is about."""
 OFFERED: Final = 6
 """Buttons of one choice."""
 WAITING: Final = "correct-sure"
@@ -103,7 +105,8 @@ class CommandFlow:
         user_id = question.user.user_id
 
         titles = {one.id: one.title for one in await self.database.read(lambda c: tasks.pending(c, user_id))}
-        quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), "")
+        quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), None)
+        quoted = _last_card(question) if quoted is None else quoted
         found = await self.worker.run(recognise, texts, titles, None, quoted, question.user.lang)
         if found is None:
             everybody = await self.database.read(lambda c: people.listing(c, user_id))
@@ -112,7 +115,7 @@ class CommandFlow:
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
-            return ChangeTask(one.kind, one.tasks, one.time)
+            return ChangeTask(one.kind, one.tasks, one.time, one.every)
         match one.kind:
             case "forget":
                 return await self.to_forget(user, one)
@@ -226,6 +229,8 @@ class CommandFlow:
         if not found:
             raise NotFound("the task is gone")
         schedule = None if asked.time is None else schedule_in(asked.time, user.tz)
+        if len(found) > 1 and asked.every and asked.how == "cancel":
+            return self.cards.cancel_all(user, found)
         if len(found) > 1:
             return self.cards.choose_task(user, asked, schedule, found[:OFFERED])
         [before] = found
@@ -234,6 +239,15 @@ class CommandFlow:
         task = change_task(connection, before, asked.how, schedule, author)
         person = actions.person_name(connection, task)
         return self.cards.task(user, asked.how, Changed(task, before, person), author.now)
+
+
+def _last_card(question: Question) -> str:
+    """The newest message of the bot in this chat where it is a card or a reminder and still fresh: "cancel it"."""
+    here = [one for one in question.earlier if one.role == "assistant" and one.chat_id == question.turn.chat_id]
+    last = here[-1] if here else None
+    if last is None or question.asked[0].timestamp - last.timestamp > CARD_LASTS:
+        return ""
+    return last.content if last.notification_id is not None else last.content[len(last.spoken) :]
 
 
 def change_task(connection: Connection, task: Task, how: str, schedule: Schedule | None, author: TaskAuthor) -> Task:

@@ -11,7 +11,7 @@ from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import find_commands
-from internal.language.commands.vocabulary import TASK_WORDS, WORD, Command, content_words, forms
+from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
 from internal.language.dates.units import fold
 from internal.language.names.kinship import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
@@ -45,6 +45,7 @@ class Recognised:
     time: TimeFound | None = None
     sure: bool = True
     days: int = 1
+    every: bool = False
 
 
 def recognise(
@@ -58,7 +59,8 @@ def recognise(
 
     Without `people` it returns None where somebody may be meant: they are read for the few messages that need them.
 
-    `titles` are those of the open tasks by id, `quoted` is what the messages answer: "cancel it" is about that.
+    `titles` are those of the open tasks by id, `quoted` is what the messages answer, or the last card of the chat:
+    "cancel it" is about that.
     """
     found: list[Recognised] = []
     only = True
@@ -154,19 +156,22 @@ def _resolved(
     kind = command.kind
     if kind in ("forget_all", "name", "about_me", "about_you", "agenda"):
         return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
-    words = content_words(command.about) or content_words(quoted)
-    ids = list(titles)
-    tasks = tuple(ids[place] for place in matching(words, list(titles.values())))
-    if words and not tasks and all(forms(word) & TASK_WORDS for word in words):
-        tasks = tuple(ids)
+    own, ids = content_words(command.about), list(titles)
+    words = own or content_words(quoted)
+    named = tuple(one for one in ids if fold(titles[one]) in fold(quoted)) if not own else ()
+    tasks = named or tuple(ids[place] for place in matching(words, list(titles.values())))
+    every = any(forms(word) & ALL for word in WORD.findall(fold(command.about)))
+    if own and not tasks and all(forms(word) & TASK_WORDS for word in own):
+        pointed = tuple(one for one in ids if not every and fold(titles[one]) in fold(quoted))
+        tasks = pointed or tuple(ids)
     if kind in ("cancel", "move") or (kind == "mark" and tasks):
         act: Kind = "done" if kind == "mark" else kind
-        return Recognised(act, message_id, tasks=tasks, time=command.time) if tasks else None
+        return Recognised(act, message_id, tasks=tasks, time=command.time, every=every) if tasks else None
     if tasks and any(forms(word) & TASK_WORDS for word in words):
-        return Recognised("cancel", message_id, tasks=tasks)
-    named = _people(command.about, words, people)
-    if named:
-        return Recognised("forget", message_id, people=named)
+        return Recognised("cancel", message_id, tasks=tasks, every=every)
+    meant = _people(command.about, words, people)
+    if meant:
+        return Recognised("forget", message_id, people=meant)
     if tasks:
         return Recognised("cancel", message_id, tasks=tasks)
     return Recognised("forget", message_id, words=_named(command.about), sure=command.sure)

@@ -23,7 +23,7 @@ from internal.language.dates.units import blank_out
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.text.spelling import Language, name_key, words
 
-_ME: Final = re.compile(
+OF_ME: Final = re.compile(
     r"\b(?:обо мне|про меня|о моей персоне|насчет меня|про мене|щодо мене|(?:about|on|of) me"
     r"|на мене|на меня|who am i)\b"
 )
@@ -42,6 +42,9 @@ _SHORT: Final = 8
 _TO_YOU: Final = re.compile(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
 _WHO_AM_I: Final = re.compile(
     r"\W*(?:а\s+)?(?:кто я|хто я|who am i|who's me)(?: (?:такой|такая|такий|така|для тебя|to you))?\W*"
+    r"|\W*(?:(?:do|did) (?:you|u) (?:know|remember)\W+|(?:ты |ти )?(?:знаешь|помнишь|знаєш|пам'ятаєш)\W+|tell me\W+"
+    r"|(?:скажи|нагадай|напомни)\W+|а )*(?:what(?:'s| is)? (?:is )?)?(?:my name(?: is)?|как меня зовут|как мо[её] имя"
+    r"|мо[её] имя|як мене (?:звати|звуть|кличуть)|моє ім'я|яке моє ім'я)(?: again|-то| то| же)?\W*"
 )
 _WEEK: Final = re.compile(
     r"\b(?:(?P<next>(?:на |in |for )?(?:следующ\w+ недел\w+|наступн\w+ тиж\w+|next week))"
@@ -59,7 +62,7 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
     asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
     if _WHO_AM_I.fullmatch(folded):
         return Command("about_me", sure=True)
-    if _ME.search(folded):
+    if OF_ME.search(folded):
         tells = any(VERBS.get(form) == "tell" for group in groups for form in group)
         knows = any(group & KNOW for group in groups)
         rest = [
@@ -89,10 +92,12 @@ def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Com
     if (time is not None and time.recurrence) or _CALENDAR.search(folded):
         return None
     rest = blank_out(folded, time.spans) if time else folded
+    to_do = _TO_DO.search(rest)
+    rest = rest if to_do is None else blank_out(rest, [to_do.span()])
     left = [forms(word) for word in WORD.findall(rest)]
     unknown = [group for group in left if not group & (PLAN | OWN | ASK | LIGHT | FRAMING | ALL)]
-    plans = any(forms(word) & PLAN for word in WORD.findall(folded))
-    mine = any(group & _MINE for group in left)
+    plans = to_do is not None or any(forms(word) & PLAN for word in WORD.findall(folded))
+    mine = to_do is not None or any(group & _MINE for group in left)
     if unknown or not (plans or mine) or (time is None and not (plans and mine)):
         return None
     return Command("agenda", folded, time, sure=True, days=days)
@@ -107,6 +112,12 @@ def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
 
 _CALENDAR: Final = re.compile(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
+)
+_TO_DO: Final = re.compile(
+    r"\b(?:(?:do )?(?:i|we) (?:have|got|need|gotta)(?: got)? to (?:do|get done)|(?:am i|i'm) supposed to do"
+    r"|(?:мне|нам|я) (?:надо|нужно|должен|должна|должны) (?:с?делать|успеть)"
+    r"|(?:мені|нам) (?:треба|потрібно) (?:з?робити|встигнути)|(?:я )?(?:маю|маємо|повинен|повинна)"
+    r" (?:з?робити|встигнути))\b"
 )
 _MINE: Final = words(
     "anything something что-нибудь что-то чего-нибудь щось щось-небудь маю маємо"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from internal.language.commands.questions import find_question
+from internal.language.commands.questions import OF_ME, find_question
 from internal.language.commands.vocabulary import (
     ALL,
     DATA,
@@ -35,7 +35,9 @@ from internal.language.commands.vocabulary import (
 )
 from internal.language.dates.spoken_hours import SPOKEN
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.tasks.requests import REMIND
 from internal.language.tasks.times import find_time
+from internal.language.text.openings import LEADING
 from internal.language.text.spelling import Language, sentences, words
 
 _CALLING: Final = re.compile(
@@ -75,15 +77,19 @@ _ONTO: Final = re.compile(
     re.IGNORECASE,
 )
 """What an hour follows to which something is moved."""
+_OF_ME: Final = re.compile(rf"{OF_ME.pattern}|\b(?:себя|себе)\b")
+_AT_LAST: Final = re.compile(
+    r"(?<!\bat)(?<!\bby)(?<![а-яіїєґ])( \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?: instead| please| then)*\W*)$"
+)
+"""An hour that ends an English order: "make the bank one 11 instead"."""
+_CHANGED: Final = re.compile(r"[a-z]|\b(?:о|на|до|к)\b", re.IGNORECASE)
 _MOVED: Final = re.compile(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
 _CALLED: Final = re.compile(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
 _FROM_MEMORY: Final = re.compile(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
 _TAKING: Final = words("take throw kick get put push")
 _REPORTED: Final = re.compile(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
 _LEAD: Final = re.compile(
-    r"(?:(?:please|pls|plz|yo|hey|hi|hello|ok|okay|so|well|now|then|just|and|also|actually|but|kindly|right|listen|look"
-    r"|oh|yeah|yes|bot|laplaced|buddy|mate|dude|bro|maybe|um|hm+|alright|thanks|btw|by the way|go ahead and"
-    r"|feel free to)\W+"
+    rf"(?:(?:{LEADING})\W+"
     r"|(?:can|could|would|will|might) (?:you|u|ya)\W+|(?:you|u) (?:can|may|should|could|must|need to|have to|better)\W+"
     r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|love|prefer|wanna|ask|beg)(?: for)? (?:you|u) to\W+"
     r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+|let's\W+|lets\W+|let us\W+"
@@ -117,10 +123,12 @@ def names_owner(text: str) -> bool:
 
 def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Command]:
     folded = _PARTICLE.sub("   ", fold(sentence))
-    if (question := find_question(sentence, folded, at, language)) is not None:
+    asked = [request.span() for request in REMIND.finditer(folded)]
+    heads = [one for one in _heads(folded) if not any(start <= one[1][0] < end for start, end in asked)]
+    orders = any(kind not in ("tell", "name", "change") for kind, _, _ in heads)
+    if not orders and (question := find_question(sentence, folded, at, language)) is not None:
         yield question
         return
-    heads = list(_heads(folded))
     stated = False
     if called := _CALLED.search(sentence):
         yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
@@ -141,15 +149,18 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
 
 def _command(kind: str, whole: str, before: str, after: str, at: datetime, language: Language) -> Command | None:
     """The command of a verb. Where its object is a pronoun, that is what stands before in the sentence (`whole`)."""
-    if kind == "tell":
-        return None
-    if kind == "name":
-        return _name(f"{before} {after}")
+    if kind in ("tell", "name"):
+        return _name(f"{before} {after}") if kind == "name" else None
+    changed = kind == "change"  # "make it 11": a time makes it a move
+    kind = "move" if changed else kind
     about = f"{before} {_own_clause(after)}"
     if not content_words(about) and set(WORD.findall(fold(after))) & (PERSONAL if kind == "forget" else PRONOUNS):
         about = f"{whole} {_own_clause(after)}"
-    said = _ONTO.sub(lambda match: f"{'at' if match[0].isascii() else 'о '}{match[0][2:]}", about)
-    time = find_time(said if kind == "move" else about, at, language) if kind in ("move", "cancel", "remove") else None
+    if kind == "move":
+        about = _AT_LAST.sub(r" at\1", _ONTO.sub(lambda match: "at " if match[0].isascii() else "о ", about))
+    time = find_time(about, at, language) if kind in ("move", "cancel", "remove") else None
+    if changed and (time is None or not _CHANGED.search(about)):
+        return None
     if kind == "move" and time is not None:
         about = blank_out(about, time.spans)
     folded = fold(about)
@@ -157,13 +168,16 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
         return None
     content = content_words(about)
     all_words = [word for word in WORD.findall(folded) if forms(word) & ALL]
+    if all_words and _OF_ME.search(folded):  # in "all that you gathered about me" the verb is no object
+        content = [word for word in content if not any(marks & {"VERB", "past"} for _, marks in readings(word))]
     if kind in ("forget", "remove") and not content:
         everything = bool(all_words) or any(forms(word) & DATA for word in WORD.findall(folded))
         demonstrative = any(word in PRONOUNS for word in WORD.findall(folded))
         idle = demonstrative and (kind == "forget" or not all_words)  # "forget it all" is a shrug
         return Command("forget_all", sure=True) if everything and not idle else None
     pointing = any(forms(word) & (PRONOUNS | TASK_WORDS) for word in WORD.findall(folded))
-    if not content and not (pointing and kind in ("cancel", "move", "mark")):
+    bare = not WORD.findall(folded) and kind in ("cancel", "move")  # "cancel": what the last card is about
+    if not content and not bare and not (pointing and kind in ("cancel", "move", "mark")):
         return None
     about = " ".join(about.split())
     that = kind == "forget" and _THAT_OR_NAME.match(after.lstrip()) is not None

@@ -10,6 +10,7 @@ from rapidfuzz.distance import OSA
 from internal.language.dates.units import Span, fold
 from internal.language.tasks.times import TimeFound
 from internal.language.text.morphology import analyzer, dictionary_languages, parses
+from internal.language.text.openings import OPENING_WORDS
 from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import table
 
@@ -21,11 +22,11 @@ VERBS: Final[dict[str, str]] = {
 }
 PHRASES: Final = [(phrase, kind) for kind, phrases in TABLE["phrases"].items() for phrase in phrases]
 LISTS: Final = {name: words(listed) for name, listed in TABLE.items() if isinstance(listed, str)}
-MODAL, LIGHT, ALL, FRAMING = LISTS["modal"], LISTS["light"], LISTS["all"], LISTS["framing"]
+MODAL, LIGHT, ALL, FRAMING = LISTS["modal"], LISTS["light"] | OPENING_WORDS, LISTS["all"], LISTS["framing"]
 DATA, PRONOUNS, NEVER_MIND, KNOW = (LISTS[name] for name in ("data", "pronouns", "never_mind", "know"))
 PERSONAL: Final = LISTS["personal"]
 PLAN, OWN, ASK, STOP_NAME = LISTS["plan"], LISTS["own"], LISTS["ask"], LISTS["stop_name"]
-EMPTY: Final = FRAMING | LIGHT | ALL | PRONOUNS
+EMPTY: Final = FRAMING | LIGHT | ALL | PRONOUNS | MODAL
 TASK_WORDS: Final = LISTS["task"]
 
 WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -76,12 +77,15 @@ def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 @lru_cache(maxsize=20_000)
 def forms(word: str) -> frozenset[str]:
-    """A word as written and its dictionary forms."""
+    """A word as written and its dictionary forms; of an English one also without its s."""
     if word.isascii():
-        return frozenset((word,))
+        return (
+            frozenset((word, word[:-1])) if word.endswith("s") and len(word) > _SHORTEST_PLURAL else frozenset((word,))
+        )
     return frozenset((word, *(lemma for lemma, _ in readings(word))))
 
 
+_SHORTEST_PLURAL: Final = 4
 _SHORTEST_MENDED: Final = 5
 
 

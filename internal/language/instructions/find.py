@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from internal.language.dates.units import fold
 from internal.language.instructions.topics import condition_of, topics_of
+from internal.language.text.openings import OPENING
 from internal.language.text.slang import plain
 from internal.language.text.spelling import sentences, unquoted
 
@@ -42,15 +43,9 @@ class FoundInstruction:
 
 
 _OPENING: Final = (
-    r"please|pls|ok(?:ay)?|hey|hi|hello|so|and|but|also|well|listen|look|just|then|remember|note|important"
-    r"|by the way|btw"
-    r"|oh|yes|no(?=,)|thanks|thank you|only|rather|better|even|still|before that|(?:one|another) (?:more )?thing"
-    r"|пожалуйста|плиз|ну|и|а|но|да|нет|ок|окей|слушай|смотри|кстати|еще|прошу|просто|запомни|учти|имей в виду"
-    r"|важно|привет"
-    r"|спасибо|эй|лучше|только|же|сначала|даже|вообще|тогда|мне|нам|со мной|меня|ко мне|тебя"
-    r"|будь ласка|і|й|та|але|так|ні|слухай|дивись|до речі|ще|запам'ятай|врахуй|май на увазі|важливо|привіт"
-    r"|дякую|краще|лише"
-    r"|тільки|спочатку|навіть|взагалі|тоді|мені|зі мною|мене|до мене|тебе"
+    rf"{OPENING}|remember|note|important|no(?=,)|only|rather|better|even|still|before that"
+    r"|(?:one|another) (?:more )?thing|прошу|запомни|учти|имей в виду|важно|же|сначала|даже|мне|нам|со мной|меня|ко мне"
+    r"|тебя|запам'ятай|врахуй|май на увазі|важливо|лише|спочатку|навіть|мені|зі мною|мене|до мене|тебе"
 )
 _LASTING: Final = (
     r"always|never|ever|from (?:now|today|here|this (?:moment|day|point)) on(?:wards)?|henceforth|going forward"

@@ -13,7 +13,6 @@ from typing import Final, Literal
 from internal.language.dates.units import Span, blank_out, fold
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
-    POLITE,
     addressed,
     as_infinitive,
     dative,
@@ -23,6 +22,7 @@ from internal.language.tasks.titles import (
     shortened,
     title_of,
 )
+from internal.language.text.openings import POLITE
 from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences
 
@@ -53,20 +53,38 @@ class TaskFound:
         return not self.title
 
 
-_REMIND: Final = re.compile(
-    r"(?:\b(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?(?:don't forget to\s+)?remind\s+(?:me"
-    r"|us)\b"
-    r"|\b(?:do not|don't)\s+let\s+me\s+forget(?:\s+about)?\b"
-    r"|\b(?:set|create|make|add|put)\s+(?:me\s+)?(?:up\s+)?(?:a\s+|an\s+)?reminder(?:\s+for\s+me)?\b"
-    r"|(?:\b(?:можешь|мог бы|могла бы|не забудь|прошу|хочу, чтобы ты)\s+)?(?:мне\s+)?\b(?:напомни|напомните|напомнишь"
-    r"|напоминай|напоминайте|напомнить|напомнил|напомнила)\b(?:\s+мне|\s+нам)?"
-    r"|\b(?:поставь|поставьте|создай|добавь|сделай)\s+(?:мне\s+)?напоминани[ея]\b"
-    r"|\bне\s+дай(?:те)?\s+(?:мне\s+)?забыть\b"
-    r"|(?:\b(?:можеш|міг би|могла б|не забудь|прошу|хочу, щоб ти)\s+)?(?:мені\s+)?\b(?:нагадай|нагадайте|нагадаєш"
-    r"|нагадуй|нагадуйте|нагадати|нагадав|нагадала)\b(?:\s+мені|\s+нам)?"
-    r"|\b(?:постав|поставте|створи|додай|зроби)\s+(?:мені\s+)?нагадування\b"
-    r"|\bне\s+дай(?:те)?\s+(?:мені\s+)?забути\b)"
+_REMINDING: Final = (
+    r"(?:please\s+)?(?:don't forget to\s+)?remind\s+(?:me|us)\b|(?:do not|don't)\s+let\s+me\s+forget(?:\s+about)?\b"
+    r"|(?:напомни(?:те|шь|ть|л|ла)?|напоминай(?:те)?|нагадай(?:те)?|нагадаєш|нагадуй(?:те)?|нагадати|нагадав|нагадала)\b"
+    r"|не\s+дай(?:те)?\s+(?:мне\s+|мені\s+)?(?:забыть|забути)\b"
 )
+_NOTICE: Final = (
+    r"reminder|alarm|nudge|ping|heads[- ]?up|shout|alert|poke|buzz|notification|wake-?up call|prod|bell"
+    r"|напоминани[ея]|напоминалк[уа]|напоминашк[уа]|будильник|нагадування|нагадувалк[уа]|пинок|пінг|уведомление|сповіщення"
+)
+_SETTING: Final = (
+    r"set|create|make|add|put|give|drop|send|shoot|schedule|need|want|get|поставь(?:те)?|заведи(?:те)?|включи(?:те)?"
+    r"|вруби|создай(?:те)?|добавь(?:те)?|сделай(?:те)?|кинь|закинь|накинь|запиши|нужн[оа]?|дай|постав(?:те)?|увімкни"
+    r"|вмикни|створи(?:ть)?|додай(?:те)?|зроби(?:ть)?|потрібн[оаеі]|треба|поставить|завести|поставити"
+)
+_STIRRING: Final = (
+    r"(?:ping|nudge|poke|buzz|prod|alert|notify|wake|bug|text|message|hit)\s+(?:me|us)(?:\s+up)?\b"
+    r"|(?:раз|роз)?буди(?:те|ть|шь)?\b|(?:раз|роз)буд(?:ить|ити|иш|ишь)\b|п[иі]нган(?:и|уть|ути|ешь|еш)\b|пни\b|пн(?:ешь|уть)\b"
+    r"|маякн(?:и|уть|ути|ешь|еш)\b|д[её]рн(?:и|уть|ешь)\b|толкн(?:и|уть|ешь)\b|свис(?:т)?н(?:и|уть|ути)\b|штовхн(?:и|ути|еш)\b"
+    r"|смикн(?:и|ути|еш)\b|гукн(?:и|ути|еш)\b|напиши(?:те|шь)?\b|черкн(?:и|уть)\b|подай знак\b"
+)
+"""What stirs somebody up; a request for a reminder only at a time."""
+_FOR_ME: Final = r"(?:\s+(?:me|us|мне|нам|меня|нас|мені|мене))"
+REMIND: Final = re.compile(
+    r"\b(?:(?:(?:can|could|would|will)\s+(?:you|u)|(?:не\s+)?(?:можешь|мог\s+бы|могла\s+бы|можеш|міг\s+би|могла\s+б)|не\s+забудь"
+    r"|прошу|хочу,\s+чтобы\s+ты|хочу,\s+щоб\s+ти)\s+(?:please\s+)?)?(?:(?:мне|меня|мені|мене)\s+)?"
+    rf"(?:(?P<plain>(?:{_REMINDING})|(?:{_SETTING}){_FOR_ME}?(?:\s+up)?(?:\s+(?:a|an|another|one|some))?(?:\s+\w+)??\s+"
+    rf"(?:{_NOTICE})\b)|(?P<stir>{_STIRRING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
+)
+"""A request for a reminder in its many words."""
+_ME: Final = re.compile(_FOR_ME)
+_TO_WHOM: Final = re.compile(r"напиш|черкн")
+_RISING: Final = re.compile(r"alarm|wake|будильник|буди")
 _ONLY_ASKED: Final = re.compile(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
 _LET_FORGET: Final = re.compile(r"забыть|забути|forget")
 _UNWANTED: Final = re.compile(
@@ -213,7 +231,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound |
     folded = fold(sentence)
     question = folded.rstrip(" \"'»)”").endswith("?")
     reminder = _reminder(sentence, folded, at, language, question=question)
-    if reminder is not None or _REMIND.search(folded):
+    if reminder is not None or REMIND.search(folded):
         return reminder
     if question:
         return None
@@ -225,15 +243,19 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound |
 
 
 def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, question: bool) -> TaskFound | None:
-    match = _REMIND.search(folded)
+    match = REMIND.search(folded)
     if match is None or not _is_request(folded, match, question=question):
         return None
     after, time = folded[match.end() :], find_time(sentence, at, language)
+    if match["stir"] and (time is None or (_TO_WHOM.search(match[0]) and not _ME.search(match[0]))):
+        return None
     asks_question = bool(_ASKING.match(after)) and not (time and time.recurrence)
     about_past = _THAT.match(after) and (time is None or any(past_tense(word) for word in _CYRILLIC.findall(after)))
     if asks_question or about_past or (time is None and not _tells_what_to_do(after)):
         return None
     title = title_of(sentence, [match.span(), *(time.spans if time else ())])
+    if not title and _RISING.search(match[0]):
+        title = title_of(match[0], ())
     unread = unread_time(sentence, time, at, language)
     return TaskFound("reminder", title, time, (0, 0), asked=True, unread=unread)
 
@@ -357,4 +379,4 @@ def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
 
 def may_request(text: str) -> bool:
     """Whether a text may ask for a reminder: false for nearly all that do not, without a dictionary."""
-    return _REMIND.search(fold(text)) is not None
+    return REMIND.search(fold(text)) is not None

@@ -6,12 +6,12 @@ from typing import Final
 
 from internal.language.dates.units import Span, blank_out, fold
 from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.openings import POLITE
 from internal.language.text.spelling import name_key
 
 MAX_LENGTH: Final = 200
 """Characters of a title."""
 
-POLITE: Final = "пожалуйста|пожалста|плиз|плз|пж|пжл|пжлст|будь ласка|будьласка|please|pls|plz"
 _LEADING: Final = re.compile(
     rf"^(?:[\s,.:;!\-]|(?:{POLITE}|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
     r"|чтоб|щоб"

@@ -17,7 +17,7 @@ from internal.people.model import Circle, Person
 
 AT = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Kyiv"))
 PLAIN = {"forget_all": "forget everything", "about_me": "about me", "about_you": "about you"}
-LEAST = {"after": 0.94, "later": 0.94, "last": 0.8}
+LEAST = {"after": 0.94, "later": 0.94, "last": 0.8, "newest": 0.9}
 
 
 @cache

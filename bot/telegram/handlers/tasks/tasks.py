@@ -22,7 +22,7 @@ from bot.telegram.handlers.buttons import (
     TaskTap,
     button,
 )
-from bot.telegram.handlers.cards import MoveTaskButton, task_card
+from bot.telegram.handlers.cards import CancelAllButton, MoveTaskButton, task_card
 from bot.telegram.handlers.facts.fact_text import number_rows, numbered
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
@@ -175,6 +175,25 @@ async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat
     await chat.edit(*task_card(user, "move", changed, now))
 
 
+async def cancel_all_pressed(
+    query: CallbackQuery, callback_data: CancelAllButton, chat: Chat, services: Services
+) -> None:
+    """Cancels all tasks that were open when it was asked; each can be opened again among the past ones."""
+    user, now = chat.user, services.clock.now()
+
+    def work(connection: Connection) -> int:
+        author = _occurrence_context(user, services, now)
+        before = datetime.fromtimestamp(callback_data.before + 1, UTC)
+        found = [one for one in repository.pending(connection, user.user_id) if one.created_at < before]
+        for one in found:
+            actions.cancel(connection, user.user_id, one.id, author)
+        return len(found)
+
+    count = await services.write(work)
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "task-cancelled-all", count=count), [])
+
+
 async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     """Sets a new time for a task; a sentence without one is no answer."""
     user, now, words = chat.user, services.clock.now(), answer_text(message)
@@ -217,5 +236,6 @@ def router() -> Router:
     built.message.register(time_typed, Answers("task_when"))
     built.callback_query.register(page_pressed, TasksButton.filter())
     built.callback_query.register(action_pressed, TaskButton.filter())
+    built.callback_query.register(cancel_all_pressed, CancelAllButton.filter())
     built.callback_query.register(move_pressed, MoveTaskButton.filter())
     return built

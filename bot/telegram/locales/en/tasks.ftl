@@ -52,6 +52,8 @@ task-ask = What needs to be done, and when? For example: “buy bread tomorrow a
 task-ask-when = When? For example: “tomorrow at 9”, “in 2 hours”, “every Monday at 10”.
 task-when-unknown = I didn't understand the time. Try “tomorrow at 9”, “in 2 hours” or “5 December”.
 
+task-cancel-all = Cancel all { $count } tasks?
+task-cancelled-all = All cancelled: { $count }. They stay in /tasks among the past ones and can be opened again.
 tasks-title = **To do: { $count }**
 tasks-title-past = **Done and cancelled: { $count }**
 tasks-none = Nothing to do. Say “remind me tomorrow at 9 to call mum”, or use /tasks add.
@@ -67,6 +69,7 @@ task-button-hour = In an hour
 task-button-tomorrow = Tomorrow
 task-button-week = In a week
 task-button-change = Another time
+task-button-cancel-all = ✓ Yes, all
 task-button-cancel = ✕ Cancel
 task-button-cancel-proposed = ✕ No
 task-button-cancel-repeated = ✕ Never again

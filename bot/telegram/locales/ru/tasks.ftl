@@ -62,6 +62,8 @@ task-ask = Что нужно сделать и когда? Например: «�
 task-ask-when = Когда? Например: «завтра в 9», «через 2 часа», «каждый понедельник в 10».
 task-when-unknown = Не понял, когда. Попробуй так: «завтра в 9», «через 2 часа» или «5 декабря».
 
+task-cancel-all = Отменить все задачи ({ $count })?
+task-cancelled-all = Отменено: { $count }. Они остались в /tasks среди прошлых, любую можно открыть снова.
 tasks-title = **Задачи: { $count }**
 tasks-title-past = **Выполнено и отменено: { $count }**
 tasks-none = Задач нет. Скажи «напомни завтра в 9 позвонить маме» или напиши /tasks add.
@@ -77,6 +79,7 @@ task-button-hour = Через час
 task-button-tomorrow = Завтра
 task-button-week = Через неделю
 task-button-change = Другое время
+task-button-cancel-all = ✓ Да, все
 task-button-cancel = ✕ Отменить
 task-button-cancel-proposed = ✕ Нет
 task-button-cancel-repeated = ✕ Больше никогда

@@ -62,6 +62,8 @@ task-ask = Що треба зробити і коли? Наприклад: «к�
 task-ask-when = Коли? Наприклад: «завтра о 9», «за 2 години», «щопонеділка о 10».
 task-when-unknown = Не зрозумів, коли. Спробуй так: «завтра о 9», «за 2 години» або «5 грудня».
 
+task-cancel-all = Скасувати всі задачі ({ $count })?
+task-cancelled-all = Скасовано: { $count }. Вони лишилися в /tasks серед минулих, будь-яку можна відкрити знову.
 tasks-title = **Завдання: { $count }**
 tasks-title-past = **Виконано і скасовано: { $count }**
 tasks-none = Завдань немає. Скажи «нагадай завтра о 9 подзвонити мамі» або напиши /tasks add.
@@ -77,6 +79,7 @@ task-button-hour = За годину
 task-button-tomorrow = Завтра
 task-button-week = За тиждень
 task-button-change = Інший час
+task-button-cancel-all = ✓ Так, усі
 task-button-cancel = ✕ Скасувати
 task-button-cancel-proposed = ✕ Ні
 task-button-cancel-repeated = ✕ Більше ніколи

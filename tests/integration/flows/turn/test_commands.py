@@ -168,6 +168,37 @@ async def test_one_of_several_tasks_is_chosen(acting: Talk) -> None:
     assert {(await state(acting, one)).state for one in calls} == {TaskState.OPEN}
 
 
+async def test_all_tasks_are_cancelled_only_after_a_yes(acting: Talk) -> None:
+    """One card for all of them."""
+    mine = [await task(acting, one) for one in ("Call mum", "Buy milk", "Pay rent")]
+    [card] = await answer(acting, "Cancel all my reminders")
+    assert "all 3" in card.text
+    assert [one.split(":")[0] for one in presses(card)] == ["ta", "k"]
+    assert {(await state(acting, one)).state for one in mine} == {TaskState.OPEN}
+
+
+@pytest.mark.parametrize("said", ["move it to 12", "перенеси на 12", "cancel", "скасуй", "отмени её", "make it 12"])
+async def test_it_is_what_the_last_card_is_about(acting: Talk, said: str) -> None:
+    """For a quarter of an hour, without a reply to it."""
+    dentist, other = await task(acting, "Стоматолог", 2), await task(acting, "Buy milk", 1)
+    await answer(acting, "перенеси стоматолога на пятницу")
+    before = await state(acting, dentist)
+    await answer(acting, said)
+    after = await state(acting, dentist)
+    assert (after.state, after.due_at) != (before.state, before.due_at)
+    assert (await state(acting, other)).due_at == other.due_at
+    assert (await state(acting, other)).state is TaskState.OPEN
+
+
+async def test_an_old_card_is_not_meant(acting: Talk) -> None:
+    """Who says "cancel" an hour later means something else."""
+    dentist = await task(acting, "Dentist", 2)
+    await answer(acting, "move the dentist to Friday")
+    acting.clock.advance(timedelta(hours=1))
+    await answer(acting, "cancel")
+    assert (await state(acting, dentist)).state is TaskState.OPEN
+
+
 async def test_the_owner_is_called_otherwise(acting: Talk) -> None:
     """In prompts from then on."""
     [card] = await answer(acting, "from now on call me Captain")
@@ -382,7 +413,7 @@ async def test_a_promised_reminder_is_set(conversing: Talk, model: ScriptedModel
     """Where the owner's own words name it: the model understood what the rules did not."""
     conversing.grants = requests_of(conversing)
     model.script("talk", "Sure, I'll remind you tomorrow at 9 to water the plants.")
-    [card] = await answer(conversing, "the plants want their water at 9 tomorrow, give me a shout")
+    [card] = await answer(conversing, "the plants want their water at 9 tomorrow, see to it")
     [opened] = await conversing.read(lambda c: repository.pending(c, OWNER))
     assert (opened.title, f"{opened.due_at:%H:%M}") == ("Water the plants", "09:00")
     assert card.keyboard
