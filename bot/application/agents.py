@@ -19,6 +19,7 @@ from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
+from internal.flows.companion.due import Wording
 from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.together import Together
@@ -137,6 +138,12 @@ def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]
     from bot.telegram.handlers.tasks.task_text import grouped_reminder_buttons as below
 
     return below(user, task)
+
+
+def companion_wording() -> Wording:
+    from bot.telegram.handlers.companion.companion_text import CompanionWording
+
+    return CompanionWording()
 
 
 def ask_owner(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:

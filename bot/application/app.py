@@ -8,6 +8,7 @@ from datetime import timedelta
 from bot.application.agents import (
     ask_about_memory,
     background_agents,
+    companion_wording,
     grouped_reminder_buttons,
     notify_user,
     reading_together,
@@ -29,6 +30,7 @@ from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
 from internal.flows.artifacts.unused import UnusedFiles
+from internal.flows.companion.due import CompanionScheduler
 from internal.flows.correcting.dates import WorkerDates
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.requests import ForgettingService
@@ -69,6 +71,7 @@ from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import FolderLock
 from internal.storage.engine.owner_scope import acting_for
+from internal.tasks.model import time_of_day
 from internal.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
@@ -160,6 +163,8 @@ class App:
         self.reminding = ReminderScheduler(
             database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         )
+        morning = time_of_day(config.notifications.whole_day_at)
+        self.companion = CompanionScheduler(database, clock, morning, companion_wording)
         self.setback = ClockRollback(database, clock, longest=config.runs.retry_max)
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
@@ -263,6 +268,7 @@ class App:
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.question_scheduler.ask_due, LOOKING),
+                Job("companion", self.companion.say_due, LOOKING),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),

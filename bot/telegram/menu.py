@@ -37,6 +37,7 @@ COMMANDS = (
     "instructions",
     "memories",
     "tasks",
+    "birthdays",
     "sessions",
     "db",
     "sa",

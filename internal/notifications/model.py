@@ -17,13 +17,19 @@ class NotificationKind(StrEnum):
     """Something about a team: an invitation, or a task that a member took on for this owner."""
     QUESTION = "question"
     """Something that only the owner can decide; `ref_id` is the question."""
+    OCCASION = "occasion"
+    """A birthday or another occasion is near or here; `ref_id` is its fact."""
+    NUDGE = "nudge"
+    """It is time to be in touch with somebody; `ref_id` is the task that says how often."""
+    DIGEST = "digest"
+    """The owner's morning: tasks, occasions, promises and questions of the day."""
     NOTICE = "notice"
     """The program has something to say about itself."""
 
     @property
     def fixed(self) -> bool:
-        """Whether its text is sent unchanged, because buttons answer it."""
-        return self in (NotificationKind.CONFIRM, NotificationKind.TEAM, NotificationKind.QUESTION)
+        """Whether its text is sent unchanged: buttons answer it, or it is Markdown with receipts."""
+        return self not in (NotificationKind.REMINDER, NotificationKind.NOTICE)
 
 
 class NotificationState(StrEnum):

@@ -5,6 +5,7 @@ from aiogram import Router
 from bot.telegram.handlers import errors
 from bot.telegram.handlers.account import access, console, data, forget, overview, quiet, sessions, settings, start
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
+from bot.telegram.handlers.companion import birthdays
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.memories import memories, questions
 from bot.telegram.handlers.people import contacts, merge, people, person, suggestions
@@ -44,6 +45,7 @@ def build_router(services: Services) -> Router:
         sessions.router(),
         console.router(),
         tasks.router(),
+        birthdays.router(),
         quiet.router(),
         suggestions.router(),
         contradictions.router(),

@@ -26,6 +26,7 @@ from bot.web.admin.operations import Operations, operations_router
 from bot.web.admin.owner_data import OwnerData, owner_data_router
 from bot.web.admin.recall import Recall, recall_router
 from bot.web.admin.simulator import Simulator, simulator_router
+from bot.web.companion.occasions import occasions_router
 from bot.web.graph.cypher import Cypher, cypher_router
 from bot.web.graph.explore import exploring_router
 from bot.web.graph.router import Graph, graph_router
@@ -47,6 +48,7 @@ from bot.web.server.index import index_router
 from bot.web.server.telegram_webhook import Webhook, webhook_router
 from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
+from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.forgetting.requests import ForgettingService
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -113,13 +115,14 @@ def build_web(
         app,
         snapshots_router(database, clock, owners),
         tasks_router(database, clock, owners, whole_day_at),
+        occasions_router(database, clock, owners),
         spend_router(database, clock, owners, daily_limit_usd),
         console_router(database, clock, console),
     )
     _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle, eraser)
     _add_commands(app, archive, recall, examine, operations, importer, owner_data)
     join(app, simulator_router(simulator))
-    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
+    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH, CALENDAR_PATH]
     if webhook is not None:
         _add_webhook(app, webhook)
         hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]

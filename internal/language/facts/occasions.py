@@ -48,6 +48,7 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
 )  # fmt: skip
 _WORD: Final = re.compile("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
 _AGE: Final = re.compile(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
+_OF_AGE: Final = re.compile(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
 _COUNT: Final = re.compile(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
 _VISITED: Final = re.compile(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
 _DOUBT: Final = re.compile(
@@ -143,7 +144,7 @@ def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime) -> 
 
 def _years(sentence: str) -> int | None:
     """How many years an occasion makes: "turns 60", "10 лет как вместе", "30th birthday"."""
-    for shape in (_AGE, _WORD):
+    for shape in (_AGE, _WORD, _OF_AGE):
         for match in shape.finditer(sentence):
             if count := _COUNT.search(match[0]):
                 return _number(name_key(count[0]))

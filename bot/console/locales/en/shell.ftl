@@ -63,4 +63,5 @@ agent-analyst = Analyst
 agent-reranker = Reranker
 agent-enricher = Query enricher
 agent-task_manager = Task manager
+agent-companion = Companion
 agent-context_manager = Context manager

@@ -64,4 +64,5 @@ agent-analyst = Аналитик
 agent-reranker = Ранжировщик
 agent-enricher = Уточнитель запросов
 agent-task_manager = Менеджер задач
+agent-companion = Спутник
 agent-context_manager = Менеджер контекста

@@ -64,4 +64,5 @@ agent-analyst = Аналітик
 agent-reranker = Ранжувальник
 agent-enricher = Уточнювач запитів
 agent-task_manager = Менеджер завдань
+agent-companion = Супутник
 agent-context_manager = Менеджер контексту

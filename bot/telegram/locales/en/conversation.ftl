@@ -35,6 +35,7 @@ help =
 
     __Memory__
     /tasks — what you have to do; /tasks add buy bread tomorrow at 9
+    /birthdays — birthdays and other occasions, also for your calendar
     /sessions — our conversations, word for word
     /db question — start a new conversation
     /sa words — continue this one

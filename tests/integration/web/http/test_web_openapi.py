@@ -75,6 +75,7 @@ CALLS = frozenset(
     GET /model-calls
     GET /model-calls/{call_id}
     GET /notifications
+    GET /occasions
     GET /people
     POST /people/merge
     GET /people/search

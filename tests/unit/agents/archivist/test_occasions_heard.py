@@ -22,6 +22,7 @@ MONDAY = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_what_is_heard_of_an_occasion(case: list[Any]) -> None:
+    """Its kind, its day, its year, whose it is; and nothing of what is none."""
     text, *expected = case
     owner = OwnerProfile(1, "Owner", None, text_language(text), "UTC")
     line = TranscriptLine(1, "user", "Owner", MONDAY, text)
