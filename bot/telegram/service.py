@@ -32,8 +32,9 @@ from aiogram.utils.token import TokenValidationError
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.sender import Sender, describe
 from bot.telegram.intake.lanes import Lanes
-from bot.telegram.intake.polling import ALLOWED_UPDATES, Poller, RawUpdate, raw_update
+from bot.telegram.intake.polling import Poller, RawUpdate, raw_update
 from bot.telegram.intake.update_handler import Ingest
+from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
 from bot.telegram.menu import ChatMenus
 from internal.config import TelegramConfig
 from internal.errors import ConfigurationError, LeaseLost, Refused

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
 from internal.certificates import believed
 from internal.errors import ConfigurationError, LaplacedError, StorageError
 from internal.scheduling.run import pause
@@ -37,15 +38,6 @@ CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 CONFLICT_WINDOW_S = 120.0
 """So many conflicts within it mean a second poller, even with updates in between: each gets a share of them."""
-
-ALLOWED_UPDATES = (
-    "message",
-    "edited_message",
-    "callback_query",
-    "my_chat_member",
-    "message_reaction",
-    "stopped_message_generation",
-)
 
 RawUpdate = tuple[int, str]
 """(update_id, the update's JSON)."""

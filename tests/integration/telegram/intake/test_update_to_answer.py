@@ -9,12 +9,13 @@ from functools import partial
 from typing import Any
 
 import pytest
-from aiogram.types import BotCommandScopeChat
+from aiogram.types import BotCommandScopeChat, Update
 from sqlalchemy import Connection, select
+from support.interfaces.telegram_samples import sample
 from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
 
 from bot.telegram.i18n import label, phrase
-from bot.telegram.intake.polling import ALLOWED_UPDATES
+from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, UPDATES, Outcome
 from internal.access import repository as users
 from internal.access import service as access
 from internal.chronicle import repository as chronicle
@@ -97,6 +98,20 @@ async def test_a_reaction_is_taken_in(stage: BotStage, model: ScriptedModel) -> 
     *_, answer, feedback = await stage.read(lambda c: chronicle.events(c, user))
     assert (feedback.label, feedback.text, feedback.answers_n) == ("Feedback", "👍 77", answer.n)
     assert [state for state, _ in await stage.inbox()] == ["ingested", "ingested", "ignored"]
+
+
+async def test_each_kind_of_update_ends_as_stated(stage: BotStage, model: ScriptedModel) -> None:
+    """None is set aside: what is stated as handled is, what is stated as ignored leaves nothing."""
+    model.always(MODEL, "Ok.")
+    user = await stage.person()
+    async with whole_bot(stage, model, poll=False) as bot:
+        for number, kind in enumerate(UPDATES, 7_000):
+            body = sample(Update.model_fields[kind].annotation, user)
+            await bot.ingest.accept([(number, json.dumps({"update_id": number, kind: body}))])
+            await eventually(lambda: settled(stage))
+    ended = dict(zip(UPDATES, (state for state, _ in await stage.inbox()), strict=True))
+    expected = {kind: "ingested" if one.outcome is Outcome.HANDLED else "ignored" for kind, one in UPDATES.items()}
+    assert ended == expected
 
 
 async def test_an_unreadable_update_is_put_aside_and_the_rest_goes_on(stage: BotStage, model: ScriptedModel) -> None:
