@@ -5,6 +5,7 @@ they stand. A bare `[1]` and `(F1)` may be ordinary text: there the words before
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import regex
@@ -107,8 +108,12 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
 
 def codes_in(texts: Iterable[str]) -> set[Mark]:
     """The codes like F1, Formula 1, M1 or S3 that these texts use for something else: a race, a key, a chip, a car."""
-    found = (match for text in texts for match in _CODE.finditer(text))
-    return {Mark(_kind(match), int(match["n"])) for match in found}
+    return set[Mark]().union(*map(_codes_of, texts))
+
+
+@lru_cache(4096)
+def _codes_of(text: str) -> frozenset[Mark]:
+    return frozenset(Mark(_kind(match), int(match["n"])) for match in _CODE.finditer(text))
 
 
 def _kind(match: regex.Match[str]) -> Kind:

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+import orjson
 
 from internal.certificates import believed
 from internal.errors import ConfigurationError, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
@@ -221,7 +222,11 @@ def _checked_url(base_url: str) -> SplitResult:
 
 
 def _as_json(body: dict[str, Any]) -> Form:
-    return Form(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), "application/json")
+    try:
+        content = orjson.dumps(body)
+    except TypeError:  # half a character, which is replaced
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return Form(content, "application/json")
 
 
 def _authorization(api_key: str) -> dict[str, str]:

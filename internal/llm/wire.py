@@ -6,12 +6,12 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.llm.failures import from_error_object
-from internal.llm.model import ChatMessage, ChatReply, ChatRequest, ToolCall, Usage
+from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Tool, ToolCall, Usage
 from internal.llm.thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
@@ -79,7 +79,7 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
             schema = {"name": request.reply_schema.name, "schema": request.reply_schema.schema, "strict": False}
             body["response_format"]["json_schema"] = schema
     if dialect.tools and request.tools:
-        body["tools"] = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
+        body["tools"] = [{"type": "function", "function": _tool(tool)} for tool in request.tools]
     if stream:
         body["stream"] = True
         if dialect.stream_usage:
@@ -87,6 +87,10 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     if ask_cost:
         body["usage"] = {"include": True}
     return body
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
@@ -99,7 +103,9 @@ def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
             {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
             for one in message.calls
         ]
-    return body | ({"tool_call_id": message.call_id} if message.call_id is not None else {})
+    if message.call_id is not None:
+        body["tool_call_id"] = message.call_id
+    return body
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
+from functools import lru_cache
 from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import (
-    DialogueLine,
     RecalledFact,
     RecalledMemory,
     RecalledPassage,
@@ -27,7 +26,7 @@ from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import instructions_block, snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
-from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, ToolCall
+from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall
 from internal.people.model import people_block
 
 ROUNDS: Final = 5
@@ -145,7 +144,12 @@ def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
     """The messages, the owner's with their metadata. The one to answer always has its time."""
     now = clock_metadata(request.now, request.owner.timezone)
     last = len(request.dialogue) - 1
-    return [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
+    said: list[ChatMessage] = []
+    for place, line in enumerate(request.dialogue):
+        metadata = line.metadata or {}
+        message = _said(line.role, line.text, tuple((now | metadata if place == last else metadata).items()))
+        said.append(replace(message, pictures=line.pictures) if line.pictures and line.role == "user" else message)
+    return said
 
 
 def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -155,19 +159,25 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """
     if messages and messages[0].role == "assistant":
         messages = [ChatMessage("user", OMITTED), *messages]
-    by_role = [(role, list(row)) for role, row in groupby(messages, key=lambda message: message.role)]
-    return [
-        ChatMessage(
-            role,
-            "\n\n".join(message.content for message in row),
-            pictures=[picture for message in row for picture in message.pictures],
-        )
-        for role, row in by_role
-    ]
+    turns: list[ChatMessage] = []
+    row: list[ChatMessage] = []
+    for message in messages:
+        if turns and turns[-1].role == message.role:
+            row.append(message)
+            turns[-1] = ChatMessage(
+                message.role,
+                "\n\n".join(one.content for one in row),
+                pictures=[picture for one in row for picture in one.pictures],
+            )
+        else:
+            turns.append(message)
+            row = [message]
+    return turns
 
 
-def _said(line: DialogueLine, now: dict[str, str]) -> ChatMessage:
+@lru_cache(4096)
+def _said(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
-    if line.role == "assistant":
-        return ChatMessage("assistant", neutralised(line.text))
-    return ChatMessage("user", with_metadata(line.text, {**now, **(line.metadata or {})}), pictures=line.pictures)
+    if role == "assistant":
+        return ChatMessage("assistant", neutralised(text))
+    return ChatMessage("user", with_metadata(text, dict(metadata)))

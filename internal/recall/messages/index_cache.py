@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from internal.recall.index import people_repository as changes
 from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools, analyse_new
-from internal.recall.index.vector_rows import ByteCache, OwnerLocks
+from internal.recall.index.vector_rows import ByteCache, OwnerLocks, aside
 from internal.recall.messages import repository
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.rows import OWNER, MessageRow
@@ -66,7 +66,7 @@ class MessageIndexes:
             cached = await self._refreshed(user_id, cached, commits)
         if cached.unanalysed and self._tools is not None:
             terms = await analyse_new(self._tools, cached.unanalysed)
-            await asyncio.to_thread(cached.set_terms, terms)
+            await aside(len(cached), lambda: cached.set_terms(terms))
         return cached
 
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
@@ -77,7 +77,7 @@ class MessageIndexes:
         if refreshed.index is not None:
             self._cache.put(user_id, index)
         elif refreshed.touched:
-            await asyncio.to_thread(index.apply_changes, refreshed.touched, refreshed.current)
+            await aside(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
             self._cache.shrink()
         index.rename(OWNER, refreshed.owner)
         index.seq, index.commits = refreshed.seq, commits

@@ -23,6 +23,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools
+from internal.recall.index.vector_rows import aside
 from internal.recall.messages import features, repository
 from internal.recall.messages.features import NAMES, Candidates
 from internal.recall.messages.index import MessageIndex
@@ -232,7 +233,7 @@ class MessageSearch:
             question = await self._question(index, query)
             if question.vector is None and not question.words and not question.senders:
                 return None
-            return await asyncio.to_thread(_compute, index, question, allowed_range)
+            return await aside(len(index), lambda: _compute(index, question, allowed_range))
 
     async def _question(self, index: MessageIndex, query: Query) -> Question:
         named = await self._named_senders(index, query)

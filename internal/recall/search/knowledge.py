@@ -27,6 +27,7 @@ from internal.recall.index.ranking import Candidate, Match, entity_names
 from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactRequest
 from internal.recall.index.terms import TermTools
+from internal.recall.index.vector_rows import aside
 from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.named_entities import NamedEntityFinder
 from internal.recall.search.names import NameTools
@@ -44,9 +45,8 @@ _LANGUAGE_TIMEOUT: Final = 3.0
 _MAX_MENTIONING: Final = 2_000
 """Most memories mentioning a named entity that count as named with it, the newest of them."""
 
-_MANY_ROWS: Final = 1_500
 _VERY_MANY_ROWS: Final = 30_000
-"""Rows from which a search runs on a thread, about a millisecond: with and without products of vectors."""
+"""Rows from which a search without products of vectors runs on a thread."""
 
 _MIN_DEPTH: Final = 50
 """The least number of candidates read where filters apply that only stored rows can answer."""
@@ -280,7 +280,7 @@ class KnowledgeSearch:
             scores = ranking.score_items(ranking.match(index, query.vector, query.words), named())
             return ranking.best(scores, index.source_in(labels) if labels else None, count)
 
-        return await self._compute(index, work)
+        return await aside(len(index), work)
 
     async def _likely_facts(
         self, user_id: int, query: Query, count: int, moment: Moment, about: Collection[str]
@@ -298,7 +298,7 @@ class KnowledgeSearch:
                     mask &= index.source_in(about) | index.target_in(about)
                 return ranking.best(scores, mask, count)
 
-            return await self._compute(index, work, _VERY_MANY_ROWS)
+            return await aside(len(index), work, _VERY_MANY_ROWS)
 
     async def _match_facts(self, user_id: int, query: Query) -> None:
         async with self._indexes.lock(user_id, "fact"):
@@ -308,14 +308,9 @@ class KnowledgeSearch:
         """Compares a question with the facts once for all its searches; called under the owner's lock."""
         match: Match | None = query.cache.get("facts")
         if match is None or match.index is not index or match.version != index.version:
-            match = await self._compute(index, lambda: ranking.match(index, query.vector, query.words))
+            match = await aside(len(index), lambda: ranking.match(index, query.vector, query.words))
             query.cache.put("facts", match)
         return match
-
-    @staticmethod
-    async def _compute(index: ItemIndex, work: Callable[[], T], many: int = _MANY_ROWS) -> T:
-        """Runs `work` on a thread if the index is large: an index does not change while its owner is locked."""
-        return work() if len(index) < many else await asyncio.to_thread(work)
 
     def _has_type(self, node: Node, types: Sequence[str]) -> bool:
         """Whether a node is of one of these types: by its own labels, else by the label and subtype of the type."""

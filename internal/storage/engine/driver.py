@@ -3,10 +3,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
+import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+_AS_JSON: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 T = TypeVar("T")
 
@@ -84,4 +87,7 @@ def cause_of(error: SQLAlchemyError) -> str:
 
 
 def to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return orjson.dumps(value, option=_AS_JSON).decode()
+    except TypeError:  # a larger number, another key than a text, half a character; or what is no JSON, which raises
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
