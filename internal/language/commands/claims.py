@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 from internal.language.commands.vocabulary import (
@@ -28,6 +28,48 @@ _REMINDING: Final = re.compile(
     r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:remind|ping|nudge)\s+you\b"
     r"|\b(?:напомню|нагадаю)\b"
 )
+_STIRRING: Final = re.compile(
+    r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:wake|alert|notify|text|message|poke|buzz|prod)\s+you\b"
+    r"|\b(?:i'll|i will) (?:give|send|drop) you an? (?:\w+ )?(?:nudge|shout|ping|heads[- ]?up|reminder|message|poke)\b"
+    r"|\b(?:раз|роз)бу(?:жу|джу)\b|\b(?:напишу|черкну) (?:тебе|тобі|вам)\b|\b(?:пну|толкну|дерну|пингану|маякну|свистну"
+    r"|штовхну|смикну|пінгану)\b"
+    r"|^\W*(?:(?:your |the |твой |ваш |твій |new )?(?:reminder|alarm|напоминание|будильник|нагадування)\b|all set\b"
+    r"|[⏰✅🔔])"
+)
+"""What promises or confirms a reminder where it names a time."""
+_NO_MORE: Final = re.compile(
+    r"\bне буду\W+(?:\w+\W+){0,5}?(?:напоминать|беспокоить|нагадувати|турбувати)|\bне (?:нагадуватиму|турбуватиму)\b"
+    r"|\b(?:won't|will not|will no longer|will never)\s+(?:\w+\s+)?(?:remind|bother|ping|nudge|nag|bug"
+    r"|hear (?:from me )?about)\b"
+)
+"""What says that a reminder came to its end."""
+_NEW_STATE: Final = re.compile(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
+_OFF: Final = re.compile(
+    r"\b(?:off|gone from|out of|no longer (?:on|in)|not (?:on|in)) (?:my|your|the) (?:\w+ )?(?:list|memory|mind"
+    r"|records?|reminders|tasks)\b"
+    r"|\b(?:больше|більше) (?:нет|немає|нема)\b|\bi (?:no longer|don't) (?:know|remember)\b.*\b(?:any ?more"
+    r"|no longer|anything)\b"
+    r"|\bno longer (?:know|remember)\b|\bбольше (?:\w+ ){0,2}не (?:помню|знаю)\b"
+    r"|\bбільше (?:\w+ ){0,2}не (?:пам'ятаю|знаю)\b"
+)
+"""What says that something is no more where the program keeps things."""
+_DID_OUTSIDE: Final = re.compile(
+    r"(?:\bi(?:'ve| have)?|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*)\s*(?:just |already |also )*"
+    r"(?:sent|e-?mailed|messaged|texted|called|phoned|booked|reserved|ordered|paid|notified|told|contacted"
+    r"|invited)\b(?! you)"
+)
+_IN_CALENDAR: Final = re.compile(r"\b(?:calendar|календар\w*|schedule|расписани\w|розклад\w?)\b")
+_PUT: Final = re.compile(
+    r"(?:\bi(?:'ve| have)?|\b(?:is|are) now|^\W*)\s*(?:just |already )*(?:added|put|saved|noted|in|on)\b"
+)
+_OUTSIDE: Final = words(
+    "отправить отослать послать переслать позвонить забронировать заказать оплатить надіслати відправити переслати"
+    " подзвонити зателефонувати забронювати замовити оплатити сообщить повідомити пригласить запросити"
+)
+"""What only somebody with hands and a phone can do."""
+_WRITING: Final = words("написать написати")
+_NOTING: Final = words("внести занести вписать добавить записать додати вписати записати поставить поставити")
+_SOME_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _LEADING: Final = re.compile(
     r"^(?:\W*(?:done|ok|okay|sure|great|alright|got it|of course|готово|хорошо|конечно|ладно|добре|звичайно|гаразд)\b)*"
     r".*?(?:remind(?:er)?(?: set| created)?(?: you)?|напомню|нагадаю|напоминани[ея]|нагадування)\b"
@@ -97,19 +139,33 @@ def _claim(sentence: str, folded: str, names: set[str]) -> ClaimKind | None:
         return None
     if (match := _REMINDING.search(folded)) and not NEGATED.search(folded[: match.start()]):
         return "remind"
-    groups = [forms(word) for word in said]
+    timed = find_time(sentence, _SOME_TIME) is not None
+    if timed and (match := _STIRRING.search(folded)) and not NEGATED.search(folded[: match.start()]):
+        return "remind"
+    return _claimed_change(sentence, folded, [forms(word) for word in said], names, timed=timed)
+
+
+def _claimed_change(
+    sentence: str, folded: str, groups: Sequence[frozenset[str]], names: set[str], *, timed: bool
+) -> ClaimKind | None:
     tasks = any(group & TASK_WORDS for group in groups)
-    touched = tasks or any(group & (names | DATA) for group in groups)
+    named = any(group & names for group in groups)
+    touched = tasks or named or any(group & DATA for group in groups)
     whole = any(group & ALL for group in groups) and _ABOUT.search(folded) is not None
-    for kind in _verbs(sentence, folded):
+    stated = (touched and _OFF.search(folded)) or (named and timed and _NEW_STATE.search(folded))
+    outside = _DID_OUTSIDE.search(folded) or (_IN_CALENDAR.search(folded) and _PUT.search(folded))
+    if stated or outside or _NO_MORE.search(folded):
+        return "change"
+    for kind in _verbs(sentence, folded, names):
         if kind == "set" and tasks:
             return "remind"
-        if kind in _CLASSES and (touched or whole) and (kind != "forget" or whole or _ABOUT.search(folded)):
+        changes = kind in _CLASSES and (touched or whole)
+        if kind == "outside" or (changes and (kind != "forget" or whole or named or _ABOUT.search(folded))):
             return "change"
     return None
 
 
-def _verbs(sentence: str, folded: str) -> list[str]:
+def _verbs(sentence: str, folded: str, names: set[str]) -> list[str]:
     """The classes of the verbs by which the speaker says that he did something; "set" for what he put up."""
     found = []
     for match in _PAST_EN.finditer(folded):
@@ -117,19 +173,24 @@ def _verbs(sentence: str, folded: str) -> list[str]:
         bases = (_IRREGULAR.get(verb, verb), verb.removesuffix("ed"), verb.removesuffix("d"), f"{verb[:-3]}")
         kind = "set" if verb in _SETTING else next((VERBS[base] for base in bases if base in VERBS), "")
         found += [kind] * (not NEGATED.search(folded[: match.start(match.lastgroup or 0)]))
-    if (
-        found
-        or set(WORD.findall(folded)) & _OF_OTHERS
-        or any(nominative_person(word) for word in WORD.findall(sentence) if word.lower() != "я")
-    ):
+    if found:
         return found
+    someone = bool(set(WORD.findall(folded)) & _OF_OTHERS)
+    someone = someone or any(nominative_person(word) for word in WORD.findall(sentence) if word.lower() != "я")
+    written = _IN_CALENDAR.search(folded) is not None
+    addressed = any(forms(word) & names for word in WORD.findall(folded))
     for match in WORD.finditer(folded):
         for lemma, marks in () if match[0].isascii() else readings(match[0]):
-            told = (
-                ("past" in marks and "plur" not in marks)
-                or marks & {"PRTS", "impers"}
-                or match[0].endswith(("но", "то"))
-            )
-            if told and not NEGATED.search(folded[: match.start()]):
-                found.append("set" if lemma in _SETTING else VERBS.get(lemma, ""))
+            done = bool(marks & {"PRTS", "impers"}) or match[0].endswith(("но", "то"))
+            acted = "past" in marks and "plur" not in marks and not someone
+            first = "past" in marks and _OF_ME.search(folded[: match.start()]) is not None
+            if not (done and (not someone or addressed)) and not acted and not first:
+                continue
+            if NEGATED.search(folded[: match.start()]):
+                continue
+            outside = lemma in _OUTSIDE or (lemma in _WRITING and addressed) or (lemma in _NOTING and written)
+            found.append("outside" if outside else "set" if lemma in _SETTING else VERBS.get(lemma, ""))
     return found
+
+
+_OF_ME: Final = re.compile(r"^\W*я\s+(?:\w+\s+)?$")
