@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from bot.application.app import App
 from internal.artifacts.model import FileSource, Reader
+from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.turn.intake import Phrases
 
 
 def readers(app: App) -> Sequence[Reader]:
     """The readers of all kinds of files that this installation can read."""
-    return ()
+    return (DocumentReader(app.config.media),)
 
 
 def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:

@@ -25,7 +25,7 @@ class TelegramFiles:
                 raise UnreadableFile("gone")
             await self._bot.download_file(file.file_path, found)
         except TelegramBadRequest as error:
-            raise UnreadableFile("too_large" if "too big" in error.message else "gone") from None
+            raise UnreadableFile("large" if "too big" in error.message else "gone") from None
         except aiohttp.ClientResponseError as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 raise UnreadableFile("gone") from None
@@ -44,5 +44,5 @@ class _Limited(BytesIO):
 
     def write(self, chunk: bytes, /) -> int:  # type: ignore[override]
         if self.tell() + len(chunk) > self._most:
-            raise UnreadableFile("too_large")
+            raise UnreadableFile("large")
         return super().write(chunk)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Protocol
 
 from internal.errors import LaplacedError
 
-Reason = Literal["too_large", "too_long", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable"]
+Reason = Literal["large", "slow", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable"]
 
 ARTIFACT, FAILED, READ = "artifact", "failed", "read"
 """Keys in a message's attachment: the id of its artifact, why it was not read, and what was written into the message

@@ -149,7 +149,8 @@ def drop(connection: Connection, user_id: int, episode_id: str) -> None:
     """Deletes an episode with its segments and search item; the caller removes what was derived from it."""
     drop_segments(connection, user_id, episode_id)
     connection.execute(delete(episodes).where(episodes.c.user_id == user_id, episodes.c.id == episode_id))
-    search_items.remove(connection, user_id, "episode", [episode_id])
+    passages = search_items.passages_of(connection, user_id, episode_id)
+    search_items.remove(connection, user_id, "episode", [episode_id, *passages])
     record_change(connection, user_id, "episode", episode_id, "delete")
 
 

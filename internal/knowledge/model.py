@@ -3,12 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 EpisodeSource = Literal["text", "json", "message"]
 SetBy = Literal["archivist", "owner", "import"]
 DatePrecision = Literal["year", "month", "day"]
 CitationOperation = Literal["created", "updated", "referenced"]
+
+OF_FILE: Final = "file"
+"""How an episode is described whose segments are the text of a file: each of them is found by itself."""
 
 OWNER_NODE = "owner"
 """The owner in a proposal; the archivist writes `user`."""

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, select, update
 
 from internal.storage import vectors
 from internal.storage.chunks import chunks
@@ -35,6 +35,25 @@ _REMOVE: Final = delete(search_items).where(
 def item_of(kind: str, ref_id: str) -> str:
     """The key of an item: `fact:<edge id>`, `entity:<node id>`, `episode:<id>`, `person:<id>`, `message:<id>`."""
     return f"{kind}:{ref_id}"
+
+
+def passage_of(episode_id: str, n: int) -> str:
+    """The id by which a passage of a document is found, among its episode's items."""
+    return f"{episode_id}#{n}"
+
+
+def place_in(ref_id: str) -> tuple[str, int | None]:
+    """The episode that an item is about, and the number of its passage if it is one of a document."""
+    episode_id, _, n = ref_id.partition("#")
+    return episode_id, int(n) if n else None
+
+
+def passages_of(connection: Connection, user_id: int, episode_id: str) -> list[str]:
+    """The passages of an episode that have items of their own: their keys follow its own."""
+    item = item_of("episode", episode_id)
+    among = (search_items.c.item > f"{item}#") & (search_items.c.item < f"{item}$")
+    query = select(search_items.c.ref_id).where(search_items.c.user_id == user_id, among)
+    return list(connection.execute(query).scalars())
 
 
 def of_kind(kind: str) -> ColumnElement[bool]:

@@ -28,7 +28,16 @@ from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.intake.update_reader import read_update
-from bot.telegram.message_reader import NOBODY, author_of, chat_of, forward_of, incoming_of, is_command, reaction_of
+from bot.telegram.message_reader import (
+    NOBODY,
+    attachments_of,
+    author_of,
+    chat_of,
+    forward_of,
+    incoming_of,
+    is_command,
+    reaction_of,
+)
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
@@ -251,8 +260,9 @@ class Ingest:
 
     def _for_handlers(self, user: User, message: Message) -> bool:
         awaited = access.awaited(user, self._clock.now(), message.message_id)
-        if awaited is not None and awaited.kind != ADMISSION and forward_of(message) is not None:
-            awaited = None  # somebody else's words answer no question
+        other = forward_of(message) is not None or self._intake.keeps(attachments_of(message))
+        if awaited is not None and awaited.kind != ADMISSION and other:
+            awaited = None  # neither somebody else's words nor a file answer a question
         return is_command(message) or message.contact is not None or awaited is not None
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:

@@ -17,7 +17,7 @@ from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.import_formats.json_lines import json_lines
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.model import Episode, EpisodeSource, Segment
+from internal.knowledge.model import OF_FILE, Episode, EpisodeSource, Segment
 from internal.language.text.passages import MAX_CHARACTERS, passages
 from internal.scheduling import run_repository as runs
 from internal.storage import search_items
@@ -52,11 +52,13 @@ def add_episode(
     episode_id: str | None = None,
     content: str = "",
     behind: bool = False,
+    archived: int | None = None,
 ) -> Stored:
     """Stores an episode, its segments (numbered 1, 2, ...) and a run of each agent for each slice of them.
 
     An `episode_id` or `dedupe` that this owner has already is answered with what is stored. `content` is the text as it
     was given, empty where the segments are all there is (`content_of`). `behind`: its runs wait for all others.
+    `archived`: agents read so many of its first segments and no more.
 
     Raises NotFound for an unknown owner; Refused "forgetting" while everything of his is about to be forgotten, and
     "taken" when the id belongs to somebody else's episode.
@@ -83,7 +85,7 @@ def add_episode(
     put_episode_item(connection, episode, segments, rev)
     place = rev + (BEHIND if behind else 0)
     for agent in agents:
-        runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=place, now=now)
+        runs.create(connection, user_id, agent, episode.id, slices(len(segments[:archived])), rev=place, now=now)
     episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
     events.append(
         connection,
@@ -98,9 +100,12 @@ def add_episode(
 
 
 def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
-    """Stores the search item of an episode: the beginning of its text."""
+    """Stores the search item of an episode, the beginning of its text; of a file one for each passage too."""
     found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
     search_items.put(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
+    for part in segments if episode.source_description == OF_FILE else ():
+        ref_id, text = search_items.passage_of(episode.id, part.n), part.text or ""
+        search_items.put(connection, episode.user_id, EPISODE_ITEM, ref_id, text, rev, context=episode.name)
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:

@@ -40,7 +40,7 @@ from internal.events import repository as events
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.runs.rerun import after_edit
 from internal.flows.turn.intake import Phrases
-from internal.knowledge.model import Segment
+from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
@@ -57,8 +57,12 @@ MOST_ATTEMPTS: Final = 4
 LONGEST_IN_MESSAGE: Final = 3_500
 """Characters of a transcript that stand in its message; a longer one is an episode too, of which this is the start."""
 
+ARCHIVED: Final = 60
+"""Passages of a file, some 30 pages, that the archivist reads: a novel's people are nobody's acquaintances."""
+
 _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
 _BATCH: Final = 20
+PAGE: Final[dict[Language, str]] = {"en": "p.", "ru": "с.", "uk": "с."}
 
 
 class ArtifactReading:
@@ -128,7 +132,7 @@ class ArtifactReading:
         except UnreadableFile as error:
             return error.reason
         except TimeoutError:
-            return "too_long"
+            return "slow"
         except (FileUnavailable, ModelError, StorageError) as error:
             log.warning("artifact_waits", extra={"artifact": artifact.id, "error": str(error)})
             return "unavailable"
@@ -140,7 +144,7 @@ class ArtifactReading:
     async def _content(self, artifact: Artifact) -> tuple[Artifact, bytes]:
         """The bytes, from the store where an earlier attempt got as far, and the artifact with their hash."""
         if artifact.size is not None and artifact.size > self._limits.max_bytes:
-            raise UnreadableFile("too_large")
+            raise UnreadableFile("large")
         content = await self._store.get(artifact.sha256) if artifact.sha256 else None
         if content is not None:
             return artifact, content
@@ -208,9 +212,10 @@ class ArtifactReading:
         return changed
 
     def _add_episode(self, connection: Connection, artifact: Artifact, found: FileText, message: Message) -> None:
+        lang = users.get(connection, artifact.user_id).lang
         pieces = [(piece, part.page) for part in found.parts for piece in passages(part.text)]
         segments = [
-            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, page), own=found.in_message)
+            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, page, lang), own=found.in_message)
             for n, (text, page) in enumerate(pieces, start=1)
         ]
         add_episode(
@@ -219,19 +224,20 @@ class ArtifactReading:
             source="text",
             name=artifact.name,
             segments=segments,
-            source_description="file",
+            source_description=OF_FILE,
             source_url=None,
             reference_time=message.timestamp,
             dedupe=None,
             agents=self._agents,
             now=self._clock.now(),
             episode_id=artifact.id,
+            archived=ARCHIVED,
         )
 
 
-def place_of(artifact: Artifact, page: int | None) -> str:
+def place_of(artifact: Artifact, page: int | None, lang: Language) -> str:
     """Where a passage stands, as prompts, citations and the archivist name it: `contract.pdf, p. 3`."""
-    return artifact.name if page is None else f"{artifact.name}, p. {page}"
+    return artifact.name if page is None else f"{artifact.name}, {PAGE[lang]} {page}"
 
 
 def _said(connection: Connection, artifact: Artifact) -> str:

@@ -1,6 +1,7 @@
 """Stores a message: row, number, dialogue state, turn, event and the settled update commit as one (C2)."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -96,6 +97,10 @@ class Intake:
         if taken.message is not None:
             self._buffers.add(taken.message, now)
         return taken
+
+    def keeps(self, attachments: Sequence[dict[str, Any]]) -> bool:
+        """Whether one of these becomes an artifact."""
+        return any(FILE in one and one["kind"] in self._reads for one in attachments)
 
     async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
         """Gives a stored message its new text and returns it; None if it was never stored or says the same."""

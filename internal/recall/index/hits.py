@@ -49,11 +49,12 @@ class NodeHit:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeHit:
-    """An episode that was found; see FactHit."""
+    """An episode that was found, or a passage of a file by its number; see FactHit."""
 
     episode: Episode
     score: float
     reasons: Reasons
+    passage: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

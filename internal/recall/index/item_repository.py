@@ -9,6 +9,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Exists,
     Select,
     Table,
     Text,
@@ -27,6 +28,7 @@ from sqlalchemy import (
 
 from internal.graph.labels import NODES
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
+from internal.knowledge.model import OF_FILE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.chunks import chunks
@@ -34,7 +36,7 @@ from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.owner_counters import record_change
-from internal.storage.search_items import of_kind
+from internal.storage.search_items import of_kind, passages_of
 from internal.storage.tables import (
     claims,
     episodes,
@@ -167,6 +169,9 @@ def touched(
     for prefix in _ITEMS_OF.get(kind, (f"{kind}:",)):
         found = [ref for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)]
         ids |= {ref.removeprefix(prefix) for ref in found}
+    if kind == "episode":
+        whole = {ref for change, ref in entries if change == EPISODE_CHANGE}
+        ids |= {ref for episode_id in whole for ref in passages_of(connection, user_id, episode_id)}
     if kind == "entity":
         ids |= _entities_of(connection, user_id, entries)
     return tuple(sorted(ids))
@@ -265,7 +270,7 @@ def _queries_of_all(kind: ItemKind, vectors_of: VectorKind | None, analyzer: str
         case "node":
             return [_memories(vectors_of, analyzer)]
         case "episode":
-            return [_episodes(vectors_of, analyzer)]
+            return [_episodes(vectors_of, analyzer), _passages(vectors_of, analyzer)]
 
 
 def _facts(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
@@ -303,18 +308,28 @@ def _people(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     )
 
 
+def _passages(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+    """Every passage of a document is found by itself: its items follow that of its episode in the order of keys."""
+    item, whole = search_items.c.item, literal("episode:") + episodes.c.id
+    among = and_(item > whole.concat("#"), item < whole.concat("$"))
+    query = _searchable(episodes, among, vectors_of, analyzer, search_items.c.ref_id)
+    of_files = episodes.c.source_description == OF_FILE
+    return _timeless(query, source=literal(OF_FILE)).where(episodes.c.user_id == _OWNER, of_files, ~_forgotten())
+
+
 def _episodes(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     query = searchable_rows(episodes, literal("episode:") + episodes.c.id, vectors_of, analyzer, episodes.c.id)
-    forgotten = select(forgettings.c.id).where(
-        forgettings.c.user_id == _OWNER,
-        forgettings.c.state == "pending",
-        or_(
-            forgettings.c.kind == EVERYTHING,
-            and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id),
-        ),
+    origin = case(
+        (episodes.c.source_description == OF_FILE, OF_FILE), (episodes.c.first_seq.is_(None), IMPORTED), else_=""
     )
-    origin = case((episodes.c.first_seq.is_(None), IMPORTED), else_="")
-    return _timeless(query, source=origin).where(episodes.c.user_id == _OWNER, ~forgotten.exists())
+    return _timeless(query, source=origin).where(episodes.c.user_id == _OWNER, ~_forgotten())
+
+
+def _forgotten() -> Exists:
+    """A pending request to forget the episode or everything."""
+    its = and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id)
+    pending = (forgettings.c.user_id == _OWNER, forgettings.c.state == "pending")
+    return select(forgettings.c.id).where(*pending, or_(forgettings.c.kind == EVERYTHING, its)).exists()
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:
@@ -325,6 +340,12 @@ def searchable_rows(
     table: Table, item: ColumnElement[Any], vectors_of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
 ) -> Select[Any]:
     """Rows of a table with their terms and vectors; rows without a search item are left out."""
+    return _searchable(table, search_items.c.item == item, vectors_of, analyzer, ref_id)
+
+
+def _searchable(
+    table: Table, its: ColumnElement[bool], vectors_of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
+) -> Select[Any]:
     current = and_(search_items.c.terms_hash == search_items.c.text_hash, search_items.c.analyzer == analyzer)
     query = select(
         ref_id.label("ref_id"),
@@ -332,7 +353,7 @@ def searchable_rows(
         case((or_(current.is_(None), ~current), search_items.c.text)).label("text"),
         (null() if vectors_of is None else vectors.c.vec).label("vec"),
     )
-    joined = table.join(search_items, and_(search_items.c.user_id == table.c.user_id, search_items.c.item == item))
+    joined = table.join(search_items, and_(search_items.c.user_id == table.c.user_id, its))
     if vectors_of is None:
         return query.select_from(joined)
     vector = and_(

@@ -13,6 +13,7 @@ from internal.recall.index.fact_order import nearest_first, successors_first
 from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.items import Moment
 from internal.recall.index.ranking import Candidate
+from internal.storage import search_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,13 @@ def read_nodes(connection: Connection, user_id: int, candidates: Sequence[Candid
 
 
 def read_episodes(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[EpisodeHit]:
-    """Reads these episodes, best first."""
+    """Reads these episodes, best first, of a document each passage that was found."""
     if not candidates:
         return []
-    episodes_by_id = episodes.episodes_by_ids(connection, user_id, [candidate.id for candidate in candidates])
+    places = [search_items.place_in(candidate.id) for candidate in candidates]
+    episodes_by_id = episodes.episodes_by_ids(connection, user_id, {episode_id for episode_id, _ in places})
     return [
-        EpisodeHit(episodes_by_id[candidate.id], candidate.score, candidate.reasons)
-        for candidate in candidates
-        if candidate.id in episodes_by_id
+        EpisodeHit(episodes_by_id[episode_id], candidate.score, candidate.reasons, place)
+        for candidate, (episode_id, place) in zip(candidates, places, strict=True)
+        if episode_id in episodes_by_id
     ]

@@ -81,6 +81,8 @@ class PassageCandidate:
     matching_line: PlacedLine
     neighbours: tuple[PlacedLine, ...] = ()
     replaced_by: frozenset[str] = frozenset()
+    place: int | None = None
+    """Which passage of a file it is."""
 
     @property
     def candidate(self) -> Candidate:
@@ -99,7 +101,7 @@ class PassageCandidate:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.ref_id}"
+        return f"{self.kind}:{self.ref_id}" + ("" if self.place is None else f"#{self.place}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +201,22 @@ class PassageReader:
         ]
 
     def _of_imports(self, connection: Connection) -> list[PassageCandidate]:
-        """The line of each import that holds most of the question's words, with the lines beside it."""
+        """The line of each import that holds most of the question's words, with the lines beside it.
+
+        Of a file the passages that were found.
+        """
         words, passages = self.query.words, []
         for hit in stored_items.read_episodes(connection, self.user_id, self.imports):
-            parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, 1, _MAX_SEGMENTS)
+            first, last = (1, _MAX_SEGMENTS) if hit.passage is None else (hit.passage - 1, hit.passage + 1)
+            parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, first, last)
             with_text = [part for part in parts if part.text]
             if not with_text:
                 continue
-            best_place = best_match([part.text or "" for part in with_text], words)
+            places = [part.n for part in with_text]
+            if hit.passage in places:
+                best_place = places.index(hit.passage)
+            else:
+                best_place = best_match([part.text or "" for part in with_text], words)
             lines = [
                 _segment_line(with_text[place], hit.episode, self.owner_name, words)
                 for place in _with_neighbours(best_place, with_text)
@@ -214,7 +224,8 @@ class PassageReader:
             matching_line = lines.pop(_with_neighbours(best_place, with_text).index(best_place))
             neighbours = tuple(_as_neighbour(line) for line in lines)
             chance, ref_id = calibration.episode_chance(hit.score), hit.episode.id
-            passages.append(PassageCandidate("episode", ref_id, chance, ref_id, matching_line, neighbours))
+            passage = PassageCandidate("episode", ref_id, chance, ref_id, matching_line, neighbours)
+            passages.append(passage if hit.passage is None else replace(passage, place=hit.passage))
         return passages
 
 

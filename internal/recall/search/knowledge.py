@@ -14,7 +14,7 @@ from internal.errors import ModelError, ModelReplyInvalid, ModelUnavailable
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge.entities.types import EntityTypes
-from internal.knowledge.model import FactFilter
+from internal.knowledge.model import OF_FILE, FactFilter
 from internal.language.search.memory_kinds import requested_kinds
 from internal.language.search.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -209,17 +209,21 @@ class KnowledgeSearch:
         async with self._indexes.lock(user_id, "episode"):
             index = await self._indexes.current(user_id, "episode")
             candidates = await self._rank(index, prepared, partial(entity_names, index, {}), (), limit)
-        return await self._database.read(lambda c: stored_items.read_episodes(c, user_id, candidates))
+        hits = await self._database.read(lambda c: stored_items.read_episodes(c, user_id, candidates))
+        return list({hit.episode.id: hit for hit in reversed(hits)}.values())[::-1]
 
     async def likely_imports(self, user_id: int, query: Query, limit: int) -> list[Candidate]:
-        """The imported ones among the `limit` best episodes, from memory only, best first."""
+        """The imported ones among the `limit` best episodes, and as many passages of files, from memory only."""
         async with self._indexes.lock(user_id, "episode"):
             index = await self._indexes.current(user_id, "episode")
-            imported = index.source_in((IMPORTED,))
-            if not imported.any():
-                return []
-            candidates = await self._rank(index, query, partial(entity_names, index, {}), (), limit)
-            return [candidate for candidate in candidates if imported[index.rows_of([candidate.id])].all()]
+            imported, of_files = index.source_in((IMPORTED,)), index.source_in((OF_FILE,))
+            names, candidates = partial(entity_names, index, {}), []
+            if imported.any():
+                best = await self._rank(index, query, names, (), limit)
+                candidates += [candidate for candidate in best if imported[index.rows_of([candidate.id])].all()]
+            if of_files.any():
+                candidates += await self._rank(index, query, names, (OF_FILE,), limit)
+            return candidates
 
     async def _embedded(self, user_id: int, query: str) -> Vector | None:
         if self._embedder is None or not query.strip():

@@ -81,8 +81,8 @@ artifact-kept = { $pages ->
    *[other] 📄 I've read and kept { $name }, { $pages } pages. Ask me about it any time.
 }
 artifact-failed = { $reason ->
-    [too_large] 📄 { $name } is too large for me.
-    [too_long] 📄 Reading { $name } took too long, so I gave up.
+    [large] 📄 { $name } is too large for me.
+    [slow] 📄 Reading { $name } took too long, so I gave up.
     [encrypted] 📄 { $name } is locked with a password. Could you send it without one?
     [empty] 📄 I found no text in { $name }. If it is a scan, a photo of the page may work better.
     [unknown] 📄 I don't know how to read { $name }. PDF, Word, Excel, PowerPoint, e-books, web pages and plain text work.

@@ -1,0 +1,132 @@
+"""The text of a document, with its pages. Runs in a process of its own, which a hostile file may end.
+
+Imports nothing heavy itself: the process is started for each file.
+"""
+
+import contextlib
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Final
+
+MEMORY: Final = 2 << 30
+"""Address space of the process. The library itself takes 0.4 GB of it; 300 pages with pictures some 0.3 GB."""
+
+MOST_CHARACTERS: Final = 2_000_000
+"""Of a text: what stands behind is left out."""
+
+MOST_UNPACKED: Final = 200 << 20
+"""Bytes that a packed format may unpack to."""
+
+_OFFICE: Final = frozenset({"docx", "xlsx", "pptx", "docm", "xlsm", "pptm"})
+_OLE: Final = b"\xd0\xcf\x11\xe0"
+"""How a locked Office file begins: the modern formats are archives, and only a locked one is packed in an old one."""
+
+_NO_DOCUMENT: Final = ("image/", "audio/", "video/", "application/zip", "application/x-", "application/gzip")
+_PLAIN: Final = frozenset({"application/json", "application/xml", "application/yaml", "application/toml"})
+_CARD: Final = re.compile(r"(?i)^(BEGIN|END|VERSION|PRODID|UID|PHOTO|LOGO|KEY|SOUND|DTSTAMP|SEQUENCE|CALSCALE|REV)[;:]")
+_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Pieces of text with their page, where the format has pages; or the reason why there is none."""
+
+    parts: Sequence[tuple[str, int | None]] = ()
+    pages: int | None = None
+    reason: str | None = None
+
+
+def extract(content: bytes, name: str, most_pages: int) -> Extracted:
+    """The text of the first `most_pages` pages of a file."""
+    _limit_memory()
+    suffix = name.rpartition(".")[2].casefold()
+    if content.startswith(_OLE) and suffix in _OFFICE:
+        return Extracted(reason="encrypted")
+    if _unpacks_to_too_much(content):
+        return Extracted(reason="large")
+    kind = _kind(content, name)
+    if kind is None or kind in _PLAIN or (kind.startswith("text/") and kind != "text/html"):
+        text = _plain(content)
+        if text is None:
+            return Extracted(reason="unknown")
+        return Extracted([(_lines_of_card(text) if suffix in ("vcf", "ics") else text, None)])
+    if kind.startswith(_NO_DOCUMENT):
+        return Extracted(reason="unknown")
+    return _document(content, kind, most_pages)
+
+
+def _document(content: bytes, kind: str, most_pages: int) -> Extracted:
+    import kreuzberg
+
+    config = kreuzberg.ExtractionConfig(
+        use_cache=False,
+        enable_quality_processing=False,
+        pages=kreuzberg.PageConfig(extract_pages=True),
+        postprocessor=kreuzberg.PostProcessorConfig(enabled=False),
+    )
+    try:
+        found = kreuzberg.extract_bytes_sync(content, kind, config)
+    except Exception as error:  # the library's errors are of several kinds, and only their words differ
+        said = str(error).casefold()
+        locked = "password" in said or "encrypt" in said
+        return Extracted(reason="encrypted" if locked else "large" if "limit exceeded" in said else "damaged")
+    pages: list[Any] = list(found.pages or [])
+    with_text = [(_tidy(page["content"]), int(page["page_number"])) for page in pages[:most_pages]]
+    if len(pages) > 1 and any(text for text, _ in with_text):
+        return Extracted([(text, n) for text, n in with_text if text], len(pages))
+    return Extracted(
+        [(_tidy(found.content)[:MOST_CHARACTERS], None)], len(pages) if kind == "application/pdf" else None
+    )
+
+
+def _tidy(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\0", "").strip()
+
+
+def _kind(content: bytes, name: str) -> str | None:
+    """The format by its bytes, else by its name; None for what is text, if anything."""
+    import kreuzberg
+
+    for guess, given in ((kreuzberg.detect_mime_type, content), (kreuzberg.detect_mime_type_from_path, name)):
+        with contextlib.suppress(Exception):
+            found: str = guess(given)  # type: ignore[arg-type]
+            return None if found == "application/octet-stream" else found
+    return None
+
+
+def _plain(content: bytes) -> str | None:
+    """A text in whatever encoding; None for what is none."""
+    from resiliparse.parse.encoding import detect_encoding
+
+    for encoding in ("utf-8-sig", detect_encoding(content) or "latin-1"):
+        with contextlib.suppress(UnicodeDecodeError, LookupError):
+            text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else encoding)
+            return None if _CONTROL.search(text) else text[:MOST_CHARACTERS]
+    return None
+
+
+def _lines_of_card(text: str) -> str:
+    """A contact card or calendar without what only programs read."""
+    lines = (line.strip() for line in _FOLD.sub("", text).splitlines())
+    return "\n".join(line for line in lines if line and not _CARD.match(line))
+
+
+def _unpacks_to_too_much(content: bytes) -> bool:
+    if not content.startswith(b"PK"):
+        return False
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as packed:
+            return sum(one.file_size for one in packed.infolist()) > MOST_UNPACKED
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no limits, a container may refuse them
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -1,0 +1,33 @@
+"""Reads documents, each in a process of its own: what a hostile file breaks is that process."""
+
+from typing import Final, cast
+
+from internal.artifacts.extract import extract
+from internal.artifacts.model import FileText, Part, Reason, Received, UnreadableFile
+from internal.config import MediaConfig
+from internal.errors import ModelUnavailable
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+
+KINDS: Final = frozenset({"document"})
+
+
+class DocumentReader:
+    """PDF, Office, e-books, web pages, text, code, contact cards and calendars."""
+
+    kinds = KINDS
+
+    def __init__(self, limits: MediaConfig) -> None:
+        self._limits = limits
+
+    async def read(self, received: Received) -> FileText:
+        """The text of a document with its pages. Raises UnreadableFile."""
+        process = LanguageWorker(call_timeout=self._limits.timeout.total_seconds())
+        try:
+            found = await process.run(extract, received.content, received.artifact.name, self._limits.max_pages)
+        except (ModelUnavailable, LanguageCallFailed):  # it ended the process, or broke the library
+            raise UnreadableFile("damaged") from None
+        finally:
+            await process.close()
+        if found.reason is not None:
+            raise UnreadableFile(cast(Reason, found.reason))
+        return FileText([Part(text, page) for text, page in found.parts], found.pages)
