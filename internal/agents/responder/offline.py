@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Final
 
 from fluent.runtime import FluentBundle, FluentResource
 
@@ -56,6 +57,9 @@ _STEM = 5
 """Letters by which two words count as one, whatever their endings."""
 
 
+_FILE: Final = re.compile(r"\[file [^\]\n]*\]")
+
+
 class OfflineResponder:
     """The Responder by rules, run in the language process; streams sentence by sentence."""
 
@@ -92,8 +96,22 @@ def _pieces(text: str) -> list[tuple[int, int]]:
     return list(pairwise([*starts, len(text)]))
 
 
+def _without_marks(request: ResponderRequest) -> ResponderRequest:
+    """The request without lines that only say that a file came: they are nobody's words to be quoted."""
+    passages = [
+        replace(one, lines=[replace(line, text=_bare(line.text)) for line in one.lines]) for one in request.passages
+    ]
+    dialogue = [replace(line, text=_bare(line.text)) for line in request.dialogue]
+    return replace(request, dialogue=dialogue, passages=passages)
+
+
+def _bare(text: str) -> str:
+    return _FILE.sub("", text).strip() if "[file " in text else text
+
+
 def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
+    request = _without_marks(request)
     lines = newest_lines(request.dialogue)
     own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)

@@ -160,7 +160,7 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
         for one in request.dialogue[-_LATEST:]
         if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news"
     ]
-    stating = [line for line in (*earlier, *here) if not traits_of(line.text) & ENDS_AS_QUESTION]
+    stating = [line for line in (*earlier, *here) if line.text and not traits_of(line.text) & ENDS_AS_QUESTION]
     once = {" ".join(line.text.split()): line for line in reversed(stating)}
     in_order = list(once.values())
     in_order.reverse()

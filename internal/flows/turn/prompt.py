@@ -21,7 +21,7 @@ from internal.agents.model import (
 )
 from internal.agents.newest_lines import SETTLED, newest_lines
 from internal.agents.prompts import with_metadata
-from internal.artifacts.model import READ
+from internal.artifacts.model import ARTIFACT, READ
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
@@ -149,6 +149,9 @@ class Prompts:
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
         )
+        passages = recalled.passages
+        if files := [one[ARTIFACT] for m in asked for one in m.attachments if one.get(READ)]:
+            passages = await self._recall.with_files(user.user_id, files, question.text, passages)
         standing = {one.node_id for one in question.instructions}
         return ResponderRequest(
             owner=owner,
@@ -162,7 +165,7 @@ class Prompts:
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
             memories=[one for one in recalled.memories if one.node_id not in standing],
-            passages=await self._prompt_filter.passages(user.user_id, recalled.passages),
+            passages=await self._prompt_filter.passages(user.user_id, passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],

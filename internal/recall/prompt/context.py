@@ -35,6 +35,7 @@ from internal.people.circle_words import circles_in_question
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.index.hits import FactHit, MemoryHit
 from internal.recall.prompt.facts import FactRecall, LikelyFacts
+from internal.recall.prompt.files import with_files
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.prompt.passages import PassageReader, PassageRecall
@@ -156,6 +157,13 @@ class TurnRecall:
         self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
         words = next((part.search.words for part in (facts, memories, passages) if part is not None), _plain_words)
         self._reader = QuestionReader(embedder, words, enricher, limits.enricher_timeout, self._observer)
+
+    async def with_files(
+        self, user_id: int, file_ids: Sequence[str], question: str, found: Sequence[RecalledPassage]
+    ) -> Sequence[RecalledPassage]:
+        """These passages with those of the files that came with the question."""
+        words = plain_query_terms(question)
+        return await self._database.read(lambda c: with_files(c, user_id, file_ids, words, found))
 
     async def recall(
         self,

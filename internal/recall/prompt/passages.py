@@ -295,18 +295,18 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
 
 def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     """The place of the text that holds most of these words, the first of several."""
-    shared = _shared(texts, words)
+    shared = shared_words(texts, words)
     return max(range(len(texts)), key=lambda place: (shared[place], -place))
 
 
 def _answer_among(texts: Sequence[str], words: Sequence[Word]) -> int:
     """As `best_match`, of the statements that hold one of the words: a question is no answer to itself."""
-    shared = _shared(texts, words)
+    shared = shared_words(texts, words)
     stating = [not text.rstrip().endswith("?") and count > 0 for text, count in zip(texts, shared, strict=True)]
     return max(range(len(texts)), key=lambda place: (stating[place], shared[place], -place))
 
 
-def _shared(texts: Sequence[str], words: Sequence[Word]) -> list[int]:
+def shared_words(texts: Sequence[str], words: Sequence[Word]) -> list[int]:
     """How many of the words each text holds."""
     stems = [_stems([word]) for word in words]
     lengths = {len(stem) for word in stems for stem in word}
