@@ -37,6 +37,9 @@ _SETTLE_KEPT: Final = (
     update(inbox).where(_RECEIVED).values(state=bindparam("ended"), error=bindparam("why"), user_id=bindparam("owner"))
 )
 _SETTLE: Final = _SETTLE_KEPT.values(raw="", chat_id=None)
+_RECEIVE: Final = (
+    upsert(inbox).on_conflict_do_nothing(index_elements=["bot_id", "update_id"]).returning(inbox.c.n, inbox.c.update_id)
+)
 _UPDATE_ID: Final = select(inbox.c.update_id).where(inbox.c.n == bindparam("number"))
 _PUT: Final = upsert(outbox).on_conflict_do_nothing(index_elements=["user_id", "dedupe"]).returning(outbox.c.id)
 _ONE: Final = (outbox.c.user_id == bindparam("owner")) & (outbox.c.id == bindparam("row"))
@@ -75,12 +78,8 @@ def receive(
     if not updates:
         return []
     common = {"bot_id": bot_id, "state": InboxState.RECEIVED, "received_at": now}
-    stored = connection.execute(
-        upsert(inbox)
-        .on_conflict_do_nothing(index_elements=["bot_id", "update_id"])
-        .returning(inbox.c.n, inbox.c.update_id),
-        [{"update_id": one, "chat_id": chats.get(one), "raw": raw, **common} for one, raw in updates],
-    )
+    rows = [{"update_id": one, "chat_id": chats.get(one), "raw": raw, **common} for one, raw in updates]
+    stored = connection.execute(_RECEIVE, rows if len(rows) > 1 else rows[0])
     numbers = {row.update_id: row.n for row in stored}
     fresh = [(numbers.pop(update_id), update_id, raw) for update_id, raw in updates if update_id in numbers]
     return [

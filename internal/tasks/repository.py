@@ -32,7 +32,12 @@ _BY_TIME: Final = (
     tasks.c.created_at,
     tasks.c.id,
 )
-# Runs at every question and is built once: building a statement takes several times as long as running it.
+# Run at every question and built once: building a statement takes several times as long as running it.
+_WAITING: Final = (
+    select(tasks)
+    .where(tasks.c.user_id == bindparam("owner"), tasks.c.state.in_(_PENDING), _IN_SIGHT)
+    .order_by(*_BY_TIME)
+)
 _COMING: Final = (
     select(tasks)
     .where(tasks.c.user_id == bindparam("owner"), tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
@@ -108,8 +113,7 @@ def fired(
 
 def pending(connection: Connection, user_id: int) -> list[Task]:
     """What is open or proposed: by time, that without a time last, in the order it came."""
-    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.state.in_(_PENDING), _IN_SIGHT)
-    return [_task(row) for row in connection.execute(query.order_by(*_BY_TIME))]
+    return [_task(row) for row in connection.execute(_WAITING, {"owner": user_id})]
 
 
 def coming(connection: Connection, user_id: int, until: datetime, limit: int) -> list[Task]:

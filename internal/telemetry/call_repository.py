@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, String, cast, delete, func, insert, select
 
 from internal.storage.tables import model_calls
 
+_ADD: Final = insert(model_calls)
+
 
 def add(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Each row holds the columns of `model_calls` but `n`."""
     if rows:
-        connection.execute(insert(model_calls), list(rows))
+        connection.execute(_ADD, list(rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from internal.errors import ModelContextExceeded
 from internal.flows.instructions import keep as instructions
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.views.people_map import PeopleMaps
-from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
+from internal.flows.visibility.pending_forgettings import to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
@@ -105,7 +105,7 @@ def read_question(connection: Connection, turn: Turn, now: datetime, known: Ques
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
     earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
     snapshot = shown_snapshot(connection, turn.user_id)
-    rev = turns.revision(connection, turn)
+    rev = max((message.rev for message in asked), default=0)
     soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
     standing = instructions.active(connection, turn.user_id)
     return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon), tuple(standing))
@@ -114,8 +114,7 @@ def read_question(connection: Connection, turn: Turn, now: datetime, known: Ques
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
     """The messages before a turn, without those that the owner asked to forget."""
     earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
-    going = messages_to_forget(connection, turn.user_id)
-    asked = everything_asked(connection, turn.user_id)
+    asked, going = to_forget(connection, turn.user_id)
     kept = [message for message in earlier if message.id not in going]
     return [message for message in kept if asked is None or message.timestamp > asked.created_at]
 

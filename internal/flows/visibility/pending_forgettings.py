@@ -1,5 +1,7 @@
 """Which messages are waiting to be forgotten, so that no screen and no prompt shows them."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection
 
 from internal.storage.erasure import forgettings, hidings
@@ -8,11 +10,19 @@ from internal.storage.erasure.forgettings import EVERYTHING, Forgetting
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
     """The pending request to forget everything: no prompt holds messages up to its `created_at`."""
-    asked = (one for one in forgettings.pending(connection, user_id) if one.kind == EVERYTHING)
-    return next(asked, None)
+    return _everything(forgettings.pending(connection, user_id))
 
 
 def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
     """The ids of messages that pending requests take along: no prompt holds them."""
-    asked = [one.id for one in forgettings.pending(connection, user_id)]
-    return hidings.of_requests(connection, user_id, asked, "message")
+    return to_forget(connection, user_id)[1]
+
+
+def to_forget(connection: Connection, user_id: int) -> tuple[Forgetting | None, set[str]]:
+    """`everything_asked` and `messages_to_forget`."""
+    asked = forgettings.pending(connection, user_id)
+    return _everything(asked), hidings.of_requests(connection, user_id, [one.id for one in asked], "message")
+
+
+def _everything(asked: Sequence[Forgetting]) -> Forgetting | None:
+    return next((one for one in asked if one.kind == EVERYTHING), None)

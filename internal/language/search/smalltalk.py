@@ -113,14 +113,18 @@ def asks_again(text: str, question: str) -> bool:
     With more than NEW_WORDS words of its own it states something too ("What shall I give my wife Anna on Friday?"), and
     so does a statement.
     """
+    return _only_asks(text) and len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
+
+
+@lru_cache(maxsize=1_000)
+def _only_asks(text: str) -> bool:
     if len(text) > _MOST_CHARACTERS:
         return False
     sentences = [sentence for sentence in _sentences(text) if not _GREETS.fullmatch(sentence)]
-    if not sentences or not all(_is_bare_question(sentence) for sentence in sentences):
-        return False
-    return len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
+    return bool(sentences) and all(_is_bare_question(sentence) for sentence in sentences)
 
 
+@lru_cache(maxsize=1_000)
 def knows_nothing(text: str) -> bool:
     """Whether a short answer only says that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
     if len(text) > _MOST_CHARACTERS:

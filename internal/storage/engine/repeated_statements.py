@@ -23,8 +23,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 Parameters = Mapping[str, Any] | list[Mapping[str, Any]] | None
 Processor = Callable[[Any], Any]
 
-MOST_LISTED: Final = 8
-"""Values of an IN for which a form of its own is kept; longer lists go SQLAlchemy's way."""
+MOST_LISTED: Final = 512
+"""Most values of an IN; longer lists go SQLAlchemy's way. Each power of two has a form: values are repeated."""
 
 MOST_TOGETHER: Final = 50
 """Rows that one INSERT writes. More of them go one by one, which is as fast and makes no long statement."""
@@ -59,7 +59,7 @@ class _Value:
     def of(self, parameters: Mapping[str, Any]) -> Any:
         if self.key in parameters:
             value = parameters[self.key]
-            value = value if self.place is None else value[self.place]
+            value = value if self.place is None else value[min(self.place, len(value) - 1)]
         elif self.required:
             raise KeyError(self.key)
         else:
@@ -150,7 +150,7 @@ def _form_of(statement: Any, parameters: Parameters, dialect: Dialect) -> _Form 
     else:
         shape = tuple(parameters or ())
         if taken.lists:
-            shape += tuple(len((parameters or {}).get(key, ())) for key in taken.lists)
+            shape += tuple(_length(len((parameters or {}).get(key, ()))) for key in taken.lists)
     try:
         return taken.forms[shape]
     except KeyError:
@@ -166,12 +166,13 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
     try:
         compiled = statement.compile(dialect=dialect, column_keys=list(given) or None)
         lists = [one.key for one in compiled.binds.values() if one.expanding and one.key in given]
-        if any(len(given[key]) > MOST_LISTED or not isinstance(given[key], list | tuple) for key in lists):
+        if not all(_is_plain(given[key]) for key in lists):
             return None
         if lists and not taken.lists:
             taken.lists = tuple(lists)
             return None  # the next time its shape says how long they are
-        expanded = compiled.construct_expanded_state(dict(given))
+        filled = {key: _filled(value) if key in lists else value for key, value in given.items()}
+        expanded = compiled.construct_expanded_state(filled)
     except SQLAlchemyError:  # it says what is wrong when it executes the statement
         return None
     if compiled.insert_prefetch or compiled.update_prefetch or (many and (compiled.effective_returning or lists)):
@@ -185,6 +186,21 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
     columns = statement.exported_columns
     result = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
     return _Form(expanded.statement, values, result, reads=isinstance(statement, Select))
+
+
+def _length(values: int) -> int:
+    """The length of the list in which so many values are given."""
+    return 1 << (values - 1).bit_length() if values else 0
+
+
+def _filled(values: Sequence[Any]) -> list[Any]:
+    return [*values, *[values[-1]] * (_length(len(values)) - len(values))] if values else []
+
+
+def _is_plain(values: Any) -> bool:
+    if not isinstance(values, list | tuple) or len(values) > MOST_LISTED:
+        return False
+    return not any(isinstance(value, list | tuple) for value in values)
 
 
 def _value(compiled: SQLCompiler, where: tuple[str, int | None], dialect: Dialect) -> _Value:
