@@ -49,6 +49,7 @@ COMMANDS = (
     "archive",
     "status",
     "forget",
+    "undo",
     "export",
     "language",
     "timezone",

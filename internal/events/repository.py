@@ -120,6 +120,15 @@ def listing(
     return [_event(row) for row in connection.execute(query)]
 
 
+def newest(
+    connection: Connection, user_id: int, event_types: Collection[str], *, since: datetime, limit: int = 1000
+) -> list[Event]:
+    """The owner's newest events of these types, newest first, none from before `since`."""
+    query = select(events).where(*_of(user_id, None, None), events.c.event_type.in_(event_types))
+    query = query.where(events.c.timestamp >= since).order_by(events.c.seq.desc()).limit(limit)
+    return [_event(row) for row in connection.execute(query)]
+
+
 def count(connection: Connection, user_id: int, *, event_type: str | None = None, source: str | None = None) -> int:
     """The number of one owner's events."""
     query = select(func.count()).select_from(events).where(*_of(user_id, event_type, source))

@@ -159,6 +159,7 @@ class _Reply:
         repository.add_mention(self._connection, self._user_id, created.id, self._context.episode_id)
         if not operation.distinct_from and entity_nodes.adopt(self._connection, created):
             self.outcome.merged_entities.add(created.entity_id)
+        self.outcome.added.add(created.id)
         self._note(created, "Added", operation.evidence)
         self._note_parts(None, created, (operation.display_name, *operation.aliases), operation)
 

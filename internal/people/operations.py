@@ -100,7 +100,8 @@ class ApplyOutcome:
 
     `applied` counts operations by what they became (Added, Updated, Merged); an `Added` that met a known person counts
     as Updated. `changed` are ids of people whose profile is different now; `suggested` counts proposals for the owner.
-    `merged_entities` are the entities into which others went: facts about them must be projected anew.
+    `added` are ids of new people. `merged_entities` are the entities into which others went: facts about them must be
+    projected anew.
     """
 
     applied: dict[str, int] = field(default_factory=dict)
@@ -108,6 +109,7 @@ class ApplyOutcome:
     changed: set[int] = field(default_factory=set)
     suggested: int = 0
     merged_entities: set[str] = field(default_factory=set)
+    added: set[int] = field(default_factory=set)
 
     def count(self, op_type: str) -> None:
         self.applied[op_type] = self.applied.get(op_type, 0) + 1

@@ -4,6 +4,7 @@ from typing import Final
 
 from bot.console.page import Page
 from bot.console.pages.calls import CALLS
+from bot.console.pages.changes import CHANGES
 from bot.console.pages.context import CONTEXT
 from bot.console.pages.control import CONTROL
 from bot.console.pages.costs import COSTS
@@ -25,6 +26,7 @@ PAGES: Final[tuple[Page, ...]] = (
     MEMORY,
     TASKS,
     NOTIFICATIONS,
+    CHANGES,
     CONTEXT,
     CALLS,
     COSTS,

@@ -3,7 +3,18 @@
 from aiogram import Router
 
 from bot.telegram.handlers import errors
-from bot.telegram.handlers.account import access, console, data, forget, overview, quiet, sessions, settings, start
+from bot.telegram.handlers.account import (
+    access,
+    console,
+    data,
+    forget,
+    overview,
+    quiet,
+    sessions,
+    settings,
+    start,
+    undo,
+)
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.companion import birthdays
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
@@ -31,6 +42,7 @@ def build_router(services: Services) -> Router:
         start.router(),
         settings.router(),
         overview.router(),
+        undo.router(),
         people.router(),
         person.router(),
         merge.router(),

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from starlette.routing import Match
 
+from bot.web.activity.changes import changes_router
 from bot.web.activity.chronicle import Chronicle, chronicle_router
 from bot.web.activity.event_chain import chain_router
 from bot.web.activity.events import events_router
@@ -116,6 +117,7 @@ def build_web(
         snapshots_router(database, clock, owners),
         tasks_router(database, clock, owners, whole_day_at),
         occasions_router(database, clock, owners),
+        changes_router(database, clock, owners, whole_day_at),
         spend_router(database, clock, owners, daily_limit_usd),
         console_router(database, clock, console),
     )

@@ -256,6 +256,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
             "memories": dict(memories.counts),
             "refused": len(refused) + len(outcome.refused),
             "suggested": outcome.suggested,
+            **({"people": sorted(outcome.added)} if outcome.added else {}),
         }
         counts: list[Count] = [
             (partial(self._observer.people_applied, run.user_id), outcome.applied),

@@ -44,6 +44,7 @@ help =
     /console — look at everything in the browser
     /status — what I'm working on
     /forget — forget a person, or everything
+    /undo — take a change back
     /export — download everything I keep
     /privacy — what is kept and who sees it
 

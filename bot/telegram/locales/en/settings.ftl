@@ -57,6 +57,7 @@ menu-archive = Go through the conversation now
 menu-console = Look at everything in the browser
 menu-status = What I'm working on
 menu-forget = Forget a person or everything
+menu-undo = Take a change back
 menu-export = Download everything I keep
 menu-settings = What can be set
 menu-more = All other commands

@@ -57,6 +57,7 @@ menu-archive = Разобрать разговор сейчас
 menu-console = Посмотреть всё в браузере
 menu-status = Что в работе
 menu-forget = Забыть человека или всё
+menu-undo = Отменить изменение
 menu-export = Скачать всё, что я храню
 menu-settings = Настройки
 menu-more = Все остальные команды

@@ -57,6 +57,7 @@ menu-archive = Розібрати розмову зараз
 menu-console = Переглянути все в браузері
 menu-status = Що в роботі
 menu-forget = Забути людину або все
+menu-undo = Скасувати зміну
 menu-export = Завантажити все, що я зберігаю
 menu-settings = Налаштування
 menu-more = Усі інші команди

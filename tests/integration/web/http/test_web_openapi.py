@@ -17,6 +17,8 @@ from bot.web.server.uvicorn import serving
 CALLS = frozenset(
     """
     GET /
+    GET /changes
+    POST /changes/{change_id}/undo
     GET /chronicle/audit
     POST /chronicle/repair
     GET /chronicle/sessions

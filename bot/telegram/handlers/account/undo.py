@@ -1,0 +1,87 @@
+"""/undo: the changes of the last week, each with a button that takes it back."""
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, Message
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import Id, Owned, Rows, button
+from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered
+from bot.telegram.handlers.paging import PAGE
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
+from internal.access.model import User
+from internal.errors import LaplacedError
+from internal.flows.changes import changes
+from internal.flows.changes.changes import Change, ChangeKind
+from internal.tasks.model import time_of_day
+
+_LONGEST, _TOAST = 90, 180
+
+
+class UndoButton(Owned, prefix="un", command="/undo"):
+    """Takes a change back: the `number`th of an event. The list stays at the page."""
+
+    event: Id
+    number: int
+    page: int = 0
+
+
+class UndoPageButton(Owned, prefix="up", command="/undo"):
+    page: int
+
+
+async def undo_command(message: Message, chat: Chat, services: Services) -> None:
+    await chat.say(*await _listing(chat.user, services, 0))
+
+
+async def pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
+    """Takes the change back and shows what is left; one that is gone or on which others rest is said."""
+    user, now, at = chat.user, services.clock.now(), time_of_day(services.config.notifications.whole_day_at)
+    change_id = f"{callback_data.event}.{callback_data.number}"
+    try:
+        change = await services.write(lambda c: changes.undo(c, user.user_id, change_id, now=now, whole_day_at=at))
+        said = label(user.lang, "undo-done", what=_text(user, change))
+    except LaplacedError:
+        said = label(user.lang, "undo-too-late")
+    await chat.toast(cut(said, _TOAST))
+    await chat.edit(*await _listing(user, services, callback_data.page))
+
+
+async def page_pressed(query: CallbackQuery, callback_data: UndoPageButton, chat: Chat, services: Services) -> None:
+    await chat.toast()
+    await chat.edit(*await _listing(chat.user, services, callback_data.page))
+
+
+def _text(user: User, change: Change) -> str:
+    what = label(user.lang, f"undo-forgotten-{change.text}") if change.kind is ChangeKind.FORGETTING else change.text
+    return label(user.lang, f"undo-{change.kind.value}", what=cut(what, _LONGEST))
+
+
+async def _listing(user: User, services: Services, page: int) -> tuple[str, Rows]:
+    now = services.clock.now()
+    first = page * PAGE
+    found = await services.read(lambda c: changes.recent(c, user.user_id, now=now, limit=PAGE + 1, offset=first))
+    if not found:
+        return phrase(user.lang, "undo-nothing"), []
+    shown = found[:PAGE]
+    numbers = [
+        button(str(place), UndoButton(owner=user.user_id, event=event, number=int(number), page=page))
+        for place, (event, _, number) in enumerate((one.id.partition(".") for one in shown), start=1)
+    ]
+    turns = [
+        button(sign, UndoPageButton(owner=user.user_id, page=to))
+        for sign, to, there in (("«", page - 1, page > 0), ("»", page + 1, len(found) > PAGE))
+        if there
+    ]
+    lines = numbered([escape(_text(user, one)) for one in shown])
+    return f"{phrase(user.lang, 'undo')}\n\n{lines}", [*number_rows(numbers), *([turns] if turns else [])]
+
+
+def router() -> Router:
+    built = Router(name="undo")
+    built.message.register(undo_command, Command("undo", ignore_mention=True))
+    built.callback_query.register(pressed, UndoButton.filter())
+    built.callback_query.register(page_pressed, UndoPageButton.filter())
+    return built

@@ -1,0 +1,1 @@
+"""What changed in a memory lately, whoever changed it, and taking a change back."""

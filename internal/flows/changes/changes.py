@@ -1,0 +1,175 @@
+"""The changes of the last week as the events tell them, and what takes each of them back.
+
+Events hold ids and no words; the words are read as they are now, so that nothing forgotten is shown. A change that was
+taken back, or overtaken by a later one, is not listed any more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.errors import LaplacedError, NotFound
+from internal.events import repository as events
+from internal.events.model import Event
+from internal.flows.forgetting import bio_sentences, requests
+from internal.flows.merging import entities
+from internal.flows.merging import people as merging_people
+from internal.flows.tasks import actions
+from internal.flows.views.memory import memory_view, naming_text
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.people import service as people
+from internal.storage.erasure import forgettings
+from internal.tasks import service as tasks
+from internal.tasks.model import TaskState
+
+WINDOW: Final = timedelta(days=7)
+"""How far back changes are listed."""
+
+
+class ChangeKind(StrEnum):
+    FACT = "fact_learned"
+    CORRECTION = "fact_corrected"
+    MEMORY = "memory_added"
+    PERSON = "person_added"
+    PEOPLE_MERGED = "people_merged"
+    THINGS_MERGED = "things_merged"
+    TASK = "task_opened"
+    TASK_CLOSED = "task_closed"
+    FORGETTING = "forgetting"
+
+
+_KINDS: Final = {
+    "fact_created": ChangeKind.FACT,
+    "fact_updated": ChangeKind.CORRECTION,
+    "memory_created": ChangeKind.MEMORY,
+    "people_merged": ChangeKind.PEOPLE_MERGED,
+    "nodes_merged": ChangeKind.THINGS_MERGED,
+    "task_open": ChangeKind.TASK,
+    "task_done": ChangeKind.TASK_CLOSED,
+    "task_cancelled": ChangeKind.TASK_CLOSED,
+    "forgetting_asked": ChangeKind.FORGETTING,
+    "agent_result": ChangeKind.PERSON,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`id` names it for `undo`; `text` is what it is about, as it is now; `by_owner`: not an agent or the system."""
+
+    id: str
+    at: datetime
+    kind: ChangeKind
+    text: str
+    by_owner: bool
+    ref: str
+
+
+def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, offset: int = 0) -> list[Change]:
+    """The changes that can be taken back, newest first."""
+    found: list[Change] = []
+    seen: set[tuple[str, str]] = set()
+    for event in events.newest(connection, user_id, tuple(_KINDS), since=now - WINDOW):
+        for change in _changes(connection, user_id, event):
+            target = (_family(change.kind), change.ref)
+            if target not in seen:
+                seen.add(target)
+                found.append(change)
+        if len(found) >= offset + limit:
+            break
+    return found[offset : offset + limit]
+
+
+def undo(connection: Connection, user_id: int, change_id: str, *, now: datetime, whole_day_at: time) -> Change:
+    """Takes a change back and returns it. Raises NotFound for one that is gone or was taken back, Conflict for one on
+    which later ones rest.
+    """
+    event_id, _, number = change_id.partition(".")
+    event = events.get(connection, user_id, event_id)
+    if event is None or event.event_type not in _KINDS or event.timestamp < now - WINDOW:
+        raise NotFound("that change is not there any more")
+    change = next((one for one in _changes(connection, user_id, event) if one.id == f"{event_id}.{number}"), None)
+    if change is None:
+        raise NotFound("that was taken back already, or changed since")
+    author = tasks.by_owner(user_id, now, whole_day_at)
+    match change.kind:
+        case ChangeKind.FACT:
+            knowledge.retract_fact(connection, user_id, change.ref, now=now)
+        case ChangeKind.CORRECTION:
+            corrected = knowledge.fact(connection, user_id, change.ref)
+            knowledge.undo_correction(connection, user_id, change.ref, now=now)
+            bio_sentences.show_replaced(connection, user_id, {corrected.supersedes or ""}, now=now)
+        case ChangeKind.MEMORY:
+            requests.ask(connection, user_id, "memory", change.ref, now=now)
+        case ChangeKind.PERSON:
+            requests.ask(connection, user_id, "person", change.ref, now=now)
+        case ChangeKind.PEOPLE_MERGED:
+            merging_people.undo_merge(connection, user_id, int(change.ref), now=now)
+        case ChangeKind.THINGS_MERGED:
+            entities.split(connection, user_id, change.ref, now=now)
+        case ChangeKind.TASK:
+            actions.cancel(connection, user_id, change.ref, author)
+        case ChangeKind.TASK_CLOSED:
+            tasks.reopen(connection, user_id, change.ref, author)
+        case ChangeKind.FORGETTING:
+            requests.append_event(connection, requests.UNDONE, requests.undo(connection, user_id, change.ref), now)
+    return change
+
+
+def _family(kind: ChangeKind) -> str:
+    """What is changed: of a task that was opened and closed only the newest change can be taken back."""
+    return "task" if kind in {ChangeKind.TASK, ChangeKind.TASK_CLOSED} else kind.value
+
+
+def _changes(connection: Connection, user_id: int, event: Event) -> Iterator[Change]:
+    kind = _KINDS[event.event_type]
+    for number, ref in enumerate(_refs(kind, event)):
+        try:
+            text = _text(connection, user_id, kind, ref, event)
+        except (LaplacedError, KeyError):
+            continue  # gone, forgotten, or taken back
+        if text:
+            owner = event.source == f"user:{user_id}"
+            yield Change(f"{event.id}.{number}", event.timestamp, kind, text, owner, ref)
+
+
+def _refs(kind: ChangeKind, event: Event) -> list[str]:
+    payload = event.payload
+    if kind is ChangeKind.PERSON:
+        return [str(person_id) for person_id in payload.get("people", ())]
+    if kind is ChangeKind.FORGETTING:
+        return [str((event.links or {}).get("forgetting", ""))]
+    if kind in {ChangeKind.TASK, ChangeKind.TASK_CLOSED}:
+        return [str(payload.get("task", ""))]
+    if kind in {ChangeKind.PEOPLE_MERGED, ChangeKind.THINGS_MERGED}:
+        return [str(payload.get("source", ""))]
+    return [str(ref) for ref in payload.get("ids", ())]
+
+
+def _text(connection: Connection, user_id: int, kind: ChangeKind, ref: str, event: Event) -> str:
+    """The words of what changed; empty, or an error, where the change does not stand any more."""
+    match kind:
+        case ChangeKind.FACT | ChangeKind.CORRECTION:
+            fact = knowledge.fact(connection, user_id, ref)
+            meant = kind is ChangeKind.FACT or (event.source == f"user:{user_id}" and fact.supersedes is not None)
+            text = fact.fact if fact.expired_at is None and meant else ""
+        case ChangeKind.MEMORY:
+            text = naming_text(memory_view(connection, user_id, ref).node)
+        case ChangeKind.PERSON | ChangeKind.PEOPLE_MERGED:
+            person = people.person(connection, user_id, int(ref))
+            merged = person.id != int(ref)
+            text = person.display_name if merged == (kind is ChangeKind.PEOPLE_MERGED) else ""
+        case ChangeKind.THINGS_MERGED:
+            node = store.resolve_node(connection, user_id, ref)
+            text = node.name if node is not None and node.id != ref else ""
+        case ChangeKind.FORGETTING:
+            text = next((one.kind for one in forgettings.pending(connection, user_id) if one.id == ref), "")
+        case ChangeKind.TASK | ChangeKind.TASK_CLOSED:
+            task = tasks.task(connection, user_id, ref)
+            closed = kind is ChangeKind.TASK_CLOSED
+            text = task.title if task.state.closed == closed and task.state is not TaskState.PROPOSED else ""
+    return text
