@@ -64,6 +64,9 @@ class People:
                 "date": self._telegram.date(),
                 **content,
             }
+            topics = self._repository.setting(f"topics:{chat['id']}", {})
+            if str(content.get("message_thread_id")) in topics:
+                message["is_topic_message"] = True
             if reply_to is not None:
                 parameters = {"message_id": reply_to, "quote": quote}
                 self._message(chat["id"], reply_to)
@@ -246,77 +249,6 @@ class People:
         if status == "administrator":
             return member | ADMIN_RIGHTS
         return {**member, "until_date": 0} if status == "kicked" else member
-
-    # Groups
-
-    def create_group(
-        self, title: str, members: Sequence[int], *, chat_type: str = "supergroup", chat_id: int | None = None,
-        privacy: bool = True, with_bot: bool = True,
-    ) -> Json:  # fmt: skip
-        """Makes a group of people; with `with_bot` the first member adds the bot, which gets an update.
-
-        A channel makes the bot its administrator.
-        """
-        number = chat_id if chat_id is not None else self._free_group_id(chat_type)
-        chat = {"id": number, "type": chat_type, "title": title}
-        creator = self._user(members[0])
-        with self._repository.transaction():
-            self._repository.save_chat(chat, "member" if with_bot else "unknown")
-            self._repository.set_privacy(number, privacy)
-            self._repository.set_setting(f"admins:{number}", [creator["id"]])
-            for user_id in members:
-                self._repository.add_member(number, self._user(user_id)["id"])
-            if with_bot and chat_type == "channel":
-                self._member_update(creator, chat, "left", "administrator")
-            elif with_bot:
-                self._member_update(creator, chat, "left", "member")
-                self.send(creator["id"], {"new_chat_members": [self._telegram.bot]}, chat_id=number)
-        self._telegram.feed.publish("chat", number, chat)
-        return chat
-
-    def _free_group_id(self, chat_type: str) -> int:
-        number = self._repository.count_up("group_id", 1)
-        return -(500_000 + number) if chat_type == "group" else -(1_002_000_000_000 + number)
-
-    def promote(self, user_id: int, chat_id: int) -> None:
-        """Makes a member an administrator of the group."""
-        admins, key = self._repository.setting(f"admins:{chat_id}", []), f"admins:{chat_id}"
-        if self._user(user_id)["id"] not in admins:
-            self._repository.set_setting(key, [*admins, user_id])
-
-    def remove_bot(self, user_id: int, chat_id: int) -> None:
-        """The person throws the bot out of a group."""
-        user, chat = self._user(user_id), self._chat(chat_id)
-        with self._repository.transaction():
-            self._member_update(user, chat, "member", "kicked")
-            self._repository.set_standing(chat_id, "kicked")
-        self._telegram.feed.publish("chat", chat_id, chat)
-
-    def add_bot(self, user_id: int, chat_id: int) -> None:
-        """The person brings the bot back into a group."""
-        user, chat = self._user(user_id), self._chat(chat_id)
-        with self._repository.transaction():
-            self._repository.set_standing(chat_id, "member")
-            self._member_update(user, chat, "left", "member")
-        self._telegram.feed.publish("chat", chat_id, chat)
-
-    def upgrade_group(self, user_id: int, chat_id: int) -> Json:
-        """Turns a basic group into a supergroup: a new chat id, and errors that name it on the old one."""
-        old = self._chat(chat_id)
-        if old["type"] != "group":
-            raise ActRefused("only a basic group can be upgraded")
-        members = self._repository.members(chat_id)
-        with self._repository.transaction():
-            new = {"id": self._free_group_id("supergroup"), "type": "supergroup", "title": old["title"]}
-            self._repository.save_chat(new, "member")
-            self._repository.set_privacy(new["id"], self._repository.privacy(chat_id))
-            self._repository.set_setting(f"admins:{new['id']}", self._repository.setting(f"admins:{chat_id}", []))
-            for member in members:
-                self._repository.add_member(new["id"], member)
-            self.send(user_id, {"migrate_to_chat_id": new["id"]}, chat_id=chat_id)
-            self.send(user_id, {"migrate_from_chat_id": chat_id}, chat_id=new["id"])
-            self._repository.set_migrated_to(chat_id, new["id"])
-        return new
 
     # Looking up
 

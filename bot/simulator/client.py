@@ -85,6 +85,16 @@ class ControlClient:
         asked = await self.request("POST", f"/users/{user_id}/inline", {"query": query, **more})
         return str(asked["inline_query_id"])
 
+    async def react(self, user_id: int, message_id: int, emoji: str, chat_id: int | None = None) -> None:
+        """A person's reaction to a message, "" takes it back."""
+        body = {"message_id": message_id, "emoji": emoji, "chat_id": chat_id}
+        await self.request("POST", f"/users/{user_id}/react", body)
+
+    async def reactions(self, chat_id: int, message_id: int) -> dict[str, str]:
+        """Who reacted to a message, with what."""
+        given = (await self.request("GET", f"/chats/{chat_id}/messages/{message_id}/reactions"))["reactions"]
+        return {who: " ".join(str(one.get("emoji")) for one in types) for who, types in given.items() if types}
+
     async def fault(self, kind: str, method: str = "*", **more: Any) -> None:
         """Orders a fault (faults.py) for the next calls of a method."""
         await self.request("POST", "/faults", {"kind": kind, "method": method, **more})

@@ -27,6 +27,13 @@ _RIGHTS = (
 )  # fmt: skip
 ADMIN_RIGHTS = {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
 
+# What one may react with, as the Bot API lists it under ReactionTypeEmoji.
+REACTIONS = (
+    "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 "
+    "🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u200d💻 👀 🎃 🙈 😇 😨 🤝 ✍ "
+    "🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u200d♂ 🤷 🤷\u200d♀ 😡 "
+)
+
 # Shown on a fresh data folder, one person for each language of the product: (id, first name, username, language).
 FIRST_PEOPLE = (
     (1001, "Олена", "olena", "uk"),

@@ -54,12 +54,13 @@ COMMANDS = (
     "language",
     "timezone",
     "quiet",
+    "share",
     "privacy",
     "cancel",
     "help",
     "start",
 )
-OWNER_COMMANDS = (*COMMANDS, "access")
+OWNER_COMMANDS = (*COMMANDS, "access", "groups")
 
 MENU = ("people", "facts", "tasks", "memories", "questions", "sessions", "forget", "settings", "console", "more")
 """What Telegram's menu shows: what people use day by day. The rest is listed by /more."""
@@ -106,6 +107,8 @@ class ChatMenus:
 
     async def show(self, user: User) -> None:
         """Sets the user's menu. Cosmetic: a refusal, as before the user ever wrote, is only logged."""
+        if user.user_id < 0:  # a group has the general menu
+            return
         self._owed[user.user_id] = user
         if await _again_in(self._set(user)) is None:
             self._owed.pop(user.user_id, None)

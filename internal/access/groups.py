@@ -137,6 +137,13 @@ def switch(connection: Connection, owner_id: int, on: bool, *, by: User) -> User
         return change(connection, owner_id, on=on)
 
 
+def budget(connection: Connection, owner_id: int, messages: int, tokens: int, *, by: int) -> User:
+    """Sets what a group may use in a day; the bot's owner pays for it, and decides."""
+    with across_owners(connection):
+        _require_owner(repository.get(connection, by))
+    return change(connection, owner_id, messages_per_day=messages, tokens_per_day=tokens)
+
+
 def budgets(user: User, configured: Budgets) -> Budgets:
     own = of(user)
     return Budgets(

@@ -203,6 +203,12 @@ def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: i
     return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
 
 
+def said_by(connection: Connection, user_id: int, sender_id: int) -> list[str]:
+    """The ids of everything that this speaker wrote in a group."""
+    wrote = (messages.c.user_id == user_id, messages.c.sender_id == sender_id, messages.c.role == "user")
+    return list(connection.execute(select(messages.c.id).where(*wrote)).scalars())
+
+
 def recent(connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int) -> list[Message]:
     """The last `limit` messages (before a seq, exclusive), oldest first."""
     before = MOST_SEQ if before_seq is None else before_seq

@@ -96,7 +96,7 @@ class Rendered:
     entities: list[dict[str, Any]] = field(default_factory=list)
 
 
-OutgoingKind = Literal["send", "edit", "document"]
+OutgoingKind = Literal["send", "react", "edit", "document"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ class Outgoing:
 
     `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
+    `react` needs `tg_id`, its text is the emoji.
     `document` needs `filename` and `content`, in base64 if `binary`. `dedupe` is unique for ever: writing the same
     twice changes nothing, so a handler that runs again after a crash sends once. `links` name what it was
     sent for, beside turn and message.
@@ -133,8 +134,8 @@ class Outgoing:
 
     @property
     def repeatable(self) -> bool:
-        """Whether sending it again shows nothing twice: an edit, unless the message to replace never came."""
-        return self.kind == "edit" and self.tg_id is not None
+        """Whether sending it again shows nothing twice: an edit, unless its message never came, and a reaction."""
+        return self.kind in ("edit", "react") and self.tg_id is not None
 
 
 @dataclass(frozen=True, slots=True)

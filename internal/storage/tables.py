@@ -778,6 +778,17 @@ team_invitations = _owned(
     Column("decided_at", Moment),
 )
 
+disclosures = _owned(
+    "disclosures",
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("ref_id", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+
 artifacts = _owned(
     "artifacts",
     Column("id", Text, primary_key=True),

@@ -57,7 +57,7 @@ async def get_chat_member_count(call: Call, wanted: OfChat) -> int:
 async def get_chat_member(call: Call, wanted: OfMember) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if wanted.user_id == call.telegram.bot["id"]:
-        return {"user": call.telegram.bot, "status": "member"}
+        return {"user": call.telegram.bot, **_standing(call, chat["id"], call.telegram.bot["id"])}
     user = call.telegram.repository.user(wanted.user_id or 0)
     if user is None:
         raise bad_request("user not found")
@@ -80,7 +80,7 @@ def _standing(call: Call, chat_id: int, user_id: int) -> Json:
     if user_id in admins:
         owns = user_id == admins[0]
         return {"status": "creator", "is_anonymous": False} if owns else {"status": "administrator", **ADMIN_RIGHTS}
-    inside = user_id == chat_id or user_id in repository.members(chat_id)
+    inside = user_id in (chat_id, call.telegram.bot["id"]) or user_id in repository.members(chat_id)
     return {"status": "member" if inside else "left"}
 
 

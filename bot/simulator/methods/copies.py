@@ -7,18 +7,12 @@ from bot.simulator.methods.registry import Call, ChatId, JsonObjects, Numbers, P
 from bot.simulator.methods.sending import Sending, caption_of, deliver
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
-from bot.simulator.telegram import as_quoted
+from bot.simulator.telegram import REACTIONS, as_quoted
 
 _CONTENT = frozenset({
     *KINDS, "text", "entities", "link_preview_options", "caption", "caption_entities", "show_caption_above_media",
     "has_media_spoiler", "location", "venue", "contact", "dice", "poll",
 })  # fmt: skip
-# What a bot may react with, as the Bot API lists it under ReactionTypeEmoji.
-REACTIONS = (
-    "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 "
-    "🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u200d💻 👀 🎃 🙈 😇 😨 🤝 ✍ "
-    "🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u200d♂ 🤷 🤷\u200d♀ 😡 "
-)
 
 
 class FromChat(Sending):

@@ -1,5 +1,6 @@
 """A message as a bubble: origin, quote, content, buttons, time and ticks."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ class Reactions:
     reply: Callable[[Json], None]
     edit: Callable[[Json], None]
     press: Callable[[Json, Json], None]
+    react: Callable[[Json, str], None]
     send: Callable[[str], None]
 
 
@@ -70,6 +72,7 @@ class Bubble:
                 with ui.element("div").classes(self._shape()):
                     self._content()
                 self._keyboard()
+                self._show_reactions()
             self._actions()
 
     def _shape(self) -> str:
@@ -191,6 +194,22 @@ class Bubble:
 
     # Under and beside the bubble
 
+    def _show_reactions(self) -> None:
+        """Who reacted is in the tip of each emoji."""
+        telegram, mine = self._context.telegram, self._context.user_id
+        types = telegram.repository.reactions(self._context.chat_id, int(self.message["message_id"]))
+        given = {who: str(one[0].get("emoji", "")) for who, one in types.items() if one}
+        if not given:
+            return
+        with ui.element("div").classes("reactions"):
+            for emoji, count in Counter(given.values()).items():
+                own = given.get(mine) == emoji
+                chip = ui.label(f"{emoji} {count}" if count > 1 else emoji)
+                chip.classes("reaction own" if own else "reaction")
+                chip.on("click", partial(self._reactions.react, self.message, "" if own else emoji))
+                people = [telegram.repository.user(who) or telegram.bot for who, what in given.items() if what == emoji]
+                chip.props["title"] = ", ".join(map(full_name, people))
+
     def _keyboard(self) -> None:
         rows = self.message.get("reply_markup", {}).get("inline_keyboard", [])
         if not rows:
@@ -228,17 +247,24 @@ class Bubble:
         say, text = self._context.say, self.message.get("text") or self.message.get("caption")
         with ui.element("div").classes("actions"):
             self._action("reply", say("reply"), lambda: self._reactions.reply(self.message))
+            with self._action("add_reaction", say("react")), ui.menu().classes("reaction-menu"):
+                for emoji in _OFFERED:
+                    ui.button(emoji, on_click=partial(self._reactions.react, self.message, emoji), color=None).props(
+                        "flat round dense"
+                    )
             if text and self._context.mine(self.message):
                 self._action("edit", say("edit"), lambda: self._reactions.edit(self.message))
             if text:
                 self._action("content_copy", say("copy"), lambda: self._copy(str(text)))
 
-    def _action(self, icon: str, label: str, act: Callable[[], Any]) -> None:
+    def _action(self, icon: str, label: str, act: Callable[[], Any] | None = None) -> ui.button:
         button = ui.button(icon=icon, on_click=act, color=None).props("flat round dense size=sm")
         button.props["aria-label"] = button.props["title"] = label
+        return button
 
 
 _COMMAND_OF_CLICK = "(e) => { const c = e.target.closest('[data-command]'); if (c) emit(c.dataset.command); }"
+_OFFERED = ("👍", "👎", "❤", "🔥", "🤔", "👌", "😢", "🎉")
 _PATIENCE = 15.0  # seconds that a button waits for the bot before it can be pressed again
 _WAVE = (5, 9, 14, 8, 17, 20, 11, 6, 13, 18, 9, 15, 7, 4, 10, 16, 12, 6, 9, 5)
 

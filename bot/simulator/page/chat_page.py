@@ -60,7 +60,9 @@ class ChatPage:
                 self._head()
                 conversation = ui.element("div").classes("conversation")
                 self._composer = Composer(self._context, self._sent)
-                reactions = Reactions(self._composer.reply, self._composer.edit, self._press, self._composer.send_text)
+                reactions = Reactions(
+                    self._composer.reply, self._composer.edit, self._press, self._react, self._composer.send_text
+                )
                 with conversation:
                     self._conversation = Conversation(self._context, reactions)
                 self._unblock = ui.button(self._context.say("unblock"), on_click=self._toggle_block, color=None)
@@ -141,6 +143,13 @@ class ChatPage:
                 self._context.user_id, message["message_id"], data, chat_id=self._context.chat_id
             )
         except ActRefused as error:  # another tab was faster, or the bot has just changed the message
+            ui.notify(str(error), type="negative")
+
+    def _react(self, message: Json, emoji: str) -> None:
+        context = self._context
+        try:
+            context.people.react(context.user_id, message["message_id"], emoji, chat_id=context.chat_id)
+        except ActRefused as error:
             ui.notify(str(error), type="negative")
 
     def _toggle_block(self) -> None:

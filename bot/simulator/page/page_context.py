@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from bot.simulator.actions import People
+from bot.simulator.groups import GroupPeople
 from bot.simulator.methods.commands import own_text
 from bot.simulator.page.phrases import Phrases
 from bot.simulator.repository import Json
@@ -18,7 +18,7 @@ class PageContext:
 
     def __init__(self, telegram: Telegram, user: Json, chat: Json, language: str) -> None:
         self.telegram = telegram
-        self.people = People(telegram)
+        self.people = GroupPeople(telegram)
         self.user = user
         self.chat = chat
         self.say = Phrases(language)

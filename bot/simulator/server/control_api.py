@@ -6,7 +6,7 @@ docs/testing.md lists the calls.
 
 import base64
 import binascii
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -38,19 +38,6 @@ class NewUser(Body):
     language_code: str = "en"
     phone: str = ""
     started: bool = False
-
-
-class NewChat(Body):
-    title: str = Field(min_length=1)
-    members: list[int] = Field(min_length=1)
-    type: Literal["group", "supergroup", "channel"] = "supergroup"
-    id: int | None = Field(None, lt=0)
-    privacy: bool = True
-    with_bot: bool = True
-
-
-class ByUser(Body):
-    user_id: int
 
 
 class NewDocument(Body):
@@ -126,51 +113,15 @@ def _people_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> N
     async def add_user(user: NewUser) -> Json:
         return telegram.add_user(user.id, **user.model_dump(exclude={"id"}))
 
-    @router.post("/chats")
-    async def add_chat(chat: NewChat) -> Json:
-        with _act():
-            return people.create_group(
-                chat.title, chat.members, chat_type=chat.type, chat_id=chat.id, privacy=chat.privacy,
-                with_bot=chat.with_bot,
-            )  # fmt: skip
-
-    @router.post("/chats/{chat_id}/upgrade")
-    async def upgrade(chat_id: int, by: ByUser) -> Json:
-        with _act():
-            return people.upgrade_group(by.user_id, chat_id)
-
-    @router.post("/chats/{chat_id}/add_bot")
-    async def add_bot(chat_id: int, by: ByUser) -> Json:
-        with _act():
-            people.add_bot(by.user_id, chat_id)
-        return {}
-
-    @router.post("/chats/{chat_id}/remove_bot")
-    async def remove_bot(chat_id: int, by: ByUser) -> Json:
-        with _act():
-            people.remove_bot(by.user_id, chat_id)
-        return {}
-
-    @router.post("/chats/{chat_id}/promote")
-    async def promote(chat_id: int, whom: ByUser) -> Json:
-        with _act():
-            people.promote(whom.user_id, chat_id)
-        return {}
-
-    @router.delete("/chats/{chat_id}/threads/{thread_id}")
-    async def delete_thread(chat_id: int, thread_id: int) -> Json:
-        telegram.delete_thread(chat_id, thread_id)
-        return {}
-
     @router.post("/users/{user_id}/block")
     async def block(user_id: int) -> Json:
-        with _act():
+        with acted():
             people.block(user_id)
         return {}
 
     @router.post("/users/{user_id}/unblock")
     async def unblock(user_id: int) -> Json:
-        with _act():
+        with acted():
             people.unblock(user_id)
         return {}
 
@@ -180,7 +131,7 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
 
     @router.post("/users/{user_id}/messages")
     async def send(user_id: int, message: NewMessage) -> Json:
-        with _act():
+        with acted():
             content = _content(telegram.repository, message)
             if content is None:
                 sent = people.say(
@@ -195,33 +146,33 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
 
     @router.patch("/users/{user_id}/messages/{message_id}")
     async def edit(user_id: int, message_id: int, change: Edit) -> Json:
-        with _act():
+        with acted():
             return people.edit(user_id, message_id, change.text, chat_id=change.chat_id)
 
     @router.post("/users/{user_id}/press")
     async def press(user_id: int, button: Press) -> Json:
-        with _act():
+        with acted():
             pressed = people.press(user_id, button.message_id, button.data, chat_id=button.chat_id)
         return {"callback_query_id": pressed}
 
     @router.post("/users/{user_id}/vote")
     async def vote(user_id: int, wanted: Vote) -> Json:
-        with _act():
+        with acted():
             return people.vote(user_id, wanted.message_id, wanted.options, chat_id=wanted.chat_id)
 
     @router.post("/users/{user_id}/inline")
     async def ask_inline(user_id: int, typed: Inline) -> Json:
-        with _act():
+        with acted():
             return {"inline_query_id": people.ask_inline(user_id, typed.query, chat_id=typed.chat_id)}
 
     @router.post("/inline/{query_id}/{result_id}")
     async def choose_inline(query_id: str, result_id: str) -> Json:
-        with _act():
+        with acted():
             return await people.choose_inline(query_id, result_id)
 
     @router.post("/users/{user_id}/stop")
     async def stop(user_id: int) -> Json:
-        with _act():
+        with acted():
             return {"stopped": people.stop_generation(user_id)}
 
     @router.post("/updates")
@@ -334,7 +285,7 @@ def _fault_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> No
         return limits.model_dump()
 
 
-class _act:
+class acted:
     """Turns what people cannot do into an HTTP answer."""
 
     def __enter__(self) -> None:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.simulator.server.bot_api import bot_api
 from bot.simulator.server.control_api import control_api
+from bot.simulator.server.group_api import group_api
 from bot.simulator.server.webhook import Webhook
 from bot.simulator.telegram import Telegram
 
@@ -29,6 +30,7 @@ def build(telegram: Telegram, *, storage: Path, local_only: bool = True) -> ASGI
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(bot_api(telegram, webhook))
     app.include_router(control_api(telegram, webhook))
+    app.include_router(group_api(telegram))
     # Read once, when NiceGUI is imported; without it a folder appears in the current directory.
     os.environ["NICEGUI_STORAGE_PATH"] = str(storage)
     from bot.simulator.page import mount

@@ -29,6 +29,8 @@ from aiogram.types import (
     LinkPreviewOptions,
     Message,
     MessageEntity,
+    ReactionTypeEmoji,
+    ReactionTypeUnion,
     ReplyParameters,
 )
 
@@ -221,6 +223,10 @@ class Sender:
         match out.kind:
             case "edit" if out.tg_id is not None:
                 return await self._edit(out)
+            case "react" if out.tg_id is not None:
+                reaction: list[ReactionTypeUnion] = [ReactionTypeEmoji(emoji=out.text)]
+                await self._bot.set_message_reaction(out.chat_id, out.tg_id, reaction)
+                return None
             case "document":
                 return await self._document(out)
             case _:

@@ -18,6 +18,8 @@ from bot.telegram.handlers.account import (
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.companion import birthdays
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
+from bot.telegram.handlers.groups import settings as group_settings
+from bot.telegram.handlers.groups import share
 from bot.telegram.handlers.memories import memories, questions
 from bot.telegram.handlers.people import contacts, merge, people, person, suggestions
 from bot.telegram.handlers.services import Services
@@ -39,6 +41,8 @@ def build_router(services: Services) -> Router:
     router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
     router.include_routers(
+        group_settings.router(),
+        share.router(),
         start.router(),
         settings.router(),
         overview.router(),

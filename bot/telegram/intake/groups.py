@@ -1,6 +1,7 @@
 """Updates of groups: what is said to the bot is answered, what is not is kept only while the group lets it listen."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -33,6 +34,8 @@ from internal.storage.engine.owner_scope import acting_for
 Take = Callable[[InboxRow, User, Message], Awaitable[None]]
 Handle = Callable[[InboxRow, Update, User, Take], Awaitable[None]]
 
+SEEN_AGAIN: Final = timedelta(hours=1)
+"""After such a silence the bot shows again that it listens."""
 THERE: Final = frozenset({"member", "administrator", "restricted"})
 
 
@@ -67,6 +70,7 @@ class Groups:
         self._bot, self._database, self._clock, self._config = bot, database, clock, config
         self._intake, self._outcomes, self._phrases = intake, outcomes, phrases
         self._admit, self._handle, self._stored = admit, handle, stored
+        self._heard: dict[int, datetime] = {}
 
     async def route(self, row: InboxRow, update: Update, chat: Chat) -> None:
         standing = await self._database.read(lambda c: groups.standing(c, chat.id, configured=self._config.enabled))
@@ -214,7 +218,22 @@ class Groups:
         if not incoming.readable and not incoming.attachments:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
-        self._stored(user, await self._intake.take(row.n, user, incoming, answer=answer))
+        taken = await self._intake.take(row.n, user, incoming, answer=answer)
+        self._stored(user, taken)
+        if taken.message is not None and not answer:
+            await self._show_listening(user, message)
+
+    async def _show_listening(self, user: User, message: Message) -> None:
+        """Reacts to the first message that is heard after a while, so that nobody forgets that the bot listens."""
+        now = self._clock.now()
+        before, self._heard[user.user_id] = self._heard.get(user.user_id), now
+        if before is None or now - before > SEEN_AGAIN:
+            place = (user.user_id, self._bot.id, message.chat.id)
+            dedupe = f"seen:{message.chat.id}:{message.message_id}"
+            seen = Outgoing(*place, "👀", dedupe, kind="react", tg_id=message.message_id)
+            with acting_for(user.user_id):
+                await self._database.write(lambda c: mailbox.put(c, seen, now))
+            self._outcomes.wake()
 
     # What the bot says by itself
 

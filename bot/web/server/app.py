@@ -9,6 +9,7 @@ from starlette.routing import Match
 
 from bot.web.activity.changes import changes_router
 from bot.web.activity.chronicle import Chronicle, chronicle_router
+from bot.web.activity.disclosures import disclosures_router
 from bot.web.activity.event_chain import chain_router
 from bot.web.activity.events import events_router
 from bot.web.activity.model_calls import model_calls_router
@@ -168,6 +169,7 @@ def _add_activity(app: FastAPI, database: Database, owners: Owners, stopping: as
         events_router(database, owners, stopping),
         chain_router(database, owners),
         teams_router(database, owners),
+        disclosures_router(database, owners),
         timeline_router(database, owners, stopping),
         users_router(database, owners),
         model_calls_router(database, owners),

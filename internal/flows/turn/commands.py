@@ -37,6 +37,7 @@ from internal.flows.turn.command_model import (
     ShowTasks,
     Undone,
 )
+from internal.flows.turn.enqueue import react
 from internal.flows.turn.prompt import Question
 from internal.flows.turn.recognised import Recognised, best_facts, object_of, recognise
 from internal.knowledge.model import Fact
@@ -190,6 +191,8 @@ class CommandFlow:
             author = TaskAuthor(source, now, time_of_day(self.whole_day_at), {**links, "caused_by": event})
             try:
                 cards.append(self._done(connection, user, one, author))
+                if isinstance(one, ChangeTask) and one.how == "done" and len(one.tasks) == 1:
+                    react(connection, question.turn, question.asked[-1], "👌", now)
             except Refused as refusal:
                 cards.append(self.cards.refused(user, refusal.reason))
             except (NotFound, Conflict):  # it changed meanwhile

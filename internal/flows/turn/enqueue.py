@@ -27,6 +27,16 @@ def card_parts(card: Card) -> list[OutgoingPart]:
     return [*map(OutgoingPart, before), OutgoingPart(last, card.keyboard)]
 
 
+def react(connection: Connection, turn: Turn, message: Message, emoji: str, now: datetime) -> None:
+    """Has the bot react to a message that it got, where that says enough."""
+    if message.tg_id is not None:
+        place = (turn.user_id, turn.bot_id, turn.chat_id)
+        dedupe = f"turn:{turn.id}:react"
+        links = {"turn": turn.id}
+        out = Outgoing(*place, emoji, dedupe, kind="react", tg_id=message.tg_id, links=links)
+        mailbox.put(connection, out, now)
+
+
 def enqueue(
     connection: Connection,
     turn: Turn,

@@ -148,6 +148,7 @@ CASES: dict[str, list[Case]] = {
     "GET /tasks/{task_id}": [Case(("task",))],
     "PATCH /tasks/{task_id}": [Case(("task",), body=lambda ids, owner: {"title": "changed"}, **QUIET)],
     "DELETE /tasks/{task_id}": [Case(("task",), **QUIET)],
+    "GET /disclosures": [Case()],
     "GET /teams": [Case()],
     "GET /timeline": [Case()],
     "GET /timeline/{event_id}": [Case(("event",))],

@@ -18,6 +18,7 @@ from internal.access.api_keys import ApiKeys
 from internal.config import MetricsConfig
 from internal.console import service as console
 from internal.dialogue import repository as dialogue
+from internal.disclosures import repository as disclosures
 from internal.events import agent_state_repository as agent_state
 from internal.events import repository as events
 from internal.graph import store
@@ -98,6 +99,9 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
         agent_state.put(connection, agent, "pending_tasks", [{"title": words}], user_id=user_id, now=now)
         task = put(connection, tasks, **task_row(user_id, words), created_at=now, updated_at=now)
         call = put(connection, model_calls, **call_row(user_id, words), at=now)
+        disclosures.record(
+            connection, user_id, words, words, kind="message", ref_id=words, audience="group:-1", reason=words, now=now
+        )
         team = teams.create(connection, user_id, words, now)
         asked = teams.invite(connection, user_id, team.id, str(CAROL), now)
         if user_id == ALICE:

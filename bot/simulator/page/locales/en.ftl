@@ -52,6 +52,7 @@ with-account = Has a Telegram account
 reply = Reply
 reply-to = Reply to { $name }
 edit = Edit
+react = React
 editing = Editing
 edited = edited
 copy = Copy

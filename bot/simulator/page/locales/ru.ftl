@@ -53,6 +53,7 @@ with-account = Есть аккаунт в Telegram
 reply = Ответить
 reply-to = Ответ: { $name }
 edit = Изменить
+react = Поставить реакцию
 editing = Редактирование
 edited = изменено
 copy = Копировать

@@ -53,6 +53,7 @@ with-account = Має акаунт у Telegram
 reply = Відповісти
 reply-to = Відповідь: { $name }
 edit = Змінити
+react = Поставити реакцію
 editing = Редагування
 edited = змінено
 copy = Копіювати

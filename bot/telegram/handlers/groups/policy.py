@@ -5,7 +5,7 @@ from typing import Final
 
 _ALL: Final = frozenset({
     "start", "help", "people", "person", "facts", "why", "asof", "goals", "decisions", "questions", "preferences",
-    "instructions", "memories", "tasks", "cancel", "groups", "share", "correct", "",
+    "instructions", "memories", "tasks", "cancel", "groups", "share", "correct", "birthdays", "",
 })  # fmt: skip
 _ADMINS: Final = frozenset({"language", "timezone", "archive", "forget", "status"})
 ME: Final = frozenset({"me", "меня", "мене", "обо мне", "про мене", "about me"})

@@ -1,7 +1,7 @@
 """Who administers a group."""
 
 from aiogram import Bot
-from aiogram.exceptions import TelegramBadRequest
+from aiogram.exceptions import TelegramBadRequest, TelegramForbiddenError
 
 
 async def is_admin(bot: Bot, chat_id: int, user_id: int) -> bool:
@@ -13,3 +13,11 @@ async def is_admin(bot: Bot, chat_id: int, user_id: int) -> bool:
     except TelegramBadRequest:  # he left meanwhile
         return False
     return member.status in ("creator", "administrator")
+
+
+async def is_member(bot: Bot, chat_id: int, user_id: int) -> bool:
+    try:
+        member = await bot.get_chat_member(chat_id, user_id, request_timeout=10)
+    except (TelegramBadRequest, TelegramForbiddenError):
+        return False
+    return member.status not in ("left", "kicked")

@@ -54,9 +54,12 @@ help =
     /team — teams: I let people know what you promise to do for them
     /timezone — time zone
     /quiet — when I shouldn't disturb you
+    /share — show something to a group
     /more — all other commands
     /cancel — skip the question I asked
-help-owner = /access — who is let in (only you can see this)
+help-owner =
+    /access — who is let in (only you can see this)
+    /groups — groups in which I work
 
 unknown-command = I have no { $command } command. They are all in /help.
 cancelled = Fine, forget my question. Just write as usual.

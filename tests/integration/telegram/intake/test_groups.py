@@ -11,9 +11,11 @@ from support.interfaces.telegram_stage import MODEL, BotStage, eventually, whole
 from bot.telegram.i18n import phrase
 from internal.access import groups
 from internal.access import repository as users
+from internal.chronicle import repository as chronicle
 from internal.config import GroupsConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
+from internal.disclosures import repository as disclosures
 from internal.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -185,3 +187,177 @@ async def test_a_removed_bot_is_silent_until_it_is_back(stage: BotStage, model: 
         await group.said(2)
         await group.say(0, "are you back?")
         assert (await group.said(3))[-1]["text"] == "Noted."
+
+
+async def test_a_group_listens_only_as_its_administrators_say(stage: BotStage, model: ScriptedModel) -> None:
+    """Everybody sees when it begins, and anybody's stop word ends it; what is only heard gets no answer."""
+    model.always(MODEL, "Noted.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, guest)
+        await group.said(1)
+        await group.say(1, "/groups listen on", called=False)
+        refused = (await group.said(2))[-1]
+        await group.say(0, "/groups listen on тихо", called=False)
+        public = (await group.said(3))[-1]
+        await group.say(1, "the barbecue is on Saturday", called=False)
+        await group.say(1, "Так, Тихо!", called=False)
+        ended = (await group.said(4))[-1]
+        await group.say(1, "nobody may know this", called=False)
+        await quiet(stage)
+        kept = await group.kept()
+    assert refused["text"] == phrase("en", "group-admins-only")
+    assert "тихо" in public["text"]
+    assert ended["text"] == phrase("en", "group-listens-not")
+    assert [(one.content, one.speaker) for one in kept] == [("the barbecue is on Saturday", "Taras")]
+    assert not model.asked(MODEL)
+
+
+async def test_a_group_has_a_budget_and_a_language(stage: BotStage, model: ScriptedModel) -> None:
+    """The bot's owner sets what it may ask in a day; beyond it there is one line, in the language of the group."""
+    model.always(MODEL, "Noted.")
+    owner, guest = await stage.person(known=False, language="uk"), await stage.add_user("Taras", language_code="en")
+    async with whole_bot(stage, model, groups=ON):
+        await stage.say(owner, "/start")
+        group = await group_of(stage, owner, guest)
+        await group.said(1)
+        await group.say(1, "/groups budget 9 9", called=False)
+        await group.said(2)
+        await group.say(0, "/groups budget 1 0", called=False)
+        card = (await group.said(3))[-1]
+        await group.say(1, "one?")
+        await group.said(4)
+        await group.say(1, "two?")
+        used_up = (await group.said(5))[-1]
+        await group.say(0, "three?")
+        await quiet(stage)
+        assert len(await group.said(5)) == 5
+    assert "Запитань на день: 1" in card["text"]
+    assert used_up["text"] == phrase("uk", "group-budget-messages")
+
+
+async def test_a_member_takes_back_what_he_said(stage: BotStage, model: ScriptedModel) -> None:
+    """/forget me hides his messages, and what quotes them, at once; the others' stay."""
+    model.always(MODEL, "Noted.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras Bulba")
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, guest)
+        await group.say(1, "my safe is behind the picture")
+        await group.said(2)
+        await group.say(0, "we meet at nine")
+        await group.said(3)
+        await group.say(1, "/forget me", called=False)
+        done = (await group.said(4))[-1]
+        await group.say(0, "where is the safe?")
+        await group.said(5)
+    assert "Taras Bulba" in done["text"]
+    last = model.asked(MODEL)[-1].text
+    assert "we meet at nine" in last
+    assert "behind the picture" not in last
+
+
+async def test_a_share_is_explicit_and_logged(stage: BotStage, model: ScriptedModel) -> None:
+    """From the private chat to a group in which one is a member, and back; nothing else goes along."""
+    model.always(MODEL, "Noted.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON):
+        group, alien = await group_of(stage, owner, guest), await group_of(stage, guest, title="Aliens")
+        await alien.said(1)
+        await stage.say(owner, "Secret: the cake is a lie")
+        told = await stage.say(owner, "Petrenko brings the tent")
+        await stage.wait_for_message(owner, lambda one: one["text"] == "Noted.")
+        await stage.say(owner, "/share", reply_to=told["message_id"])
+        offer = await stage.wait_for_message(owner, lambda one: "reply_markup" in one)
+        [[button]] = offer["reply_markup"]["inline_keyboard"]
+        assert button["text"] == "Dacha"
+        await stage.press(owner, offer["message_id"], button["callback_data"])
+        shared = (await group.said(2))[-1]
+        heard = await group.say(1, "who brings the tent?")
+        answer = (await group.said(3))[-1]
+        await group.say(0, "/share", called=False, reply_to=heard)
+        home = await stage.wait_for_message(owner, lambda one: "Dacha" in one["text"], after=offer["message_id"])
+        logged = await stage.read(lambda c: disclosures.listing(c, owner, limit=9))
+        of_the_group = await stage.read(lambda c: disclosures.listing(c, group.id, limit=9))
+    assert shared["text"] == "Olena shares: Petrenko brings the tent"
+    assert answer["text"] == "Noted."
+    assert "Petrenko" in model.asked(MODEL)[-1].text
+    assert "cake" not in model.asked(MODEL)[-1].text
+    assert "who brings the tent?" in home["text"]
+    assert [(one.kind, one.audience) for one in logged] == [("message", f"group:{group.id}")]
+    assert [one.audience for one in of_the_group] == [f"user:{owner}"]
+
+
+async def test_the_owner_turns_groups_on(stage: BotStage, model: ScriptedModel) -> None:
+    """They are off by default; /groups lists them, and switches all or one of them."""
+    model.always(MODEL, "Noted.")
+    owner, other = await stage.person(known=False), await stage.person(known=False)
+    async with whole_bot(stage, model):
+        await stage.say(owner, "/start")
+        await stage.say(other, "/start")
+        await stage.wait_for_message(other, lambda one: True)
+        await stage.say(other, "/groups")
+        await stage.wait_for_message(other, lambda one: one["text"] == phrase("en", "refused-not_owner"))
+        await stage.say(owner, "/groups on")
+        listed = await stage.wait_for_message(owner, lambda one: "Groups are on" in one["text"])
+        group = await group_of(stage, owner)
+        await group.said(1)
+        await stage.say(owner, "/groups")
+        listed = await stage.wait_for_message(owner, lambda one: "Dacha" in one["text"])
+        [_, [off]] = listed["reply_markup"]["inline_keyboard"]
+        await stage.press(owner, listed["message_id"], off["callback_data"])
+
+        async def switched() -> bool:
+            return not groups.of(await stage.read(lambda c: users.get(c, group.id))).on
+
+        await eventually(switched)
+        await group.say(0, "are you there?")
+        await quiet(stage)
+    assert not model.asked(MODEL)
+
+
+async def test_each_member_reacts_for_himself(stage: BotStage, model: ScriptedModel) -> None:
+    """In a group the bot hears of reactions as an administrator; one taken back leaves the others'."""
+    model.always(MODEL, "By the lake.")
+    owner, guest = await stage.person(known=False), await stage.add_user("Taras")
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner, guest)
+        await stage.request("POST", f"/chats/{group.id}/promote", {"user_id": stage.bot.id})
+        await group.say(1, "where do we meet?")
+        answer = (await group.said(2))[-1]["message_id"]
+        await stage.react(owner, answer, "👍", group.id)
+        await stage.react(guest, answer, "👎", group.id)
+
+        async def feedback() -> list[str]:
+            sessions = await stage.read(lambda c: chronicle.listing(c, group.id, limit=1))
+            found = await stage.read(lambda c: chronicle.events_of_session(c, group.id, sessions[0].id))
+            return [one.text for one in found if one.is_reaction]
+
+        async def both() -> bool:
+            return await feedback() == ["👍", "👎"]
+
+        await eventually(both)
+        await stage.react(owner, answer, "", group.id)
+
+        async def one() -> bool:
+            return await feedback() == ["👎"]
+
+        await eventually(one)
+
+
+async def test_who_listens_shows_it(stage: BotStage, model: ScriptedModel) -> None:
+    """The first message that is heard gets 👀, the next ones nothing."""
+    owner = await stage.person(known=False)
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner)
+        await group.said(1)
+        await group.say(0, "/groups listen on", called=False)
+        await group.said(2)
+        first = await group.say(0, "the tent is blue", called=False)
+        second = await group.say(0, "and big", called=False)
+
+        async def seen() -> dict[str, str]:
+            return await stage.reactions(group.id, first)
+
+        assert await eventually(seen) == {str(stage.bot.id): "👀"}
+        await quiet(stage)
+        assert await stage.reactions(group.id, second) == {}

@@ -1,0 +1,14 @@
+"""Callback data of the buttons of /groups and /share."""
+
+from bot.telegram.handlers.buttons import Owned
+
+
+class GroupButton(Owned, prefix="gr", command="/groups"):
+    """Switches all groups (`group` 0) or one on or off, or its listening. `act`: on, off, listen, quiet."""
+
+    group: int
+    act: str
+
+
+class ShareButton(Owned, prefix="sh", command="/share"):
+    group: int
