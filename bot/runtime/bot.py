@@ -214,6 +214,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         names=app.names,
         menu=menus,
         knowledge=app.knowledge,
+        messages=app.messages,
         past=AsOfQuestions(
             app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
         ),

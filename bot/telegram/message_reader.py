@@ -103,7 +103,7 @@ def chat_of(raw: str) -> int | None:
     match json.loads(raw):
         case {"callback_query": {"message": {"chat": {"id": int(chat_id)}}}} if chat_id < 0:
             return _stored(chat_id)
-        case {"callback_query": {"from": {"id": int(user_id)}}}:
+        case {"callback_query": {"from": {"id": int(user_id)}}} | {"inline_query": {"from": {"id": int(user_id)}}}:
             return _stored(user_id)  # the pressed message is in the private chat, whose id is the user's
         case (
             {"message": {"chat": {"id": int(chat_id)}}}

@@ -2,7 +2,7 @@
 
 from aiogram import Router
 
-from bot.telegram.handlers import errors
+from bot.telegram.handlers import errors, inline
 from bot.telegram.handlers.account import (
     access,
     console,
@@ -37,6 +37,7 @@ def build_router(services: Services) -> Router:
     router.message.outer_middleware(give)
     router.message.outer_middleware(TakeAnswer())
     router.callback_query.outer_middleware(give)
+    router.inline_query.outer_middleware(give)
     router.callback_query.outer_middleware(errors.OnlyOwnButtons())
     router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
@@ -67,6 +68,7 @@ def build_router(services: Services) -> Router:
         contradictions.router(),
         questions.router(),
         team.router(),
+        inline.router(),
         access.router(),
         start.unknown_router(),
         contacts.router(),

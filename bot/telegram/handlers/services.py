@@ -15,6 +15,7 @@ from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.language.dates.questions import DatedQuestion
+from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -67,6 +68,7 @@ class Services:
     names: Names
     menu: Menu
     knowledge: KnowledgeSearch
+    messages: MessageSearch
     past: AsOfQuestions
     dates: Dates
     corrections: FactCorrections

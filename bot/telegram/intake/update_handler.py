@@ -11,7 +11,7 @@ from typing import Protocol
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramForbiddenError
-from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, MessageReactionUpdated, Update
+from aiogram.types import CallbackQuery, ChatMemberUpdated, InlineQuery, Message, MessageReactionUpdated, Update
 from aiogram.types import User as Sender
 from pydantic import ValidationError
 from sqlalchemy import Connection
@@ -225,6 +225,8 @@ class Ingest:
                 await self._of_user(row, partial(self._intake.react, row.n, reaction_of(reacted, self._bot.id)))
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed)
+            case Update(inline_query=InlineQuery() as query):
+                await self._inline(row, update, query)
             case _:
                 await self._stopped_or_ignored(row, update)
 
@@ -284,6 +286,17 @@ class Ingest:
         await self._outcomes.settle(row, InboxState.INGESTED, user)
         with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the spinner on the button
             await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
+
+    async def _inline(self, row: InboxRow, update: Update, query: InlineQuery) -> None:
+        """Answers from the asker's own memory; somebody unknown is told nothing, and nobody's keystrokes are kept."""
+        user = await self._database.read(lambda c: users.find(c, query.from_user.id))
+        with contextlib.suppress(TelegramAPIError):  # the next letter was typed meanwhile
+            if user is not None and user.state is UserState.ACTIVE:
+                with acting_for(user.user_id):
+                    await self._handlers.handle(update, row, user)
+            else:
+                await self._bot.answer_inline_query(query.id, [], cache_time=0, is_personal=True)
+        await self._outcomes.settle(row, InboxState.INGESTED, user)
 
     async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
         stopped = update.stopped_message_generation

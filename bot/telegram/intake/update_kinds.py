@@ -32,6 +32,7 @@ UPDATES: Final = _by_kind(
     Stated(Outcome.HANDLED, "feedback on exactly that answer", ("message_reaction",)),
     Stated(Outcome.HANDLED, "a block holds what waits; groups are greeted, channels left", ("my_chat_member",)),
     Stated(Outcome.HANDLED, "the answer that is being written ends", ("stopped_message_generation",)),
+    Stated(Outcome.HANDLED, "a search in the memory of who asks; somebody unknown gets nothing", ("inline_query",)),
     Stated(Outcome.IGNORED, "the bot leaves channels", ("channel_post", "edited_channel_post")),
     Stated(
         Outcome.IGNORED, "the chats of an owner with others are not read",
@@ -39,7 +40,7 @@ UPDATES: Final = _by_kind(
     ),
     Stated(Outcome.IGNORED, "the bot speaks only where it is a member", ("guest_message",)),
     Stated(Outcome.IGNORED, "a count of reactions is nobody's opinion", ("message_reaction_count",)),
-    Stated(Outcome.IGNORED, "the chosen result arrives as a message", ("inline_query", "chosen_inline_result")),
+    Stated(Outcome.IGNORED, "the chosen result is a message of its own", ("chosen_inline_result",)),
     Stated(
         Outcome.IGNORED, "the bot sells nothing",
         ("shipping_query", "pre_checkout_query", "purchased_paid_media", "subscription"),

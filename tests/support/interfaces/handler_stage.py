@@ -45,6 +45,7 @@ from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
 from internal.people.service import Sender
+from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
@@ -258,6 +259,7 @@ class World:
             NamesHere(),
             self.menus,
             self.knowledge,
+            MessageSearch(database, self.clock, embedder=None, terms=TermsHere(), names=NamesHere()),
             past,
             DatesHere(),
             FactCorrections(database, self.clock, LanguageHere(), b"k" * 32),

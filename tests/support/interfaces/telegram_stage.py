@@ -56,6 +56,7 @@ from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
+from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -289,6 +290,7 @@ class WholeBot:
             NamesHere(),
             menus,
             knowledge,
+            MessageSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere()),
             past,
             DatesHere(),
             FactCorrections(database, clock, LanguageHere(), b"k" * 32),

@@ -10,6 +10,7 @@ from aiogram.types import Message
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.account.settings import ask_zone
+from bot.telegram.handlers.deep_links import open_link
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.message_reader import author_of, forward_of, session_command
@@ -21,9 +22,14 @@ _START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
 
 def start_code(message: Message) -> str | None:
     """The code of `/start CODE`, with which a stranger may become the owner; None for anything else, as a link's."""
+    words = _words_of_link(message)
+    return words if access.looks_like_code(words) else None
+
+
+def _words_of_link(message: Message) -> str:
+    """What stands after /start: Telegram puts there what a link carries."""
     match = _START.match(message.text or "")
-    code = match[1].strip() if match and forward_of(message) is None else ""
-    return code if access.looks_like_code(code) else None
+    return match[1].strip() if match and forward_of(message) is None else ""
 
 
 async def start(message: Message, chat: Chat, services: Services) -> None:
@@ -34,7 +40,8 @@ async def start(message: Message, chat: Chat, services: Services) -> None:
         await chat.say(phrase(chat.user.lang, "greeting-owner" if owner else "owner-code-bad"))
         if owner is not None:
             await services.menu.show(owner)
-    await greet(chat, services)
+    if not await open_link(_words_of_link(message), chat, services):
+        await greet(chat, services)
 
 
 async def greet(chat: Chat, services: Services) -> None:

@@ -120,3 +120,7 @@ button-back = « Back
 not-found = It's not there any more — something may have changed in the meantime.
 conflict = Something changed here in the meantime. Open it again and try once more.
 refused-other = That can't be done.
+
+# Under the field where somebody types after the bot's name in any chat; at most 64 characters.
+inline-hint = Search your memory: a name, a thing, words of a message
+inline-nothing = Nothing found. Ask me in our chat

@@ -122,3 +122,7 @@ button-back = « Назад
 not-found = Этого уже нет — возможно, оно изменилось за это время.
 conflict = За это время здесь что-то изменилось. Открой заново и попробуй ещё раз.
 refused-other = Так сделать нельзя.
+
+# Under the field where somebody types after the bot's name in any chat; at most 64 characters.
+inline-hint = Поиск в вашей памяти: имя, вещь, слова из сообщения
+inline-nothing = Ничего не нашлось. Спросите в нашем чате

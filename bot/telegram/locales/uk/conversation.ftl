@@ -123,3 +123,7 @@ button-back = « Назад
 not-found = Цього вже немає — можливо, за цей час щось змінилося.
 conflict = За цей час тут щось змінилося. Відкрий знову і спробуй ще раз.
 refused-other = Так зробити не можна.
+
+# Under the field where somebody types after the bot's name in any chat; at most 64 characters.
+inline-hint = Пошук у вашій пам’яті: ім’я, річ, слова з повідомлення
+inline-nothing = Нічого не знайдено. Запитайте в нашому чаті

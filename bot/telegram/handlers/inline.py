@@ -1,0 +1,118 @@
+"""`@bot words` in any chat: the asker's own people, facts, messages and files; a tap sends what was found."""
+
+import asyncio
+from typing import Final
+
+from aiogram import Bot, Router
+from aiogram.types import (
+    InlineQuery,
+    InlineQueryResultArticle,
+    InlineQueryResultCachedAudio,
+    InlineQueryResultCachedDocument,
+    InlineQueryResultCachedPhoto,
+    InlineQueryResultCachedVoice,
+    InlineQueryResultsButton,
+    InlineQueryResultUnion,
+    InputTextMessageContent,
+    MessageEntity,
+)
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.deep_links import link
+from bot.telegram.handlers.facts.fact_text import cut, fact_line, message_line, when
+from bot.telegram.handlers.people.find import find
+from bot.telegram.handlers.people.person import profile
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label
+from bot.telegram.rendering import render
+from internal.access.model import User
+from internal.artifacts import repository as artifacts
+from internal.artifacts.model import Artifact
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
+from internal.language.text.spelling import name_key
+
+PEOPLE, FACTS, MESSAGES, FILES = 5, 8, 5, 5
+RECENT_FILES: Final = 300
+"""So many of the latest files are looked through by name."""
+SENT_KINDS: Final = frozenset({"document", "photo", "voice", "audio"})
+"""Telegram has no result for the others, such as video messages."""
+LIKELY: Final = 0.3
+"""The least chance with which a message is offered that has none of the words."""
+
+_TITLE: Final = 90
+
+
+async def search(query: InlineQuery, chat: Chat, services: Services, bot: Bot) -> None:
+    """Shows what was found to the asker alone, and asks Telegram to keep nothing of it."""
+    user, words = chat.user, query.query.strip()
+    found = await _found(words, user, services, bot) if words else []
+    hint = label(user.lang, "inline-nothing" if words else "inline-hint")
+    button = None if found else InlineQueryResultsButton(text=hint, start_parameter="inline")
+    await query.answer(found, cache_time=0, is_personal=True, button=button)
+
+
+async def _found(words: str, user: User, services: Services, bot: Bot) -> list[InlineQueryResultUnion]:
+    prepared = await services.knowledge.prepare_query(user.user_id, words)
+    people, facts, messages, files, me = await asyncio.gather(
+        find(words, user, services),
+        services.knowledge.facts(user.user_id, prepared, FACTS),
+        services.messages.search(user.user_id, prepared, MESSAGES),
+        services.read(lambda c: _files(c, user, words)),
+        bot.me(),
+    )
+    threshold, name = services.knowledge.threshold, me.username
+    shown: list[InlineQueryResultUnion] = [
+        _article(f"p_{one.id}", one.display_name, one.bio, profile(user, one), link(name, "p", one.id))
+        for one in people[:PEOPLE]
+    ]
+    shown += [
+        _article(f"f_{one.id}", one.fact, when(user, one), fact_line(user, one), link(name, "f", one.id))
+        for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
+    ]
+    shown += [
+        _article(f"m_{one.message.id}", one.message.content, "", message_line(user, one.message))
+        for one in messages
+        if one.reasons.words or one.chance >= LIKELY
+    ]
+    return shown + [_file(one) for one in files]
+
+
+def _article(key: str, title: str, description: str, text: str, url: str | None = None) -> InlineQueryResultArticle:
+    part = render(text)[0]
+    entities = [MessageEntity.model_validate(one) for one in part.entities]
+    content = InputTextMessageContent(message_text=part.text, entities=entities)
+    return InlineQueryResultArticle(
+        id=key, title=cut(title, _TITLE), description=cut(description, _TITLE) or None, input_message_content=content,
+        url=url,
+    )  # fmt: skip
+
+
+def _files(connection: Connection, user: User, words: str) -> list[Artifact]:
+    """Files with all the words in their names, the latest first, but for those that are being forgotten."""
+    if everything_asked(connection, user.user_id) is not None:
+        return []
+    going, wanted = messages_to_forget(connection, user.user_id), name_key(words).split()
+    recent = artifacts.listing(connection, user.user_id, limit=RECENT_FILES, without=going)
+    able = (one for one in recent if one.kind in SENT_KINDS and one.file_id)
+    return [one for one in able if all(word in name_key(one.name) for word in wanted)][:FILES]
+
+
+def _file(file: Artifact) -> InlineQueryResultUnion:
+    """A file as Telegram has it: chosen, it is sent as what it was."""
+    key, known = f"a_{file.id}", file.file_id
+    match file.kind:
+        case "photo":
+            return InlineQueryResultCachedPhoto(id=key, photo_file_id=known, title=file.name)
+        case "voice":
+            return InlineQueryResultCachedVoice(id=key, voice_file_id=known, title=file.name)
+        case "audio":
+            return InlineQueryResultCachedAudio(id=key, audio_file_id=known)
+        case _:
+            return InlineQueryResultCachedDocument(id=key, document_file_id=known, title=file.name)
+
+
+def router() -> Router:
+    built = Router(name="inline")
+    built.inline_query.register(search)
+    return built
