@@ -1,5 +1,6 @@
 """The product without delivery, which is all that `laplaced archive` needs. `bootstrap` opens it."""
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Sequence
@@ -49,6 +50,7 @@ from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.flows.transfer.export import export_document
 from internal.flows.views.people_map import PeopleMaps
+from internal.flows.views.status import unread
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.embed import VectorBackfill
@@ -73,6 +75,11 @@ from internal.storage.engine.data_lock import FolderLock
 from internal.storage.engine.owner_scope import acting_for
 from internal.tasks.model import time_of_day
 from internal.telemetry.metrics import Metrics
+
+LOOKS = 60
+"""So often an order to forget looks whether all is read; after that its card says that it is being read."""
+BETWEEN_LOOKS = 0.2
+"""Seconds."""
 
 log = logging.getLogger(__name__)
 
@@ -306,6 +313,18 @@ class App:
 
     async def _order(self, user_id: int) -> ArchivedCounts:
         return await archive_now(self.database, self.clock, self.publication, user_id)
+
+    async def read_now(self, user_id: int) -> bool:
+        """Has everything that a user said archived, and waits for it a while; whether there was anything to read."""
+        if await self.database.read(lambda c: unread(c, user_id)) is None:
+            return False
+        await self._order(user_id)
+        self.ticker.wake()
+        for _ in range(LOOKS):
+            if not await self.database.read(lambda c: runs.unfinished(c, user_id)):
+                break
+            await asyncio.sleep(BETWEEN_LOOKS)
+        return True
 
     async def _owners(self, user_id: int | None) -> list[int]:
         everybody: list[User] = await self.database.read(users.everybody)

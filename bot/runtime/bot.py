@@ -273,6 +273,7 @@ def _commands(app: App) -> CommandFlow:
         TelegramCards(),
         app.config.notifications.whole_day_at,
         converses=isinstance(app.models.responder, ModelResponder),
+        read_first=app.read_now,
     )
 
 

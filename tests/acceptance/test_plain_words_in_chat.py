@@ -30,3 +30,6 @@ async def test_plain_words_are_taken_back_by_a_button(tmp_path: Path) -> None:
         sure = await chat.say("cancel all my reminders")
         assert "all 3 tasks" in sure["text"]
         assert "All cancelled: 3" in (await chat.press(sure, "✓ Yes, all", "All cancelled"))["text"]
+        await chat.say("My colleague Vadik Sokolov works at ACME and likes fishing.")
+        asked = await chat.say("forget everything about Vadik")  # who is in no profile yet: that message is read first
+        assert "Forget Vadik Sokolov?" in asked["text"]

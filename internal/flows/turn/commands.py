@@ -4,7 +4,7 @@ What loses something ends in buttons: nothing is forgotten or corrected before t
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -78,6 +78,8 @@ class CommandFlow:
     whole_day_at: str
     converses: bool = field(default=True)
     """Whether a model answers: then questions get its words besides the card."""
+    read_first: Callable[[int], Awaitable[bool]] | None = None
+    """Has what the owner said archived at once; whether there was anything. Asked where nothing is found to forget."""
 
     async def read(self, question: Question) -> Commands:
         """The commands of a question in the owner's own words; nothing that was forwarded or quoted counts."""
@@ -92,6 +94,10 @@ class CommandFlow:
         try:
             found, only = await self._recognised(question, own, texts)
             acts = [await self._action(question.user, one) for one in found]
+            nothing = any(_found_nothing(one, act) for one, act in zip(found, acts, strict=True))
+            if nothing and self.read_first is not None and await self.read_first(question.user.user_id):
+                found, only = await self._recognised(question, own, texts)
+                acts = [await self._action(question.user, one) for one in found]
         except (ModelUnavailable, LanguageCallFailed, NotFound) as error:
             log.warning("commands_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
             return NO_COMMANDS
@@ -242,6 +248,12 @@ class CommandFlow:
         task = change_task(connection, before, asked.how, schedule, author)
         person = actions.person_name(connection, task)
         return self.cards.task(user, asked.how, Changed(task, before, person), author.now)
+
+
+def _found_nothing(one: Recognised, act: Action | None) -> bool:
+    """Whether something is to be forgotten of which memory knows nothing."""
+    empty = act is None or (isinstance(act, Forget) and not (act.everything or act.people or act.facts))
+    return one.kind == "forget" and empty
 
 
 def _last_card(question: Question) -> str:
