@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal.config_agents import LOCAL_DEFAULTS, AgentsConfig
+from internal.config_media import MediaConfig
 from internal.config_sources import from_environment, from_file, merge
 from internal.config_values import (
     Address,
@@ -244,12 +245,6 @@ class WebConfig(Section):
     read_pages: bool = True
     search_provider: Literal["none", "searxng"] = "none"
     search_url: OptionalAddress = ""
-
-
-class MediaConfig(Section):
-    max_bytes: int = Field(20_971_520, ge=1)
-    max_pages: int = Field(300, ge=1)
-    timeout: Duration = timedelta(seconds=60)
 
 
 class ArtifactsConfig(Section):

@@ -1,17 +1,57 @@
 """Puts together what reads files."""
 
+import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 from bot.application.app import App
+from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts.model import FileSource, Reader
+from internal.config_agents import AgentConfig
 from internal.flows.artifacts.documents import DocumentReader
+from internal.flows.artifacts.pictures import PictureReader, ShownPictures
 from internal.flows.artifacts.reading import ArtifactReading
+from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_model, by_server
 from internal.flows.turn.intake import Phrases
+from internal.llm import whisper
+from internal.media.text_in_pictures import languages
+
+log = logging.getLogger(__name__)
 
 
 def readers(app: App) -> Sequence[Reader]:
     """The readers of all kinds of files that this installation can read."""
-    return (DocumentReader(app.config.media),)
+    found: list[Reader] = [DocumentReader(app.config.media)]
+    if (transcriber := _transcriber(app)) is not None:
+        found.append(VoiceReader(transcriber, app.config.media.timeout))
+    describer = _describer(app)
+    if describer is not None or languages():
+        found.append(PictureReader(describer))
+    return found
+
+
+def shown_pictures(app: App) -> ShownPictures | None:
+    """The pictures that the responder is shown; None where it is shown none."""
+    return None if _describer(app) is None else ShownPictures(app.database, app.artifacts)
+
+
+def _describer(app: App) -> ModelDescriber | None:
+    vision, chat = app.config.media.vision, app.models.chat
+    if vision.enabled == "off" or chat is None:
+        return None
+    return ModelDescriber(chat, AgentConfig(model=vision.model or app.config.agents.responder.model))
+
+
+def _transcriber(app: App) -> Transcriber | None:
+    media = app.config.media
+    if media.transcription.model and app.models.transcription is not None:
+        return by_server(app.models.transcription, media.transcription.model, media.timeout)
+    if not media.transcription.local:
+        return None
+    if not whisper.installed():
+        log.error("transcription_missing", extra={"reason": "media.transcription.local needs the extra voice"})
+        return None
+    return by_local_model(Path(media.transcription.local).expanduser())
 
 
 def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.application.local_model import local_model
 from internal.agents.analyst.agent import ModelAnalyst
@@ -14,8 +14,10 @@ from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.agents.task_manager.agent import ModelTaskManager
 from internal.config import Config
+from internal.config_media import SpeechConfig, TranscriptionConfig
 from internal.knowledge.entities.types import EntityTypes
 from internal.language.worker.process_pool import LanguageWorker
+from internal.llm.audio import OpenAIAudio
 from internal.llm.calls import CallObserver
 from internal.llm.embeddings import OpenAIEmbedder
 from internal.llm.model import ChatModel, Embedder
@@ -37,6 +39,8 @@ class Models:
     chat: ChatModel | None = None
     context_manager: ContextManager | None = None
     task_manager: TaskManager | None = None
+    transcription: OpenAIAudio | None = None
+    speech: OpenAIAudio | None = None
 
 
 @contextlib.asynccontextmanager
@@ -46,10 +50,14 @@ async def open_models(
     """The models that the configuration asks for, closed when the block ends. Raises ConfigurationError."""
     async with contextlib.AsyncExitStack() as stack:
         embedder = await _embedder(config, worker, observers, stack)
-        if config.offline_models:
-            yield _offline(config, worker, embedder)
-        else:
-            yield await _remote(config, embedder, observers, stack)
+        models = (
+            _offline(config, worker, embedder)
+            if config.offline_models
+            else await _remote(config, embedder, observers, stack)
+        )
+        media = config.media
+        transcription, speech = (_audio(config, one, observers, stack) for one in (media.transcription, media.speech))
+        yield replace(models, transcription=transcription, speech=speech)
 
 
 def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Models:
@@ -102,6 +110,21 @@ async def _remote(
 def entity_types(config: Config) -> EntityTypes:
     """The nine default types of entities and those of the configuration."""
     return EntityTypes((own.name, own.description) for own in config.graphiti.entity_types)
+
+
+def _audio(
+    config: Config,
+    server: TranscriptionConfig | SpeechConfig,
+    observers: Sequence[CallObserver],
+    stack: contextlib.AsyncExitStack,
+) -> OpenAIAudio | None:
+    """The client of a server of transcripts or speech; None where no model is named."""
+    if not server.model:
+        return None
+    key = server.api_key.get_secret_value() or ("" if server.base_url else config.llm.api_key.get_secret_value())
+    audio = OpenAIAudio(server.base_url or config.llm.base_url, key, observers=observers)
+    stack.push_async_callback(audio.aclose)
+    return audio
 
 
 async def _embedder(

@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.app import App
-from bot.application.artifacts import artifact_reading
+from bot.application.artifacts import artifact_reading, shown_pictures
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
@@ -247,7 +247,15 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         app.database,
         app.clock,
         app.buffers,
-        Prompts(recall, app.clock, config.agents.responder, config.persona, app.prompt_filter, app.people_maps),
+        Prompts(
+            recall,
+            app.clock,
+            config.agents.responder,
+            config.persona,
+            app.prompt_filter,
+            app.people_maps,
+            shown_pictures(app),
+        ),
         models.responder,
         render=render,
         phrases=phrase,

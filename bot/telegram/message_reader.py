@@ -228,6 +228,8 @@ def _old_forward_of(message: Message, date: datetime) -> ForwardOrigin:
 def attachments_of(message: Message) -> list[dict[str, Any]]:
     """The attachments of a message: media by kind, contact cards, and text mentions with their ids."""
     found = [_medium(kind, getattr(message, kind)) for kind in MEDIA if getattr(message, kind, None)]
+    if message.media_group_id is not None:
+        found = [one | {"album": message.media_group_id} for one in found]
     if message.content_type == ContentType.UNKNOWN:
         found.append({"kind": "other"})  # newer than this program: reported as unreadable instead of being ignored
     if message.animation is not None:

@@ -121,10 +121,7 @@ class ArchivistRequest:
 
 class Archivist(Protocol):
     async def ask(self, request: ArchivistRequest) -> AgentReply:
-        """A reply whose text follows the archivist's contract; `archivist.output.parse` reads it.
-
-        Raises the errors of `ChatModel.complete`.
-        """
+        """A reply that `archivist.output.parse` reads. Raises the errors of `ChatModel.complete`."""
 
 
 @dataclass(frozen=True, slots=True)

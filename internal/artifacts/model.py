@@ -1,6 +1,6 @@
 """Artifacts, what readers make of them, and why a file cannot be read."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,9 @@ from typing import Any, Final, Literal, Protocol
 
 from internal.errors import LaplacedError
 
-Reason = Literal["large", "slow", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable"]
+Reason = Literal[
+    "large", "slow", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable", "refused", "unseen"
+]
 
 ARTIFACT, FAILED, READ = "artifact", "failed", "read"
 """Keys in a message's attachment: the id of its artifact, why it was not read, and what was written into the message
@@ -49,6 +51,10 @@ class Artifact:
     added_at: datetime
 
 
+async def _nobody_waits(part: int, parts: int) -> None:
+    """Shows the progress to nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """A file as it was received and is to be read."""
@@ -58,6 +64,8 @@ class Received:
     lang: str
     said: str = ""
     """What was written beside it."""
+    progress: Callable[[int, int], Awaitable[None]] = _nobody_waits
+    """Called with the part that is read now and the number of parts, where there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +78,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a reader found. `in_message`: a transcript or description, which stands in the message itself."""
+    """What a reader found. `in_message`: a transcript or description, which stands in the message itself.
+
+    `failed` says why there is less than there could be, such as a picture that no model saw.
+    """
 
     parts: Sequence[Part]
     pages: int | None = None
     in_message: bool = False
+    failed: Reason | None = None
 
     @property
     def text(self) -> str:
@@ -94,7 +106,7 @@ class FileUnavailable(LaplacedError):
 
 
 class Reader(Protocol):
-    """Reads files of some kinds."""
+    """Reads files of some kinds, within `media.timeout` or its own `patience`."""
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -111,9 +123,9 @@ class FileSource(Protocol):
         """At most `most` bytes. Raises UnreadableFile for more, or if there are none any more; FileUnavailable."""
 
 
-def mark_of(kind: str, name: str, text: str = "") -> str:
+def mark_of(kind: str, name: str, text: str | None = None) -> str:
     """How a message says that a file came with it: `[file name.pdf]`, or `[voice] the words in it`."""
-    return f"[{kind}] {text}" if text else f"[file {name}]"
+    return f"[file {name}]" if text is None else f"[{kind}] {text}".strip()
 
 
 def with_marks(text: str, attachments: Sequence[dict[str, Any]]) -> str:

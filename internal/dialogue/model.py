@@ -235,6 +235,11 @@ class Incoming:
     def readable(self) -> bool:
         return bool(self.text.strip())
 
+    @property
+    def album(self) -> str | None:
+        """The album that it is a part of."""
+        return next((one["album"] for one in self.attachments if one.get("album")), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Reaction:

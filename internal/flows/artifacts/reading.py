@@ -32,13 +32,14 @@ from internal.artifacts.model import (
     mark_of,
 )
 from internal.artifacts.store import ArtifactStore
-from internal.config import MediaConfig
+from internal.config_media import MediaConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import ModelError, StorageError
 from internal.events import repository as events
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.runs.rerun import after_edit
+from internal.flows.turn.files import Progress, failure_line, unseen
 from internal.flows.turn.intake import Phrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
@@ -54,11 +55,14 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS: Final = 4
 """Attempts at one file, those counted in the midst of which the process ended."""
 
-LONGEST_IN_MESSAGE: Final = 3_500
+LONGEST_IN_MESSAGE: Final = 12_000
 """Characters of a transcript that stand in its message; a longer one is an episode too, of which this is the start."""
 
 ARCHIVED: Final = 60
 """Passages of a file, some 30 pages, that the archivist reads: a novel's people are nobody's acquaintances."""
+
+AT_ONCE: Final = 4
+"""Files of one turn that are read side by side: an album has up to ten pictures."""
 
 _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
 _BATCH: Final = 20
@@ -89,12 +93,19 @@ class ArtifactReading:
         """The kinds of attachments that can be read."""
         return frozenset(self._readers)
 
-    async def read_of(self, user: User, messages: Sequence[Message]) -> datetime:
+    async def read_of(self, user: User, messages: Sequence[Message], progress: Progress) -> datetime:
         """Reads what is due of these messages; afterwards each says that it was read, or why not. Returns the time."""
         ids = [message.id for message in messages]
         found = await self._database.read(lambda c: artifacts.of_messages(c, user.user_id, ids))
-        for artifact in found:
-            await self._read(user, artifact)
+        at_once = asyncio.Semaphore(AT_ONCE)
+
+        async def read(artifact: Artifact) -> None:
+            async with at_once:
+                await self._read(user, artifact, progress)
+
+        async with asyncio.TaskGroup() as reading:
+            for artifact in found:
+                reading.create_task(read(artifact))
         return self._clock.now()
 
     async def read_waiting(self) -> int:
@@ -107,28 +118,38 @@ class ArtifactReading:
                 await self._read(user, artifact)
         return len(found)
 
-    async def _read(self, user: User, artifact: Artifact) -> None:
+    async def _read(self, user: User, artifact: Artifact, progress: Progress = unseen) -> None:
         while True:
-            later = self._clock.now() + 2 * self._limits.timeout
+            later = self._clock.now() + 2 * self._patience(artifact)
             begun = await self._database.write(lambda c, at=later: artifacts.begin(c, artifact, at))  # type: ignore[misc]
             if begun is None:
                 return None
-            reason = await self._attempt(user, begun)
+            reason = await self._attempt(user, begun, progress)
             if reason is None:
                 return None
             if reason != "unavailable" or begun.attempts >= MOST_ATTEMPTS:
                 return await self._fail(user, begun, reason)
             await asyncio.sleep(pause(begun.attempts, *_PAUSES).total_seconds())
 
-    async def _attempt(self, user: User, artifact: Artifact) -> Reason | None:
+    def _patience(self, artifact: Artifact) -> timedelta:
+        own: timedelta | None = getattr(self._readers[artifact.kind], "patience", None)
+        return own or self._limits.timeout
+
+    async def _attempt(self, user: User, artifact: Artifact, progress: Progress) -> Reason | None:
         """Why the file was not read; None where it was."""
         if artifact.attempts > MOST_ATTEMPTS:
             return "damaged"
         try:
-            async with asyncio.timeout(self._limits.timeout.total_seconds()):
-                kept, content = await self._content(artifact)
+            async with asyncio.timeout(self._patience(artifact).total_seconds()):
+                async with asyncio.timeout(self._limits.timeout.total_seconds()):
+                    kept, content = await self._content(artifact)
                 said = await self._database.read(lambda c: _said(c, artifact))
-                found = await self._readers[artifact.kind].read(Received(kept, content, user.lang, said))
+
+                async def show(part: int, parts: int) -> None:
+                    await progress(self._phrases(user.lang, "artifact-progress", part=part, parts=parts))
+
+                received = Received(kept, content, user.lang, said, show)
+                found = await self._readers[artifact.kind].read(received)
         except UnreadableFile as error:
             return error.reason
         except TimeoutError:
@@ -136,7 +157,7 @@ class ArtifactReading:
         except (FileUnavailable, ModelError, StorageError) as error:
             log.warning("artifact_waits", extra={"artifact": artifact.id, "error": str(error)})
             return "unavailable"
-        if not found.text.strip():
+        if not found.text.strip() and not found.in_message:
             return "empty"
         await self._database.write(lambda c: self._settle(c, kept, found))
         return None
@@ -172,17 +193,18 @@ class ArtifactReading:
     ) -> None:
         if message.bot_id is None or message.chat_id is None:
             return
-        text = self._phrases(lang, "artifact-failed", reason=reason, name=artifact.name)
+        text = failure_line(self._phrases, lang, artifact.kind, artifact.name, reason)
         line = Outgoing(message.user_id, message.bot_id, message.chat_id, text, f"file:{artifact.id}")
         mailbox.put(connection, replace(line, thread_id=message.thread_id), self._clock.now())
 
     def _settle(self, connection: Connection, artifact: Artifact, found: FileText) -> None:
         if not artifacts.settle(connection, artifact, pages=found.pages):
             return
-        text = found.text if found.in_message else ""
+        text = found.text
         shown = text if len(text) <= LONGEST_IN_MESSAGE else f"{text[:LONGEST_IN_MESSAGE].rstrip()} …"
-        mark = mark_of(artifact.kind, artifact.name, shown)
-        message = self._note(connection, artifact, mark, {READ: mark, "pages": found.pages})
+        mark = mark_of(artifact.kind, artifact.name, shown if found.in_message else None)
+        outcome: dict[str, object] = {READ: mark, "pages": found.pages}
+        message = self._note(connection, artifact, mark, outcome | ({FAILED: found.failed} if found.failed else {}))
         if message is None:
             return
         if not found.in_message or shown != text:

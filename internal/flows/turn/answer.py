@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from functools import partial
 from typing import Any, Protocol
 
 from sqlalchemy import Connection
@@ -65,7 +66,6 @@ MAX_ATTEMPTS = 3
 
 SILENT_ATTEMPTS = 2
 """Of those, at which the model did not even begin: each costs the user the whole limit."""
-
 MAX_STARTS = 10
 """Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
 above, for mostly it is something else that kills it, and the question deserves its answer.
@@ -169,7 +169,8 @@ class TurnFlow:
                 return
             if self._files is not None and unread(question):
                 await self._drafts.begin(turn)
-                question = await or_stop(with_files(question, self._files, self._database), stop) or question
+                reading = with_files(question, self._files, self._database, partial(self._drafts.show, turn))
+                question = await or_stop(reading, stop) or question
             last = attempt >= MAX_ATTEMPTS or question.turn.attempts >= MAX_STARTS
             if await self._attempt(question, stop, last=last) is _Outcome.DONE:
                 return
@@ -394,7 +395,6 @@ class _Edited(Exception):
 
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
-"""The reply of a model that was interrupted: the text so far. Its cost is kept by the call recorder."""
-
+"""Of a model that was interrupted: the text so far. Its cost is kept by the call recorder."""
 _GRANTED_REPLY = ChatReply("", "rules", Usage())
-"""The reply to a question that is nothing but requests: the tasks that are opened are the answer."""
+"""To a question that is nothing but requests: the tasks that are opened are the answer."""

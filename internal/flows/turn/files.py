@@ -1,8 +1,8 @@
 """Files that came with a question: read before it is answered, and what the program itself says of them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from internal.access.model import Language, User
 from internal.artifacts.model import FAILED, READ, due
@@ -11,11 +11,18 @@ from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Question, read_question
 from internal.storage.database import Database
 
+Progress = Callable[[str], Awaitable[None]]
+"""Shows how far the reading is."""
+
+
+async def unseen(line: str) -> None:
+    """Shows progress to nobody."""
+
 
 class Files(Protocol):
     """Reads the files that came with messages."""
 
-    async def read_of(self, user: User, messages: Sequence[Message]) -> datetime:
+    async def read_of(self, user: User, messages: Sequence[Message], progress: Progress) -> datetime:
         """Returns when each of their files is read, or never will be: the time of that."""
 
 
@@ -24,9 +31,9 @@ def unread(question: Question) -> list[Message]:
     return [message for message in question.asked if due(message.attachments)]
 
 
-async def with_files(question: Question, files: Files, database: Database) -> Question:
+async def with_files(question: Question, files: Files, database: Database, progress: Progress) -> Question:
     """The question with the text of its files, which are read first."""
-    now = await files.read_of(question.user, unread(question))
+    now = await files.read_of(question.user, unread(question), progress)
     return await database.read(lambda c: read_question(c, question.turn, now))
 
 
@@ -38,12 +45,12 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -
     attachments = [one for message in asked for one in message.attachments]
     marks = [str(one[READ]) for one in attachments if one.get(READ)]
     words = "\n".join(message.content for message in asked if message.content.strip())
-    if words != "\n".join(marks) or any(not mark.startswith("[file ") for mark in marks):
+    if words != "\n".join(marks) or any(one.get(READ) and not _says_nothing(one) for one in attachments):
         return None
     kept = [
         phrases(lang, "artifact-kept", name=str(one.get("name") or ""), pages=int(one.get("pages") or 0))
         for one in attachments
-        if one.get(READ)
+        if str(one.get(READ)).startswith(_FILE)
     ]
     kinds = [str(one.get("kind")) for one in attachments]
     lines = "\n".join(filter(None, (*kept, unread_lines(asked, phrases, lang))))
@@ -53,7 +60,26 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -
 def unread_lines(asked: Sequence[Message], phrases: Phrases, lang: Language) -> str:
     """A line for each file that could not be read."""
     failed = [one for message in asked for one in message.attachments if FAILED in one]
-    return "\n".join(
-        phrases(lang, "artifact-failed", reason=str(one[FAILED]), name=str(one.get("name") or one["kind"]))
-        for one in failed
+    told = (
+        failure_line(phrases, lang, str(one["kind"]), str(one.get("name") or ""), str(one[FAILED])) for one in failed
     )
+    return "\n".join(dict.fromkeys(told))
+
+
+def failure_line(phrases: Phrases, lang: Language, kind: str, name: str, reason: str) -> str:
+    """Why a file could not be read, or not wholly."""
+    if kind in _SPOKEN:
+        return phrases(lang, "voice-failed", reason=reason)
+    if kind == "photo":
+        return phrases(lang, "photo-failed", reason=reason)
+    return phrases(lang, "artifact-failed", reason=reason, name=name or kind)
+
+
+def _says_nothing(attachment: Mapping[str, Any]) -> bool:
+    """Whether it came without words: a file, or a picture that nobody saw and that has none."""
+    mark = str(attachment[READ])
+    return mark.startswith(_FILE) or (FAILED in attachment and mark == f"[{attachment['kind']}]")
+
+
+_FILE: Final = "[file "
+_SPOKEN: Final = frozenset({"voice", "video_note", "audio"})

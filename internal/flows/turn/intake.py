@@ -44,6 +44,9 @@ LONGEST_COLLECTION = timedelta(seconds=30)
 """A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
 
 
+ALBUM = timedelta(seconds=1)
+"""How long the next picture of an album is waited for, where messages are not grouped otherwise."""
+
 ALONE = timedelta(minutes=5)
 """For so long a file is left to the turn of its message; then a job reads it."""
 
@@ -181,22 +184,23 @@ class Intake:
 
     def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
         """The lane's collecting turn if this message is close enough to its last one, else a new turn."""
+        window = max(self._window, ALBUM) if incoming.album else self._window
         turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
         if turn is not None and self._belongs(connection, turn, incoming, now):
-            return turns.extend(
-                connection, turn, close_at=min(now + self._window, self._longest(turn)), seq=message.seq
-            )
+            return turns.extend(connection, turn, close_at=min(now + window, self._longest(turn)), seq=message.seq)
         if turn is not None:
             turns.freeze(connection, turn)
-        return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
+        return turns.open_turn(connection, incoming, now=now, close_at=now + window, seq=message.seq)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
         """Compares Telegram's own dates: messages sent together are answered together, however late they are read."""
-        if not self._window or now > self._longest(turn) or incoming.command == OPENING:
+        if not (self._window or incoming.album) or now > self._longest(turn) or incoming.command == OPENING:
             return False  # a message that opens a session is answered in it, those before it in the one before
         last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
         if last and incoming.speaker is not None and last[0].sender_id != incoming.speaker.id:
             return False
+        if not self._window:
+            return bool(last) and any(one.get("album") == incoming.album for one in last[0].attachments)
         return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
 
     def _longest(self, turn: Turn) -> datetime:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from sqlalchemy import Connection
 
@@ -60,6 +60,9 @@ MOST_TASKS = 20
 
 INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
 """Changes that follow every message: they make it easier to find, and say nothing new."""
+
+SEEN = 4
+"""Messages before the question whose pictures it may be about."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -119,6 +122,13 @@ def _remembered(connection: Connection, turn: Turn) -> list[Message]:
     return [message for message in kept if asked is None or message.timestamp > asked.created_at]
 
 
+class Pictures(Protocol):
+    """The pictures that came with messages."""
+
+    async def of(self, user_id: int, messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
+        """The data URLs of each message that came with pictures, by its id."""
+
+
 class Prompts:
     """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
 
@@ -130,10 +140,11 @@ class Prompts:
         persona: PersonaConfig,
         prompt_filter: PromptFilter,
         maps: PeopleMaps | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         self._maps = maps
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
-        self._prompt_filter = prompt_filter
+        self._prompt_filter, self._pictures = prompt_filter, pictures
 
     async def request(self, question: Question) -> ResponderRequest:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
@@ -151,6 +162,9 @@ class Prompts:
         passages = recalled.passages
         if files := [one[ARTIFACT] for m in asked for one in m.attachments if one.get(READ)]:
             passages = await self._recall.with_files(user.user_id, files, question.text, passages)
+        pictures: Mapping[str, Sequence[str]] = {}
+        if self._pictures is not None:
+            pictures = await self._pictures.of(user.user_id, [*earlier[-SEEN:], *asked])
         standing = {one.node_id for one in question.instructions}
         return ResponderRequest(
             owner=owner,
@@ -158,7 +172,10 @@ class Prompts:
             persona_tone=self._persona.tone,
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
-            dialogue=[*_dialogue(remembered), *_dialogue(asked, {m.tg_id for m in remembered})],
+            dialogue=[
+                *_dialogue(remembered, pictures),
+                *_dialogue(asked, pictures, {m.tg_id for m in remembered}),
+            ],
             now=self._clock.now(),
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
@@ -222,12 +239,15 @@ def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: 
     return TranscriptLine(number, role, speaker, at, quoted.part or quoted.text, own=own)
 
 
-def _dialogue(messages: Sequence[Message], there: Collection[int | None] | None = None) -> list[DialogueLine]:
+def _dialogue(
+    messages: Sequence[Message], pictures: Mapping[str, Sequence[str]], there: Collection[int | None] | None = None
+) -> list[DialogueLine]:
     """`there` are the messages that the prompt shows before the question, whose quotes are whole unless they are."""
     lines: list[DialogueLine] = []
     for one in messages:
         if one.role != "system" and one.spoken:
-            lines.append(_dialogue_line(one, whole=there is not None and one.reply_to not in there))
+            line = _dialogue_line(one, whole=there is not None and one.reply_to not in there)
+            lines.append(replace(line, pictures=pictures[one.id]) if one.id in pictures else line)
         elif one.role == "assistant" and lines and lines[-1].role == "user":
             metadata = {**(lines[-1].metadata or {}), SETTLED: "the program answered with a card and buttons"}
             lines[-1] = replace(lines[-1], metadata=metadata)

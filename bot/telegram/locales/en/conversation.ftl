@@ -95,6 +95,29 @@ artifact-failed = { $reason ->
    *[damaged] 📄 { $name } seems to be damaged: I can't open it.
 }
 
+artifact-progress = 🎙 Listening: part { $part } of { $parts } …
+voice-failed = { $reason ->
+    [large] 🎙 This recording is too large for me. A shorter one will work.
+    [slow] 🎙 Listening took too long, so I gave up. Could you say it in shorter pieces, or write it?
+    [empty] 🎙 I hear no words in this recording. Could you say it again, or write it?
+    [refused] 🎙 The service that writes down speech doesn't take this recording. Could you write it?
+    [gone] 🎙 Telegram doesn't give me this recording any more. Could you send it again?
+    [unavailable] 🎙 I can't listen right now: the service that writes down speech doesn't answer. Could you send it again a little later, or write it?
+   *[damaged] 🎙 This recording seems to be damaged: I can't open it.
+}
+photo-failed = { $reason ->
+    [unseen] 🖼 The model I think with doesn't look at pictures; at most I can read the words in them. Could you tell me what's in it?
+    [large] 🖼 This picture is too large for me.
+    [slow] 🖼 Looking at the picture took too long, so I gave up.
+    [gone] 🖼 Telegram doesn't give me this picture any more. Could you send it again?
+    [unavailable] 🖼 I couldn't get the picture just now. Could you send it again a little later?
+   *[damaged] 🖼 This picture seems to be damaged: I can't open it.
+}
+transcript-correct = ✏️ Correct
+transcript-how = Write how it should read. Your next message takes the place of the transcript.
+transcript-corrected = Corrected.
+transcript-gone = This message isn't there any more.
+
 too-fast = I can't keep up: I read at most { $limit } { $limit ->
     [one] message
    *[other] messages

@@ -1,0 +1,36 @@
+"""What an operator may set about files, voices and pictures."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr
+
+from internal.config_values import Duration, OptionalAddress, Secret, Section, off_word
+
+
+class TranscriptionConfig(Section):
+    base_url: OptionalAddress = ""
+    api_key: Secret = SecretStr("")
+    model: str = ""
+    local: str = ""
+
+
+class SpeechConfig(Section):
+    base_url: OptionalAddress = ""
+    api_key: Secret = SecretStr("")
+    model: str = ""
+    voice: str = "alloy"
+
+
+class VisionConfig(Section):
+    enabled: Annotated[Literal["auto", "off"], BeforeValidator(off_word)] = "auto"
+    model: str = ""
+
+
+class MediaConfig(Section):
+    max_bytes: int = Field(20_971_520, ge=1)
+    max_pages: int = Field(300, ge=1)
+    timeout: Duration = timedelta(seconds=60)
+    transcription: TranscriptionConfig = TranscriptionConfig()
+    speech: SpeechConfig = SpeechConfig()
+    vision: VisionConfig = VisionConfig()
