@@ -31,6 +31,7 @@ from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
 from internal.flows.artifacts.unused import UnusedFiles
+from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.correcting.dates import WorkerDates
 from internal.flows.correcting.facts import FactCorrections
@@ -171,7 +172,7 @@ class App:
             database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         )
         morning = time_of_day(config.notifications.whole_day_at)
-        self.companion = CompanionScheduler(database, clock, morning, companion_wording)
+        self.companion = CompanionScheduler(database, clock, morning, Contacts(database, worker), companion_wording)
         self.setback = ClockRollback(database, clock, longest=config.runs.retry_max)
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:

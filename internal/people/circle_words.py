@@ -17,14 +17,19 @@ _EMPLOYER: Final = re.compile(r"\bwork\w* for\b|\bна кого\b", re.IGNORECAS
 _CIRCLES: Final = (
     (
         (Circle.FAMILY,),
-        r"семь[яеиюё]|семей|родн\w+|родственник\w*|родин[аиіуо]|сім'[яїю]|родич\w*|\bfamily\b|\brelatives\b",
+        r"семь(?:ей|ёй|[яеиюё])|семей|родн\w+|родственник\w*|родин[аиіуо]|сім'(?:єю|[яїю])|родич\w*|\bfamily\b|\brelatives\b",
     ),
-    ((Circle.FRIENDS,), r"дру(?:зья|зей|зьях|жу|зі|зів|жишь)\b|приятел\w+|\bfriends\b"),
+    ((Circle.FRIENDS,), r"дру(?:зья|зей|зьях|зьями|зьям|жу|зі|зів|зями|жишь)\b|приятел\w+|\bfriends\b"),
     (
         (Circle.WORK_INNER, Circle.WORK_OUTER),
         r"работа(?:ю|е|ем)\b|коллег\w*|команд\w+|працюю|робот[іи]\b|колег\w*|\bwork\b|\bcolleagues?\b|\bteam\b",
     ),
 )
+
+
+def circles_named(text: str) -> tuple[Circle, ...]:
+    """The circles that a text names: "see friends once a month"."""
+    return next((circles for circles, words in _CIRCLES if re.search(words, text, re.IGNORECASE)), ())
 
 
 def circles_in_question(text: str) -> tuple[Circle, ...]:
@@ -36,4 +41,4 @@ def circles_in_question(text: str) -> tuple[Circle, ...]:
         return ()
     if len(text.split()) > _MOST_WORDS or not re.search(rf"^\W*(?:а |и |and )?{_WHO}\b", text, re.IGNORECASE):
         return ()
-    return next((circles for circles, words in _CIRCLES if re.search(words, text, re.IGNORECASE)), ())
+    return circles_named(text)

@@ -25,6 +25,8 @@ _FREQUENCIES: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY
 _KEYS: Final = frozenset({"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"})
 _LATER_SAME_DAY: Final = timedelta(hours=3)
 _EVENING: Final = time(20)
+EVENING_CALLS: Final = time(18)
+"""The hour at which people have time to call somebody."""
 _SOON: Final = timedelta(minutes=15)
 _LONGEST_MONTHLESS: Final = 28
 _YEARS: Final = (1970, 2500)
@@ -44,6 +46,10 @@ class TaskKind(StrEnum):
     """Something the owner wants to be reminded of at a moment."""
     PROMISE = "promise"
     """Something the owner promised somebody to do."""
+    WAITING = "waiting"
+    """Something somebody else said he would do: the owner waits for it."""
+    CONTACT = "contact"
+    """To be in touch with somebody, again and again: `next_at` follows the last contact, and a nudge is gentle."""
 
 
 class TaskState(StrEnum):
@@ -164,6 +170,16 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
             return moment
         since = wall
     return None
+
+
+def after_contact(task: Task, contact: datetime) -> datetime:
+    """When to be in touch again after a contact (aware), in UTC: a whole interval later, early in the evening."""
+    assert task.recurrence is not None
+    local = contact.astimezone(ZoneInfo(task.tz)).replace(tzinfo=None)
+    evening = datetime.combine(local.date(), EVENING_CALLS)
+    following = _series(task.recurrence, evening).after(evening)
+    assert following is not None
+    return following.replace(tzinfo=ZoneInfo(task.tz)).astimezone(UTC)
 
 
 def postponed(postponement: Postponement, now: datetime, tz: str, whole_day_at: time) -> datetime:

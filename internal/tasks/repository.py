@@ -89,8 +89,17 @@ def change(connection: Connection, task: Task, now: datetime, **values: Any) -> 
 
 
 def due(connection: Connection, now: datetime, limit: int) -> list[Task]:
-    """Open tasks of all owners whose notification is due, the longest waiting first."""
-    query = select(tasks).where(tasks.c.next_at <= now, tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
+    """Open tasks of all owners whose reminder is due, the longest waiting first."""
+    return _due(connection, now, limit, tasks.c.kind != TaskKind.CONTACT.value)
+
+
+def due_contacts(connection: Connection, now: datetime, limit: int) -> list[Task]:
+    """The rhythms of all owners by which it is time to be in touch with somebody, the longest waiting first."""
+    return _due(connection, now, limit, tasks.c.kind == TaskKind.CONTACT.value)
+
+
+def _due(connection: Connection, now: datetime, limit: int, kind: ColumnElement[bool]) -> list[Task]:
+    query = select(tasks).where(tasks.c.next_at <= now, tasks.c.state == TaskState.OPEN.value, kind, _IN_SIGHT)
     return [_task(row) for row in connection.execute(query.order_by(tasks.c.next_at, tasks.c.id).limit(limit))]
 
 

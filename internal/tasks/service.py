@@ -13,6 +13,7 @@ from internal.errors import Conflict, Refused, expect_found
 from internal.events import agent_state_repository as agent_state
 from internal.events import link_repository
 from internal.events import repository as events
+from internal.language.tasks.contacts import wants_contact
 from internal.storage.types import new_id
 from internal.tasks import repository
 from internal.tasks.model import (
@@ -24,6 +25,7 @@ from internal.tasks.model import (
     TaskKind,
     TaskOrigin,
     TaskState,
+    after_contact,
     first_firing,
     hourly,
     next_firing,
@@ -89,33 +91,35 @@ def open_task(connection: Connection, user_id: int, new: NewTask, author: TaskAu
         raise Refused("too_many", f"there are {MOST_OPEN} open tasks already")
     state = TaskState.PROPOSED if new.proposed else TaskState.OPEN
     task_id = new_id()
-    event_id = _record(connection, user_id, task_id, f"task_{state.value}", author, {"kind": new.kind.value})
-    opened = repository.add(
-        connection,
-        Task(
-            user_id=user_id,
-            id=task_id,
-            kind=new.kind,
-            state=state,
-            title=_title(new.title),
-            details=_details(new.details),
-            person_id=new.person_id,
-            for_user=new.for_user,
-            due_at=schedule.due_at,
-            whole_day=schedule.whole_day,
-            recurrence=schedule.recurrence,
-            tz=schedule.tz,
-            next_at=None if new.proposed else first_firing(schedule, author.whole_day_at, now),
-            origin=new.origin,
-            episode_id=new.episode_id,
-            message_id=new.message_id,
-            run_id=new.run_id,
-            event_id=event_id,
-            created_at=now,
-            updated_at=now,
-            rev=0,
-        ),
+    contact = _is_contact(new, schedule)
+    kind = TaskKind.CONTACT if contact else new.kind
+    event_id = _record(connection, user_id, task_id, f"task_{state.value}", author, {"kind": kind.value})
+    opened = Task(
+        user_id=user_id,
+        id=task_id,
+        kind=kind,
+        state=state,
+        title=_title(new.title),
+        details=_details(new.details),
+        person_id=new.person_id,
+        for_user=new.for_user,
+        due_at=schedule.due_at,
+        whole_day=schedule.whole_day,
+        recurrence=schedule.recurrence,
+        tz=schedule.tz,
+        next_at=None if new.proposed else first_firing(schedule, author.whole_day_at, now),
+        origin=new.origin,
+        episode_id=new.episode_id,
+        message_id=new.message_id,
+        run_id=new.run_id,
+        event_id=event_id,
+        created_at=now,
+        updated_at=now,
+        rev=0,
     )
+    if contact and opened.next_at is not None:
+        opened = replace(opened, next_at=after_contact(opened, now))
+    opened = repository.add(connection, opened)
     publish(connection, user_id, now)
     return opened
 
@@ -137,7 +141,8 @@ def done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor)
     if found.state.closed:
         return found
     if found.recurrence is not None and found.state is TaskState.OPEN:
-        following = _after_this_time(found, author)
+        contact = found.kind is TaskKind.CONTACT
+        following = after_contact(found, author.now) if contact else _after_this_time(found, author)
         if following is not None:
             return _changed(connection, found, "task_done_once", author, next_at=following)
     return _closed(connection, found, TaskState.DONE, author)
@@ -298,6 +303,19 @@ def _record(
         user_id=user_id,
         payload={"task": task_id, **payload},
         links={"task": task_id, **caused, **author.links},
+    )
+
+
+def _is_contact(new: NewTask, schedule: Schedule) -> bool:
+    """Whether it is a rhythm of being in touch: such a title every some days, and no weekday or hour of its own."""
+    rule = schedule.recurrence or ""
+    if new.kind is TaskKind.CONTACT:
+        return bool(rule)
+    return (
+        rule.startswith(("FREQ=WEEKLY", "FREQ=MONTHLY", "FREQ=DAILY;INTERVAL"))
+        and "BYDAY" not in rule
+        and schedule.whole_day
+        and wants_contact(new.title)
     )
 
 

@@ -16,7 +16,7 @@ from bot.telegram.handlers.account import (
     undo,
 )
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
-from bot.telegram.handlers.companion import birthdays
+from bot.telegram.handlers.companion import birthdays, rhythms
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.groups import settings as group_settings
 from bot.telegram.handlers.groups import share
@@ -63,6 +63,7 @@ def build_router(services: Services) -> Router:
         console.router(),
         tasks.router(),
         birthdays.router(),
+        rhythms.router(),
         quiet.router(),
         suggestions.router(),
         contradictions.router(),

@@ -8,11 +8,13 @@ from typing import Any
 
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
 from internal.language.tasks.completion import find_completions
+from internal.language.tasks.contacts import Promised, find_promised
 from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import shortened, title_of
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageWorker
+from internal.tasks.model import TaskKind
 
 MODEL = "offline-rules"
 
@@ -39,6 +41,9 @@ def propose(request: TaskManagerRequest) -> str:
     for line in (one.unquoted() for one in request.transcript if one.owners_word):
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
         tasks += [_item(one, line, before) for one in found]
+        if not found:
+            promised = find_promised(line.text, line.at, text_language(line.text, request.owner.language))
+            tasks += [_waiting(one, line) for one in promised]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
@@ -59,6 +64,18 @@ def due_of(time: TimeFound | None) -> str | None:
     if time is None:
         return None
     return f"{time.moment:%Y-%m-%d}" if time.whole_day else f"{time.moment:%Y-%m-%dT%H:%M}"
+
+
+def _waiting(found: Promised, line: TranscriptLine) -> dict[str, Any]:
+    return {
+        "kind": TaskKind.WAITING.value,
+        "title": f"{found.who}: {found.what}",
+        "due": due_of(found.time),
+        "repeat": None,
+        "person": found.who,
+        "asked": False,
+        "evidence": [line.number],
+    }
 
 
 def _item(found: TaskFound, line: TranscriptLine, before: TranscriptLine | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the companion says by itself: occasions a week before and on the day.
+"""What the companion says by itself: occasions a week before and on the day, and when to be in touch with somebody.
 
 Level-triggered: what is due follows from the facts and the day, and each notification has one key, so none is
 repeated after a restart, and what a standstill missed is said while it still helps.
@@ -6,7 +6,7 @@ repeated after a restart, and what a standstill missed is said while it still he
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
@@ -14,16 +14,22 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User, UserState
+from internal.errors import ModelUnavailable
 from internal.events import repository as events
 from internal.flows.companion import occasions
+from internal.flows.companion.contacts import Contacts, LastContact, open_with
 from internal.flows.companion.occasions import Coming, local_day
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact
+from internal.language.worker.process_pool import LanguageCallFailed
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
+from internal.tasks import repository as tasks
+from internal.tasks.model import EVENING_CALLS, Task, after_contact
+from internal.tasks.service import POSTPONED
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +40,14 @@ _USEFUL: Final = timedelta(days=2)
 """An announcement later than this before the day says no more than the line on the day itself."""
 
 
+_AT_ONCE: Final = 50
+_LATEST: Final = 30
+"""Notifications in which today's nudge is looked for."""
+_BY_DAY: Final = range(9, 21)
+"""Hours in which nobody is surprised to be told to call somebody."""
+_MOST_OPEN: Final = 3
+
+
 class Wording(Protocol):
     """Writes what is said, as Markdown in the owner's language."""
 
@@ -42,13 +56,27 @@ class Wording(Protocol):
     ) -> str:
         """The line a week before, with tastes and past presents, or on the day."""
 
+    def nudge(self, user: User, task: Task, meant: LastContact, still_open: Sequence[Task], now: datetime) -> str:
+        """That it is time to be in touch, with the last contact and what was open then."""
+
+    def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
+        """Done, later, never, in Bot API form."""
+
 
 class CompanionScheduler:
-    """Looks once a day, in the morning of each owner, for what is due."""
+    """Looks once a day, in the morning of each owner, for occasions, and by day for whom to be in touch with."""
 
-    def __init__(self, database: Database, clock: Clock, morning: time, wording: Callable[[], Wording]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        morning: time,
+        contacts: Contacts,
+        wording: Callable[[], Wording],
+    ) -> None:
         """`wording` is called when something is to be said."""
         self._database, self._clock, self._morning, self._wording = database, clock, morning, wording
+        self._contacts = contacts
         self._done: dict[int, date] = {}
 
     async def say_due(self) -> int:
@@ -64,7 +92,71 @@ class CompanionScheduler:
             with acting_for(user.user_id):
                 said += await self._database.write(lambda c: self._morning_of(c, user, now))  # noqa: B023 - awaited here
             self._done[user.user_id] = today
-        return said
+        return said + await self._nudge_due(now)
+
+    async def _nudge_due(self, now: datetime) -> int:
+        """Nudges each owner about the contact that is due for the longest time, at most once a day."""
+        due = await self._database.read(lambda c: tasks.due_contacts(c, now, _AT_ONCE))
+        nudged = 0
+        for task in due:
+            with acting_for(task.user_id):
+                nudged += await self._nudge(task, now)
+        return nudged
+
+    async def _nudge(self, task: Task, now: datetime) -> bool:
+        user = await self._database.read(lambda c: users.get(c, task.user_id))
+        if user.state is not UserState.ACTIVE or now.astimezone(ZoneInfo(user.tz)).hour not in _BY_DAY:
+            return False
+        try:
+            meant = await self._contacts.of_rhythm(user, task)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("contact_not_looked_up", extra={"reason": type(error).__name__})
+            return False
+        return await self._database.write(lambda c: self._write_nudge(c, user, task, meant, now))
+
+    def _write_nudge(self, connection: Connection, user: User, task: Task, meant: LastContact, now: datetime) -> bool:
+        known = tasks.get(connection, user.user_id, task.id)
+        if known is None or known.state.closed or known.next_at != task.next_at:
+            return False
+        asked = postponed_by_owner(connection, task)
+        if meant.line is not None and not asked and (due := after_contact(task, meant.line.at)) > now:
+            tasks.change(connection, known, now, next_at=due)
+            return False
+        if not asked and self._nudged_today(connection, user, now):
+            tasks.change(connection, known, now, next_at=_evening_in(user, now, 1))
+            return False
+        wording, person = self._wording(), meant.person
+        still_open = open_with(connection, user.user_id, person.id)[:_MOST_OPEN] if person is not None else []
+        buttons = [list(row) for row in wording.nudge_buttons(user, task)]
+        sent = notifications.generate(
+            connection,
+            user.user_id,
+            NotificationKind.NUDGE,
+            wording.nudge(user, task, meant, still_open, now),
+            now=now,
+            dedupe=f"nudge:{task.id}:{task.next_at}",
+            ref_id=task.id,
+            payload={"task": task.id, "message": task.message_id, "buttons": buttons},
+            links={"task": task.id},
+            source=SOURCE,
+        )
+        interval = after_contact(task, now) - now
+        again = max(2, min(7, interval.days // 3))
+        tasks.change(connection, known, now, next_at=_evening_in(user, now, again))
+        if sent is None:
+            return False
+        links = {"task": task.id, "notification": sent} | ({"message": meant.line.message_id} if meant.line else {})
+        payload = {"person": person.id if person is not None else None}
+        events.append(
+            connection, "nudge_due", source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
+        )
+        return True
+
+    @staticmethod
+    def _nudged_today(connection: Connection, user: User, now: datetime) -> bool:
+        midnight = now.astimezone(ZoneInfo(user.tz)).replace(hour=0, minute=0, second=0, microsecond=0)
+        latest = notifications.listing(connection, user.user_id, limit=_LATEST)
+        return any(one.kind is NotificationKind.NUDGE and one.created_at >= midnight for one in latest)
 
     def _morning_of(self, connection: Connection, user: User, now: datetime) -> int:
         today = local_day(user, now)
@@ -106,3 +198,14 @@ class CompanionScheduler:
         )
         log.info("occasion_due", extra={"user_id": user.user_id, "fact": one.occasion.fact_id})
         return True
+
+
+def postponed_by_owner(connection: Connection, task: Task) -> bool:
+    """Whether the owner himself chose this moment ("tomorrow"): then he is nudged, whatever was told since."""
+    last = events.get(connection, task.user_id, task.event_id or "")
+    return last is not None and last.event_type == POSTPONED
+
+
+def _evening_in(user: User, now: datetime, days: int) -> datetime:
+    zone = ZoneInfo(user.tz)
+    return datetime.combine(now.astimezone(zone).date() + timedelta(days=days), EVENING_CALLS, zone).astimezone(UTC)

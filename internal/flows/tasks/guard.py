@@ -10,6 +10,7 @@ from internal.flows.runs.slices import evidence_texts
 from internal.language.search.grounding import Proposed, ungrounded
 from internal.language.tasks.intentions import without_request
 from internal.people.operations import RefusedOperation
+from internal.tasks.model import TaskKind
 
 
 def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str, str]) -> TaskReply:
@@ -19,6 +20,7 @@ def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str,
     """
     judge = _Judge(request, titles)
     unasked = without_request([judge.line(task) for task in reply.tasks], request.owner.language)
+    unasked = [place for place in unasked if reply.tasks[place].kind is not TaskKind.WAITING]
     asked = [task for place, task in enumerate(reply.tasks) if place not in unasked]
     tasks = [task for task in asked if judge.stated(task.title, task.line)]
     settled = [end for one in reply.settled if (end := judge.settled(one)) is not None]

@@ -10,7 +10,7 @@ from internal.notifications.model import Notification, NotificationKind, Notific
 from internal.storage.erasure import forgettings
 from internal.tasks import repository as tasks
 
-ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM)
+ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM, NotificationKind.NUDGE)
 
 _ALL: Final = 1_000_000
 

@@ -106,7 +106,7 @@ _DAY_NAMES: Final = {
     }.items()
     for name in names.split()
 }  # fmt: skip
-_DAY_LIKE: Final = words("sundae sundry завтрак середня середню середину")
+_DAY_LIKE: Final = words("sundae sundry неделю недели неделе неделя завтрак середня середню середину")
 _SHORT_DAY: Final = 6
 
 

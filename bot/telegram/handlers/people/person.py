@@ -20,6 +20,7 @@ from bot.telegram.handlers.buttons import (
     Rows,
     button,
 )
+from bot.telegram.handlers.companion.rhythms import RhythmButton
 from bot.telegram.handlers.people.find import answer_text, find, find_answer
 from bot.telegram.handlers.people.people import choice
 from bot.telegram.handlers.services import Services
@@ -154,7 +155,10 @@ def actions(user: User, person: Person) -> Rows:
     return [
         [action("person-button-circle", PersonAction.CIRCLE), action("person-button-edit", PersonAction.EDIT)],
         [action("person-button-merge", PersonAction.MERGE), action("person-button-forget", PersonAction.FORGET)],
-        [button(label(user.lang, "facts-button-person"), FactsButton(owner=user.user_id, about=person.entity_id))],
+        [
+            button(label(user.lang, "facts-button-person"), FactsButton(owner=user.user_id, about=person.entity_id)),
+            button(label(user.lang, "rhythm-button"), RhythmButton(owner=user.user_id, person=person.id)),
+        ],
     ]
 
 

@@ -20,3 +20,13 @@ birthdays-link = Subscribe to this address in your calendar. It is secret: whoev
     { $url }
 birthdays-revoked = The link is closed.
 menu-birthdays = Birthdays and other occasions
+nudge = 💬 It may be time: { $title }.
+nudge-person = 💬 It may be time: { $title }. For example, { $name }.
+nudge-last = Last time { $when }: “{ $quote }”.
+nudge-open = Still open: { $list }.
+rhythm-button = Keep in touch
+rhythm-ask = How often do you want to be in touch with { $name }? I will remind you gently, and not if you tell me that you met or talked.
+rhythm-week = Every week
+rhythm-fortnight = Every two weeks
+rhythm-month = Every month
+rhythm-title = Be in touch: { $name }

@@ -21,3 +21,13 @@ birthdays-link = Подпишись на этот адрес в своём ка�
     { $url }
 birthdays-revoked = Ссылка закрыта.
 menu-birthdays = Дни рождения и другие даты
+nudge = 💬 Кажется, пора: { $title }.
+nudge-person = 💬 Кажется, пора: { $title }. Например, { $name }.
+nudge-last = В прошлый раз, { $when }: «{ $quote }».
+nudge-open = Осталось открытым: { $list }.
+rhythm-button = Держать связь
+rhythm-ask = Как часто хочешь быть на связи: { $name }? Напомню мягко и промолчу, если расскажешь, что вы виделись или говорили.
+rhythm-week = Раз в неделю
+rhythm-fortnight = Раз в две недели
+rhythm-month = Раз в месяц
+rhythm-title = Быть на связи: { $name }

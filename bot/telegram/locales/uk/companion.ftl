@@ -21,3 +21,13 @@ birthdays-link = Підпишися на цю адресу у своєму ка�
     { $url }
 birthdays-revoked = Посилання закрито.
 menu-birthdays = Дні народження та інші дати
+nudge = 💬 Мабуть, час: { $title }.
+nudge-person = 💬 Мабуть, час: { $title }. Наприклад, { $name }.
+nudge-last = Минулого разу, { $when }: «{ $quote }».
+nudge-open = Лишилося відкритим: { $list }.
+rhythm-button = Тримати зв'язок
+rhythm-ask = Як часто хочеш бути на зв'язку: { $name }? Нагадаю м'яко і промовчу, якщо розкажеш, що ви бачилися чи говорили.
+rhythm-week = Раз на тиждень
+rhythm-fortnight = Раз на два тижні
+rhythm-month = Раз на місяць
+rhythm-title = Бути на зв'язку: { $name }

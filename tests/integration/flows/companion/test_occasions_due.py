@@ -11,12 +11,14 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 from bot.telegram.handlers.companion.companion_text import CompanionWording
 from internal.access import repository as users
 from internal.flows.companion import calendar
+from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.forgetting import requests
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NewClaim
 from internal.knowledge.facts import occasions
+from internal.language.worker.process_pool import LanguageWorker
 from internal.notifications import repository as notifications
 from internal.people import service as people
 from internal.people.model import Person
@@ -25,10 +27,15 @@ from internal.people.service import Sender
 SPRING = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
+def scheduler(talk: Talk) -> CompanionScheduler:
+    contacts = Contacts(talk.database, LanguageWorker())
+    return CompanionScheduler(talk.database, talk.clock, time(9), contacts, CompanionWording)
+
+
 @pytest.fixture
 def companion(talk: Talk) -> CompanionScheduler:
     talk.clock.set(SPRING)
-    return CompanionScheduler(talk.database, talk.clock, time(9), CompanionWording)
+    return scheduler(talk)
 
 
 async def person(talk: Talk, name: str, user_id: int = OWNER) -> Person:
@@ -76,7 +83,7 @@ async def test_a_week_before_with_tastes_and_on_the_day_and_once_each(
     await likes(talk, masha, "peonies")
     for day in range(2, 25):
         await morning(talk, companion, 3, day)
-        await CompanionScheduler(talk.database, talk.clock, time(9), CompanionWording).say_due()  # after a restart
+        await scheduler(talk).say_due()  # after a restart
     week, day_itself = await said(talk)
     assert week.startswith("📅 Sat, Mar 20: Masha: birthday, 30 years")
     assert "Masha likes peonies" in week

@@ -75,7 +75,7 @@ async def test_a_profile_tells_all(world: World, lang: Language) -> None:
     for part in ("Пётр *П*", "Петя", "@petr_p", "Коллега из ООО «A_B_C». Любит 2*2*2.", "2026"):
         assert part in profile.text
     assert label(lang, "circle", circle="Work_Inner") in profile.text
-    assert len(profile.buttons) == 5
+    assert len(profile.buttons) == 6
 
 
 async def test_a_name_without_command_argument_is_asked_for(world: World) -> None:

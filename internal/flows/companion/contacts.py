@@ -1,0 +1,78 @@
+"""Being in touch: when somebody was last met or called, as it was told, and whom a rhythm means."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.flows.views.person_mentions import mentions_of
+from internal.knowledge.model import EvidenceLine
+from internal.language.tasks.contacts import contacts_told, named_in
+from internal.language.worker.process_pool import LanguageWorker
+from internal.people import repository as people
+from internal.people.circle_words import circles_named
+from internal.people.model import Person, names_of
+from internal.storage.database import Database
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, TaskKind, TaskState
+
+_LOOKED_THROUGH: Final = 40
+"""Episodes in which the last contact is looked for."""
+_MOST_OF_CIRCLE: Final = 30
+"""People of a circle whose last contacts are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastContact:
+    """Whom a rhythm means now, and the line that told of the last contact."""
+
+    person: Person | None
+    line: EvidenceLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """Finds contacts in the owner's own words, in the language process."""
+
+    database: Database
+    worker: LanguageWorker
+
+    async def last(self, user: User, person: Person) -> EvidenceLine | None:
+        """The newest line in which the owner tells of having been in touch with somebody; None if none does."""
+        lines = await self.database.read(lambda c: _lines(c, user, person))
+        told = await self.worker.run(contacts_told, [one.quote for one in lines], {person.id: names_of(person)})
+        return next((line for line, meant in zip(lines, told, strict=True) if meant), None)
+
+    async def of_rhythm(self, user: User, task: Task) -> LastContact:
+        """Whom it is time to be in touch with by a rhythm; of a circle, who was not met for the longest time."""
+        known = await self.database.read(lambda c: people.listing(c, user.user_id))
+        if task.person_id is not None:
+            meant = [one for one in known if one.id == task.person_id]
+        else:
+            [named] = await self.worker.run(named_in, [task.title], {one.id: names_of(one) for one in known})
+            meant = [one for one in known if one.id in named]
+            meant = meant or [one for one in known if one.circle in circles_named(task.title)]
+        found = [LastContact(one, await self.last(user, one)) for one in meant[:_MOST_OF_CIRCLE]]
+        return min(found, key=_when, default=LastContact(None))
+
+
+def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task]:
+    """What is open with somebody: tasks, promises and what the owner waits for, not the rhythm itself."""
+    found = tasks.of_people(connection, user_id, [person_id])
+    return [one for one in found if one.state is TaskState.OPEN and one.kind is not TaskKind.CONTACT]
+
+
+def _when(one: LastContact) -> tuple[bool, datetime | None]:
+    return (one.line is not None, one.line.at if one.line is not None else None)
+
+
+def _lines(connection: Connection, user: User, person: Person) -> Sequence[EvidenceLine]:
+    told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
+    own = [line for one in told.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
+    return sorted(
+        {(line.episode_id, line.segment): line for line in own}.values(), key=lambda line: line.at, reverse=True
+    )
