@@ -92,6 +92,10 @@ def web_of(
     async def erase(user_id: int, episode_id: str) -> None:
         await app.eraser.erase_now(user_id, "episode", episode_id)
 
+    async def erase_file(user_id: int, message_id: str) -> None:
+        await app.eraser.erase_now(user_id, "message", message_id)
+        await app.unused_files.delete_due()
+
     async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
         return await app.nights.maintain(user_id, dry_run=dry_run)
 
@@ -113,6 +117,7 @@ def web_of(
         graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
         eraser=app.eraser,
         memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
+        files=erase_file,
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
         chronicle=Chronicle(app.auditing, config.persona.name),
         recall=app.recall,

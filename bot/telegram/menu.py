@@ -38,6 +38,7 @@ COMMANDS = (
     "memories",
     "tasks",
     "birthdays",
+    "files",
     "sessions",
     "db",
     "sa",

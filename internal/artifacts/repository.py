@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, exists, insert, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from internal.artifacts.model import Artifact, ArtifactState, Reason
 from internal.storage.chunks import chunks
@@ -56,6 +56,16 @@ def listing(
     query = select(artifacts).where(artifacts.c.user_id == user_id, artifacts.c.message_id.not_in(without))
     ordered = query.order_by(artifacts.c.added_at.desc(), artifacts.c.id.desc()).limit(limit).offset(offset)
     return [_artifact(row) for row in connection.execute(ordered)]
+
+
+def count(connection: Connection, user_id: int, *, without: Collection[str] = ()) -> int:
+    query = select(func.count()).where(artifacts.c.user_id == user_id, artifacts.c.message_id.not_in(without))
+    return connection.execute(query.select_from(artifacts)).scalar_one()
+
+
+def owner_of(connection: Connection, artifact_id: str) -> int | None:
+    """The owner of an artifact; ids are unique across the store."""
+    return connection.execute(select(artifacts.c.user_id).where(artifacts.c.id == artifact_id)).scalar_one_or_none()
 
 
 def waiting(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:

@@ -32,7 +32,7 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
 
 
 def citing(connection: Connection, user_id: int, message_ids: Iterable[str]) -> set[str]:
-    """The answers that cite one of these messages."""
+    """The answers that cite one of these messages or episodes."""
     found: set[str] = set()
     for part in chunks(message_ids):
         found |= set(connection.execute(_citing(user_id, part)).scalars())
@@ -57,7 +57,7 @@ def quoting(connection: Connection, user_id: int, message_id: str) -> list[str]:
 def _citing(user_id: int, message_ids: Sequence[str]) -> Select[Any]:
     return select(reply_sources.c.message_id).where(
         reply_sources.c.user_id == user_id,
-        reply_sources.c.kind == "message",
+        reply_sources.c.kind.in_(("message", "episode")),
         reply_sources.c.ref_id.in_(message_ids),
         reply_sources.c.cited,
     )

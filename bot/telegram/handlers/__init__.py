@@ -18,6 +18,7 @@ from bot.telegram.handlers.account import (
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.companion import birthdays, rhythms
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
+from bot.telegram.handlers.files import files
 from bot.telegram.handlers.groups import settings as group_settings
 from bot.telegram.handlers.groups import share
 from bot.telegram.handlers.memories import memories, questions
@@ -58,6 +59,7 @@ def build_router(services: Services) -> Router:
         as_of.router(),
         correct.router(),
         memories.router(),
+        files.router(),
         data.router(),
         sessions.router(),
         console.router(),

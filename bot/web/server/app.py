@@ -40,6 +40,8 @@ from bot.web.http.owners import Owners
 from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
 from bot.web.http.sessions import Callers
+from bot.web.memory.artifacts import Erase as EraseFile
+from bot.web.memory.artifacts import artifacts_router
 from bot.web.memory.nodes import Memory, memory_router
 from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
 from bot.web.miniapp.router import miniapp_router
@@ -75,6 +77,7 @@ def build_web(
     archive: Archive,
     graph: Graph | None = None,
     memory: Memory | None = None,
+    files: EraseFile | None = None,
     eraser: ForgettingService | None = None,
     cypher: Cypher | None = None,
     chronicle: Chronicle | None = None,
@@ -122,7 +125,7 @@ def build_web(
         spend_router(database, clock, owners, daily_limit_usd),
         console_router(database, clock, console),
     )
-    _add_graphs(app, database, clock, owners, graph, memory, cypher, chronicle, eraser)
+    _add_graphs(app, database, clock, owners, graph, memory, files, cypher, chronicle, eraser)
     _add_commands(app, archive, recall, examine, operations, importer, owner_data)
     join(app, simulator_router(simulator))
     hosts, own_secret = list(allowed_hosts), [LOGIN_PATH, CALENDAR_PATH]
@@ -183,6 +186,7 @@ def _add_graphs(
     owners: Owners,
     graph: Graph | None,
     memory: Memory | None,
+    files: EraseFile | None,
     cypher: Cypher | None,
     chronicle: Chronicle | None,
     eraser: ForgettingService | None,
@@ -192,6 +196,8 @@ def _add_graphs(
         join(app, graph_router(database, clock, owners, graph, eraser), exploring_router(database, clock, owners))
     if memory is not None:
         join(app, memory_router(database, clock, owners, memory))
+    if files is not None:
+        join(app, artifacts_router(database, owners, files))
     if cypher is not None:
         join(app, cypher_router(owners, cypher))
     if chronicle is not None:

@@ -13,6 +13,7 @@ from typing import Concatenate, ParamSpec
 
 from sqlalchemy import Connection
 
+from internal.artifacts import repository as artifacts
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications
@@ -110,6 +111,9 @@ def erase(
             if asked.kind == "fact":
                 report = erase_hidden_sentences(connection, asked.user_id, asked.ref_id or "", now=now)
         if messages:
+            for file in artifacts.of_messages(connection, asked.user_id, messages):
+                if episodes.episode(connection, asked.user_id, file.id) is not None:
+                    report.join(erase_episode(connection, asked.user_id, file.id, now=now, wipe=wipe))
             report.join(erase_messages(connection, asked.user_id, messages, now=now, wipe=wipe))
         return report
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.artifacts import repository as artifacts
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
@@ -115,6 +116,9 @@ class Erasure:
             if not episodes.numbers(self.connection, self.user_id, episode_id):
                 self.drop_episode(episode_id, ())
         lifecycle.lose_messages(self.connection, self.user_id, ids, self.now)
+        files = artifacts.of_messages(self.connection, self.user_id, ids)
+        artifacts.drop(self.connection, self.user_id, [one.id for one in files])
+        self.said += [one.name for one in files]
         dialogue_erasure.drop(self.connection, self.user_id, ids)
         self.report.messages += len(ids)
 

@@ -4,12 +4,20 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection
 
+from internal.artifacts import repository as artifacts
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.dialogue.reply_source_repository import quoting
+from internal.dialogue.reply_source_repository import citing, quoting
+from internal.knowledge import episode_repository as episodes
 from internal.storage.chunks import chunks
 from internal.storage.erasure.forgettings import Forgetting
+
+
+def document_of(connection: Connection, user_id: int, message_id: str) -> str | None:
+    """The episode that is the text of a file of this message; the message is forgotten with it."""
+    ids = [one.id for one in artifacts.of_messages(connection, user_id, [message_id])]
+    return next(iter(episodes.by_ids(connection, user_id, ids)), None)
 
 
 def by_ids(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Message]:
@@ -18,11 +26,19 @@ def by_ids(connection: Connection, user_id: int, message_ids: Collection[str]) -
 
 
 def always_taken(connection: Connection, asked: Forgetting) -> set[str]:
-    """The ids of the messages that a request takes along unasked: its own, and the answers that quote a message."""
+    """The ids of the messages that a request takes along unasked: its own, and the answers that quote a message.
+
+    With the text of a file goes the message it came with.
+    """
     if asked.ref_id is None or asked.kind not in ("message", "episode"):
         return set()
     if asked.kind == "episode":
-        return {message.id for message in dialogue_erasure.of_episode(connection, asked.user_id, asked.ref_id)}
+        taken = {message.id for message in dialogue_erasure.of_episode(connection, asked.user_id, asked.ref_id)}
+        file = artifacts.find(connection, asked.user_id, asked.ref_id)
+        if file is not None:  # the message it came with, and the answers that cite its text
+            cited = [file.message_id, *citing(connection, asked.user_id, [asked.ref_id])]
+            taken |= with_quotations(connection, asked.user_id, cited)
+        return taken
     return with_quotations(connection, asked.user_id, [asked.ref_id])
 
 

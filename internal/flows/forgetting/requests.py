@@ -15,7 +15,7 @@ from internal.events.cause_in_progress import caused_by
 from internal.flows.forgetting import bio_sentences
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
-from internal.flows.forgetting.messages import always_taken, with_quotations
+from internal.flows.forgetting.messages import always_taken, document_of, with_quotations
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
@@ -78,6 +78,8 @@ def ask(
     if kind == "entity" and ref_id is not None:
         person_id = fact_repository.person_of(connection, user_id, ref_id)
         kind, ref_id = (kind, ref_id) if person_id is None else ("person", str(person_id))
+    if kind == "message" and ref_id is not None and (document := document_of(connection, user_id, ref_id)):
+        kind, ref_id = "episode", document
     asked = forgettings.pending_of(connection, user_id, kind, ref_id)
     if asked is not None:
         if messages:
@@ -193,8 +195,10 @@ class ForgettingService:
 
         def work(connection: Connection) -> tuple[ErasureReport, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
+            document = document_of(connection, user_id, checked) if kind == "message" and checked else None
+            meant: tuple[Kind, str | None] = ("episode", document) if document else (kind, checked)
             left = bio_sentences.remaining(connection, user_id, checked) if kind == "fact" and checked else []
-            asked = forgettings.ask(connection, user_id, kind, checked, now=now, due_at=now)
+            asked = forgettings.ask(connection, user_id, *meant, now=now, due_at=now)
             if kind == EVERYTHING and asked.id not in {
                 one.id for one in forgettings.due(connection, now, limit=_BATCH)
             }:

@@ -4,12 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from sqlalchemy import Connection
+
 from internal.access.model import Language, User
+from internal.agents.model import PassageLine, RecalledPassage
 from internal.artifacts.model import FAILED, READ, due
 from internal.dialogue.model import Message
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Question, read_question
+from internal.flows.views import artifacts as view
 from internal.storage.database import Database
+
+LONGEST: Final = 8_000
+"""Characters of a file that a tool reads at once."""
 
 Progress = Callable[[str], Awaitable[None]]
 """Shows how far the reading is."""
@@ -26,6 +33,11 @@ class Files(Protocol):
         """Returns when each of their files is read, or never will be: the time of that."""
 
 
+def has_file(message: Message) -> bool:
+    """Whether something was read in a file that came with a message."""
+    return any(one.get(READ) for one in message.attachments)
+
+
 def unread(question: Question) -> list[Message]:
     """The messages of a question with files that nothing is known of yet."""
     return [message for message in question.asked if due(message.attachments)]
@@ -35,6 +47,27 @@ async def with_files(question: Question, files: Files, database: Database, progr
     """The question with the text of its files, which are read first."""
     now = await files.read_of(question.user, unread(question), progress)
     return await database.read(lambda c: read_question(c, question.turn, now))
+
+
+def read_file(
+    connection: Connection, user_id: int, name: str, first: int | None, last: int | None
+) -> tuple[RecalledPassage, str] | None:
+    """Pages of a file as a passage without a number, and what is left to read; None if there is none of them."""
+    file = view.named(connection, user_id, name)
+    parts = [] if file is None else view.text_of(connection, user_id, file)
+    chosen = [one for one in parts if first is None or (one.page is not None and first <= one.page <= (last or first))]
+    if file is None or not chosen:
+        return None
+    room, rest = LONGEST, ""
+    lines: list[PassageLine] = []
+    for part in chosen:
+        room -= len(part.text)
+        if room < 0 and lines:
+            rest = "There is more" + (f" from page {part.page} on." if part.page else ", which search_history finds.")
+            break
+        place = file.name if part.page is None else f"{file.name}, {part.page}"
+        lines.append(PassageLine(file.added_at, place, part.text[:LONGEST], "other"))
+    return RecalledPassage(0, "episode", file.id, lines), rest
 
 
 def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -> str | None:

@@ -12,6 +12,7 @@ from internal.events.cause_in_progress import caused_by
 from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.command_model import Action
 from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.files import has_file
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
 from internal.flows.turn.toolbox import Toolbox
 from internal.flows.turn.web import Web
@@ -67,7 +68,7 @@ class Requests:
             await asyncio.wait([preparing])
         built = self._built.get(lane)
         if built is not None and question.same_as(built[0]):
-            request = replace(built[1], now=self._clock.now(), toolbox=self._toolbox(question))
+            request = replace(built[1], now=self._clock.now(), toolbox=self._toolbox(question, built[1]))
         else:
             request = await self._build(question)
         self._built[lane] = (question, request)
@@ -116,9 +117,10 @@ class Requests:
             task.cancel()
 
     async def _build(self, question: Question) -> ResponderRequest:
-        return replace(await self._prompts.request(question), toolbox=self._toolbox(question))
+        request = await self._prompts.request(question)
+        return replace(request, toolbox=self._toolbox(question, request))
 
-    def _toolbox(self, question: Question) -> Toolbox:
+    def _toolbox(self, question: Question, request: ResponderRequest) -> Toolbox:
         """An empty one: what the model asked for in an attempt that failed is not done."""
         return Toolbox(
             self._database,
@@ -128,6 +130,7 @@ class Requests:
             opens_tasks=self._opens_tasks,
             commands=self._commands,
             web=self._web,
+            files=any(one.kind == "episode" for one in request.passages) or any(map(has_file, question.earlier)),
         )
 
     async def _prepare(self, turn: Turn) -> None:

@@ -5,6 +5,7 @@ nobody's wish: after one was read nothing that writes may be used any more.
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -23,8 +24,9 @@ from internal.events import repository as events
 from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.command_model import Action, ChangeTask, Remember
 from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.files import read_file
 from internal.flows.turn.prompt import Prompts, Question
-from internal.flows.turn.tools import CHANGING, CREATE_TASK, READ_URL, TOOLS, WEB_SEARCH, WRITING
+from internal.flows.turn.tools import CHANGING, CREATE_TASK, READ_FILE, READ_URL, TOOLS, WEB_SEARCH, WRITING
 from internal.flows.turn.web import PageRefused, Web, stands_in
 from internal.language.tasks.times import TimeFound
 from internal.llm.model import Tool, ToolCall
@@ -59,8 +61,12 @@ class Toolbox:
         opens_tasks: bool,
         commands: CommandFlow | None = None,
         web: Web | None = None,
+        files: bool = False,
     ) -> None:
-        """Without `opens_tasks` and `commands` nothing can be changed; nor where every newest message is forwarded."""
+        """Without `opens_tasks` and `commands` nothing can be changed; nor where every newest message is forwarded.
+
+        `files`: the owner has some that may be read.
+        """
         self._own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         self._commands, self._web, self.has_read = commands, web, False
         self._listed: dict[str, str] = {}
@@ -69,6 +75,7 @@ class Toolbox:
             *TOOLS,
             *([CREATE_TASK] if opens_tasks and self._own else []),
             *(CHANGING if commands is not None and self._own else []),
+            *([READ_FILE] if files else []),
             *([READ_URL] if web is not None and web.reads else []),
             *([WEB_SEARCH] if web is not None and web.searches else []),
         )
@@ -89,6 +96,7 @@ class Toolbox:
             "remember": self._remember,
             "correct": self._correct,
             "forget": self._forget,
+            "read_file": self._read_file,
             "read_url": self._read_url,
             "web_search": self._web_search,
         }
@@ -248,6 +256,18 @@ class Toolbox:
         [shown] = _numbered(found, self.extended(request).passages, lambda one: one.ref_id, self._passages)
         return page_block(shown.n, (page.title, page.url, page.text))
 
+    async def _read_file(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        name, first, last = _text(arguments, "id").strip("[]"), *_pages(arguments.get("pages"))
+        shown_here = {f"S{one.n}": one.ref_id for one in self.extended(request).passages if one.kind == "episode"}
+        user_id = self._question.user.user_id
+        read = await self._database.read(lambda c: read_file(c, user_id, shown_here.get(name, name), first, last))
+        if read is None:
+            raise _BadArguments("there is no such file, or no such page in it")
+        passage, rest = read
+        kept = [one for one in self.extended(request).passages if one.ref_id == passage.ref_id]
+        [shown] = _numbered([passage], kept or self.extended(request).passages, lambda one: one.ref_id, self._passages)
+        return joined(passages_block([replace(passage, n=shown.n)], request.owner.timezone), rest)
+
     async def _web_search(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         assert self._web is not None
         try:
@@ -320,6 +340,12 @@ def _day(arguments: dict[str, Any], name: str) -> date | None:
         return date.fromisoformat(str(given)[:10])
     except ValueError:
         raise _BadArguments(f"`{name}` must be a day as YYYY-MM-DD") from None
+
+
+def _pages(given: object) -> tuple[int | None, int | None]:
+    """The first and last page asked for; None where any is meant."""
+    numbers = [int(one) for one in re.findall(r"\d{1,6}", str(given or ""))]
+    return (numbers[0], numbers[-1]) if numbers else (None, None)
 
 
 def _moment(given: object, zone: ZoneInfo) -> TimeFound | None:

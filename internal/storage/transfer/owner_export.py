@@ -27,6 +27,7 @@ from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import (
+    artifacts,
     episodes,
     events,
     graph_edges,
@@ -62,7 +63,9 @@ _OPEN: Final[dict[Table, Sequence[str]]] = {
 }
 """States of rows that are on their way to Telegram: two instances would both answer."""
 
-_KNOWN_BY_ID: Final = frozenset({episodes, events, graph_edges, graph_nodes, model_calls, people, sessions, tasks})
+_KNOWN_BY_ID: Final = frozenset(
+    {artifacts, episodes, events, graph_edges, graph_nodes, model_calls, people, sessions, tasks}
+)
 """Tables looked up by id alone, where no two owners may share an id. All others are looked up by owner."""
 
 

@@ -84,6 +84,20 @@ artifact-kept = { $pages ->
     [one] 📄 I've read and kept { $name }, one page. Ask me about it any time.
    *[other] 📄 I've read and kept { $name }, { $pages } pages. Ask me about it any time.
 }
+files-none = You haven't sent me any files yet. PDF, Word, Excel, PowerPoint, e-books, web pages and plain text are read and remembered.
+files-title = { $count ->
+    [one] **One file**
+   *[other] **{ $count } files**
+}
+files-line = { $pages ->
+    [0] { $name } · { $date } · { $size } KB
+    [one] { $name } · { $date } · one page · { $size } KB
+   *[other] { $name } · { $date } · { $pages } pages · { $size } KB
+}
+files-button-forget = 🗑 Forget
+files-button-back = « All files
+files-forget-confirm = Forget { $name }, its text and what I know only from it?
+files-forgotten = { $name } is out of my sight, and will be erased in { $minutes } minutes.
 artifact-failed = { $reason ->
     [large] 📄 { $name } is too large for me.
     [slow] 📄 Reading { $name } took too long, so I gave up.

@@ -48,6 +48,7 @@ menu-questions = Open questions
 menu-preferences = My likes and dislikes
 menu-instructions = What you always keep to
 menu-memories = What you remember: /memories words
+menu-files = Files you sent
 menu-sessions = Our conversations, word for word
 menu-db = Start a new conversation: /db question
 menu-sa = Continue this conversation: /sa words

@@ -85,6 +85,22 @@ artifact-kept = { $pages ->
     [few] 📄 Прочитал и сохранил { $name }, { $pages } страницы. Спрашивай о нём в любой день.
    *[other] 📄 Прочитал и сохранил { $name }, { $pages } страниц. Спрашивай о нём в любой день.
 }
+files-none = Ты ещё не присылал мне файлов. PDF, Word, Excel, PowerPoint, электронные книги, веб-страницы и простой текст я читаю и помню.
+files-title = { $count ->
+    [one] **{ $count } файл**
+    [few] **{ $count } файла**
+   *[other] **{ $count } файлов**
+}
+files-line = { $pages ->
+    [0] { $name } · { $date } · { $size } КБ
+    [one] { $name } · { $date } · { $pages } страница · { $size } КБ
+    [few] { $name } · { $date } · { $pages } страницы · { $size } КБ
+   *[other] { $name } · { $date } · { $pages } страниц · { $size } КБ
+}
+files-button-forget = 🗑 Забыть
+files-button-back = « Все файлы
+files-forget-confirm = Забыть { $name }, его текст и всё, что я знаю только из него?
+files-forgotten = { $name } я больше не вижу, через { $minutes } мин. сотру совсем.
 artifact-failed = { $reason ->
     [large] 📄 { $name } для меня слишком большой.
     [slow] 📄 { $name } читается слишком долго, пришлось бросить.

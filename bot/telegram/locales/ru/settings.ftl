@@ -48,6 +48,7 @@ menu-questions = Вопросы без ответа
 menu-preferences = Что мне нравится и что нет
 menu-instructions = Чего ты держишься всегда
 menu-memories = Что ты запомнил: /memories слова
+menu-files = Файлы, которые ты присылал
 menu-sessions = Наши разговоры, слово в слово
 menu-db = Начать новый разговор: /db вопрос
 menu-sa = Продолжить этот разговор: /sa слова

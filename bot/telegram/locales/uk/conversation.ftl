@@ -85,6 +85,22 @@ artifact-kept = { $pages ->
     [few] 📄 Прочитав і зберіг { $name }, { $pages } сторінки. Питай про нього будь-коли.
    *[other] 📄 Прочитав і зберіг { $name }, { $pages } сторінок. Питай про нього будь-коли.
 }
+files-none = Ти ще не надсилав мені файлів. PDF, Word, Excel, PowerPoint, електронні книги, вебсторінки й простий текст я читаю і пам’ятаю.
+files-title = { $count ->
+    [one] **{ $count } файл**
+    [few] **{ $count } файли**
+   *[other] **{ $count } файлів**
+}
+files-line = { $pages ->
+    [0] { $name } · { $date } · { $size } КБ
+    [one] { $name } · { $date } · { $pages } сторінка · { $size } КБ
+    [few] { $name } · { $date } · { $pages } сторінки · { $size } КБ
+   *[other] { $name } · { $date } · { $pages } сторінок · { $size } КБ
+}
+files-button-forget = 🗑 Забути
+files-button-back = « Усі файли
+files-forget-confirm = Забути { $name }, його текст і все, що я знаю лише з нього?
+files-forgotten = { $name } я більше не бачу, за { $minutes } хв зітру зовсім.
 artifact-failed = { $reason ->
     [large] 📄 { $name } завеликий для мене.
     [slow] 📄 { $name } читається надто довго, довелося кинути.

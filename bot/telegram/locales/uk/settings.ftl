@@ -48,6 +48,7 @@ menu-questions = Питання без відповіді
 menu-preferences = Що мені подобається, а що ні
 menu-instructions = Чого ти дотримуєшся завжди
 menu-memories = Що ти запам’ятав: /memories слова
+menu-files = Файли, які ти надсилав
 menu-sessions = Наші розмови, слово в слово
 menu-db = Почати нову розмову: /db питання
 menu-sa = Продовжити цю розмову: /sa слова
