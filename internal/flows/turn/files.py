@@ -65,8 +65,7 @@ def read_file(
         if room < 0 and lines:
             rest = "There is more" + (f" from page {part.page} on." if part.page else ", which search_history finds.")
             break
-        place = file.name if part.page is None else f"{file.name}, {part.page}"
-        lines.append(PassageLine(file.added_at, place, part.text[:LONGEST], "other"))
+        lines.append(PassageLine(file.added_at, part.place, part.text[:LONGEST], "other"))
     return RecalledPassage(0, "episode", file.id, lines), rest
 
 

@@ -26,6 +26,8 @@ class TextPart:
     n: int
     page: int | None
     text: str
+    place: str
+    """Its file and page, as they are cited."""
 
 
 def visible(connection: Connection, user_id: int, *, limit: int, offset: int = 0) -> list[Artifact]:
@@ -64,10 +66,10 @@ def text_of(connection: Connection, user_id: int, artifact: Artifact) -> Sequenc
     """What was read in a file, passage by passage; nothing if it could not be read."""
     parts = episodes.episode_segments(connection, user_id, artifact.id, 1, _LAST)
     if parts:
-        return [TextPart(part.n, _page(part.speaker), part.text or "") for part in parts]
+        return [TextPart(part.n, _page(part.speaker), part.text or "", part.speaker or artifact.name) for part in parts]
     said = dialogue.by_ids(connection, user_id, [artifact.message_id])
     marks = [str(found.get(READ) or "") for m in said for found in m.attachments if found.get(ARTIFACT) == artifact.id]
-    return [TextPart(1, None, _MARK.sub("", mark)) for mark in marks if mark]
+    return [TextPart(1, None, _MARK.sub("", mark), artifact.name) for mark in marks if mark]
 
 
 def _page(place: str | None) -> int | None:
