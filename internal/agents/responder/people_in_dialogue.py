@@ -11,6 +11,7 @@ from internal.agents.archivist.offline.people import Dossier, Reading
 from internal.agents.model import DialogueLine, ResponderRequest, TranscriptLine
 from internal.agents.responder.intent import intent_of
 from internal.agents.role_words import calling, roles_of
+from internal.language.commands.recognise import is_order
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.text.spelling import sentences
@@ -97,7 +98,8 @@ def own_words(request: ResponderRequest, names: Sequence[str], roles: frozenset[
     lines = [line for line in request.dialogue[-_LINES:] if line.role == "user" and not author_of(line)]
     spoken = [line.text[start:end] for line in lines for start, end in sentences(line.text)]
     fitting = [one for one in spoken if not asks(one) and (roles & roles_of(one) or _names_one(one, names))]
-    return unknown_of("", [one for one in fitting if intent_of(one).wish == "news"])
+    telling = [one for one in fitting if intent_of(one).wish == "news"]
+    return unknown_of("", [one for one in telling if not is_order(one, request.now, changes=True)])
 
 
 def _names_one(sentence: str, names: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from internal.agents.model import ResponderRequest
 from internal.agents.responder.intent import intent_of
 from internal.agents.responder.people_in_dialogue import author_of, speaker_of
 from internal.agents.role_words import roles_of
+from internal.language.commands.recognise import is_order
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
@@ -37,6 +38,12 @@ _PARTICLES: Final = words("out up off down away back")
 """Of English verbs: "work out" and "out of milk" have nothing in common."""
 
 _SPEAKER: Final = words("я мы ми i we i'm we're i've we've")
+_OTHERS: Final = words(
+    "он она они вин він вона вони he she they he's she's they're его её ее их його її їх his her their"
+)
+_LINKS: Final = words("а и но and but а та але now теперь тепер")
+_TOUCHED: Final = words("меня мне мной нас нам мене мені мною me us")
+_OWN: Final = words("мой моя мои наш наша наши мій моя мої наш наша наші my our one")
 _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
 
@@ -91,7 +98,13 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
             if subjects and not goes_on:
                 new = _terms(besides_change(line.text)) - besides
                 begun |= {term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
+    found = [line for line in found if not _only_orders(line.text, request.now)]
     return _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+
+
+def _only_orders(text: str, now: datetime) -> bool:
+    """Whether every sentence of a line orders the bot to do something: that is nothing to remember."""
+    return all(is_order(text[start:end], now, changes=True) for start, end in sentences(text))
 
 
 def _asker(said: str, request: ResponderRequest) -> list[str]:
@@ -126,12 +139,18 @@ class _People:
 
     def not_another(self, text: str) -> bool:
         """Whether a line is not about somebody else, if the question is about the owner."""
-        begins = tokens(text)[:_BEGINS]
+        said = tokens(text)
+        begins = said[:_BEGINS]
         if self.terms or self._roles or not begins or any(token.key in _SPEAKER for token in begins):
             return True
         people = {
             one.written for one in find_people(text, text_language(text, self._language)) if one.name == one.written
         }
+        if begins[0].key in _OTHERS or (len(begins) > 1 and begins[0].key in _LINKS and begins[1].key in _OTHERS):
+            return False
+        touched = any(token.key in _TOUCHED for token in said)
+        if begins[0].key in _OWN and not touched and any(token.key in relations() for token in begins[1:]):
+            return False
         return not any(
             (token.text in people and not subjects_of(token.text)) or _is_relative(token.key) for token in begins
         )

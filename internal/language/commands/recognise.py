@@ -35,9 +35,11 @@ from internal.language.commands.vocabulary import (
 )
 from internal.language.dates.spoken_hours import SPOKEN
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.tasks.requests import REMIND
+from internal.language.instructions.find import find_instructions
+from internal.language.tasks.requests import REMIND, find_tasks
 from internal.language.tasks.times import find_time
 from internal.language.text.openings import LEADING
+from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences, words
 
 _CALLING: Final = re.compile(
@@ -114,6 +116,18 @@ def _kept_quote(match: re.Match[str]) -> str:
     """A quoted name without its marks; what is longer is somebody's words, and is blanked."""
     inner = match[0][1:-1]
     return f" {inner} " if len(inner) <= _LONGEST_QUOTED_NAME and len(inner.split()) <= 3 else " " * len(match[0])
+
+
+def is_order(sentence: str, at: datetime, *, changes: bool = False) -> bool:
+    """Whether a sentence only orders the bot to do something, and so tells of nobody: "forget Tom", "call me Al".
+
+    With `changes` also what orders something about tasks: "cancel the dentist", "remind me to call Tom".
+    """
+    said = plain(sentence)
+    kinds = {one.kind for one in find_commands(said, at)}
+    if kinds - {"cancel", "move", "mark"} or find_instructions(said):
+        return True
+    return changes and (bool(kinds and list(_heads(fold(said)))) or any(one.asked for one in find_tasks(said, at)))
 
 
 def names_owner(text: str) -> bool:

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
-from internal.language.commands.recognise import find_commands
-from internal.language.instructions.find import find_instructions
+from internal.language.commands.recognise import is_order
 from internal.language.names.kinship import Relation, through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
@@ -120,7 +118,7 @@ class Reading:
             self._hear(line)
             return
         spans = sentences(line.text)
-        orders = {n for n, (start, end) in enumerate(spans) if _is_order(line.text[start:end], line.at)}
+        orders = {n for n, (start, end) in enumerate(spans) if is_order(line.text[start:end], line.at)}
         sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
         named = self._by_sentence([one for one in sightings if one.sentence not in orders], line)
         for number, (start, end) in enumerate(spans):
@@ -346,12 +344,6 @@ class Reading:
             return
         gender = _PRONOUNS[pronoun]
         yield from [one for one in self._recent if fits(one.gender, gender)][:1]
-
-
-def _is_order(sentence: str, at: datetime) -> bool:
-    """Whether a sentence only orders the bot to do something, and so tells of nobody: "forget Tom", "call me Al"."""
-    kinds = {one.kind for one in find_commands(sentence, at)}
-    return bool(kinds - {"cancel", "move", "mark"}) or bool(find_instructions(sentence))
 
 
 def _is_himself(sighting: NameMention, text: str) -> bool:

@@ -91,3 +91,22 @@ def test_a_long_message_is_quoted_in_its_sentences_that_matter() -> None:
     said = answer("ru", "Где я работаю?", (story, LATER))
     assert "теперь работаю в Озоне" in said
     assert len(said) < 300
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "told", "another"),
+    [
+        ("en", "What is my job?", "I work as a nurse.", "My neighbour Bob works as a turner."),
+        ("en", "Where do I work?", "I work at Monzo.", "He works at Google these days."),
+        ("ru", "Кем я работаю?", "Я работаю медсестрой.", "Мой сосед Петрович работает токарем."),
+        ("ru", "Что любит мой кот?", "Мой кот любит рыбу.", "напомни завтра купить рыбу коту"),
+        ("uk", "Де я працюю?", "Я працюю в школі.", "Вона працює в банку."),
+        ("uk", "Що ти знаєш про мого кота?", "У мене є кіт Барсик.", "скасуй нагадування про кота"),
+        ("en", "What do you know about my dog?", "I have a dog called Rex.", "cancel the dog reminder"),
+    ],
+)
+def test_orders_and_other_peoples_lives_are_not_quoted(language: str, question: str, told: str, another: str) -> None:
+    """What the bot was told to do is no memory, and a neighbour's job is not the owner's."""
+    said = answer(language, question, (told, EARLIER), (another, LATER))
+    assert told.rstrip(".") in said
+    assert another.rstrip(".") not in said
