@@ -8,11 +8,14 @@ from typing import Any
 
 from nicegui import events, ui
 
-from bot.simulator.page.page_context import PageContext, clock, colour, full_name, initials
+from bot.simulator.page.media import avatar, show_media
+from bot.simulator.page.page_context import PageContext, clock, colour, full_name
 from bot.simulator.page.rendering import html_of
 from bot.simulator.repository import Json
 
-_SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
+_SERVICE = (
+    "new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id", "pinned_message",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Reactions:
     edit: Callable[[Json], None]
     press: Callable[[Json, Json], None]
     react: Callable[[Json, str], None]
+    vote: Callable[[Json, int], None]
     send: Callable[[str], None]
 
 
@@ -67,7 +71,7 @@ class Bubble:
         side = "mine" if self._context.mine(self.message) else "theirs"
         with self.element.classes(f"message {side}"):
             if not self._context.private and side == "theirs":
-                _avatar(self.message["from"])
+                avatar(self.message["from"])
             with ui.element("div").classes("stack"):
                 with ui.element("div").classes(self._shape()):
                     self._content()
@@ -76,7 +80,7 @@ class Bubble:
             self._actions()
 
     def _shape(self) -> str:
-        if "sticker" in self.message:
+        if "sticker" in self.message or "dice" in self.message:
             return "bubble bare"
         compact = any(field in self.message for field in ("voice", "audio", "contact", "document", "location"))
         return "bubble compact" if compact and "caption" not in self.message else "bubble"
@@ -90,18 +94,21 @@ class Bubble:
         if "forward_origin" in message:
             origin = context.say("forwarded-from", name=origin_name(message["forward_origin"]))
             ui.label(origin).classes("forwarded")
+        if "via_bot" in message:
+            ui.label(context.say("via", name=f"@{message['via_bot']['username']}")).classes("forwarded")
         if "reply_to_message" in message:
-            self._quote(message["reply_to_message"])
-        self._media()
+            self._quote(message["reply_to_message"], message.get("quote", {}).get("text", ""))
+        show_media(context, message, partial(self._reactions.vote, message))
         text = message.get("text") or message.get("caption") or ""
         if text:
             self._text(text, message.get("entities") or message.get("caption_entities") or [])
         self._meta()
 
-    def _quote(self, quoted: Json) -> None:
+    def _quote(self, quoted: Json, part: str) -> None:
+        """The message that this one answers, or the part of it that was picked."""
         with ui.element("div").classes("quote"):
             ui.label(self._context.author(quoted)).classes("quote-author")
-            ui.label(self._context.preview(quoted)).classes("quote-text")
+            ui.label(f"«{part}»" if part else self._context.preview(quoted)).classes("quote-text")
 
     def _text(self, text: str, entities: list[Json]) -> None:
         # The HTML is our own, with every character of the message escaped (rendering.py).
@@ -111,77 +118,6 @@ class Bubble:
 
     def _command_clicked(self, event: events.GenericEventArguments) -> None:
         self._reactions.send(str(event.args))
-
-    def _media(self) -> None:
-        message = self.message
-        if "document" in message:
-            self._document(message["document"])
-        elif "contact" in message:
-            self._contact(message["contact"])
-        elif "voice" in message or "audio" in message:
-            self._sound(message.get("voice") or message["audio"])
-        elif "photo" in message and self._stored(message["photo"][-1]):
-            ui.element("img").classes("photo").props(f"src=/sim/files/{message['photo'][-1]['file_id']} loading=lazy")
-        elif "video_note" in message and self._stored(message["video_note"]):
-            ui.element("video").classes("round").props(f"controls src=/sim/files/{message['video_note']['file_id']}")
-        elif "sticker" in message:
-            ui.label(message["sticker"].get("emoji", "🙂")).classes("sticker")
-        elif "location" in message:
-            where = {key: str(message["location"][key]) for key in ("latitude", "longitude")}
-            self._card("place", self._context.say("location"), self._context.say("pin-location", **where))
-        elif not message.get("text") and not message.get("contact"):
-            self._picture()
-
-    def _stored(self, file: Json) -> bool:
-        return self._context.telegram.repository.file(str(file["file_id"])) is not None
-
-    def _card(self, icon: str, title: str, detail: str) -> None:
-        with ui.element("div").classes("card"):
-            ui.icon(icon).classes("card-icon")
-            with ui.element("div").classes("card-lines"):
-                ui.label(title).classes("card-title")
-                ui.label(detail).classes("card-detail")
-
-    def _document(self, document: Json) -> None:
-        name, size = str(document.get("file_name", "")), readable_size(int(document.get("file_size", 0)))
-        if not self._stored(document):
-            self._card("description", name, size)
-            return
-        link = ui.element("a").classes("card").props("download")
-        link.props["href"] = f"/sim/files/{document['file_id']}"
-        link.props["title"] = self._context.say("download")
-        with link:
-            ui.icon("download").classes("card-icon")
-            with ui.element("div").classes("card-lines"):
-                ui.label(name).classes("card-title")
-                ui.label(size).classes("card-detail")
-
-    def _contact(self, contact: Json) -> None:
-        with ui.element("div").classes("card"):
-            _avatar({"id": contact.get("user_id") or len(full_name(contact)), **contact})
-            with ui.element("div").classes("card-lines"):
-                ui.label(full_name(contact)).classes("card-title")
-                ui.label(str(contact.get("phone_number", ""))).classes("card-detail")
-
-    def _sound(self, sound: Json) -> None:
-        if self._stored(sound):
-            ui.element("audio").classes("sound").props(f"controls preload=metadata src=/sim/files/{sound['file_id']}")
-            return
-        seconds = int(sound.get("duration", 0))
-        with ui.element("div").classes("card"):
-            ui.icon("play_arrow" if "performer" not in sound else "music_note").classes("card-icon")
-            with ui.element("div").classes("card-lines"):
-                with ui.element("div").classes("wave"):
-                    for height in _WAVE:
-                        ui.element("i").style(f"height:{height}px")
-                ui.label(f"{seconds // 60}:{seconds % 60:02}").classes("card-detail")
-
-    def _picture(self) -> None:
-        icons = {"photo": "image", "video": "movie", "video_note": "videocam", "animation": "gif_box"}
-        icon = next((icon for field, icon in icons.items() if field in self.message), "help_outline")
-        with ui.element("div").classes("picture"):
-            ui.icon(icon)
-            ui.label(self._context.media_name(self.message))
 
     def _meta(self) -> None:
         with ui.element("div").classes("meta"):
@@ -266,12 +202,6 @@ class Bubble:
 _COMMAND_OF_CLICK = "(e) => { const c = e.target.closest('[data-command]'); if (c) emit(c.dataset.command); }"
 _OFFERED = ("👍", "👎", "❤", "🔥", "🤔", "👌", "😢", "🎉")
 _PATIENCE = 15.0  # seconds that a button waits for the bot before it can be pressed again
-_WAVE = (5, 9, 14, 8, 17, 20, 11, 6, 13, 18, 9, 15, 7, 4, 10, 16, 12, 6, 9, 5)
-
-
-def _avatar(person: Json) -> None:
-    name = full_name(person)
-    ui.label(initials(name)).classes(f"avatar small {colour(int(person['id']))}")
 
 
 def origin_name(origin: Json) -> str:
@@ -286,12 +216,3 @@ def origin_name(origin: Json) -> str:
         case "channel":
             return str(origin["chat"].get("title", ""))
     return "?"
-
-
-def readable_size(size: int) -> str:
-    amount = float(size)
-    for unit in ("B", "KB", "MB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GB"

@@ -58,17 +58,20 @@ class ChatPage:
             self._people = PeopleList(self._context, self._choose, self._add_person, self._theme_button)
             with ui.element("div").classes("main"):
                 self._head()
+                self._pin_bar = ui.element("div").classes("pinned")
                 conversation = ui.element("div").classes("conversation")
                 self._composer = Composer(self._context, self._sent)
                 reactions = Reactions(
-                    self._composer.reply, self._composer.edit, self._press, self._react, self._composer.send_text
-                )
+                    self._composer.reply, self._composer.edit, self._press, self._react, self._vote,
+                    self._composer.send_text,
+                )  # fmt: skip
                 with conversation:
                     self._conversation = Conversation(self._context, reactions)
                 self._unblock = ui.button(self._context.say("unblock"), on_click=self._toggle_block, color=None)
                 self._unblock.props("flat no-caps").classes("unblock")
         self._show_standing()
         self._show_status()
+        self._show_pinned()
         self._mark_read()
 
     # The head
@@ -87,6 +90,17 @@ class ChatPage:
                     more.props["aria-label"] = context.say("more")
                     with ui.menu():
                         self._block_item = ui.menu_item(on_click=self._toggle_block)
+
+    def _show_pinned(self) -> None:
+        """The message that was pinned last."""
+        context = self._context
+        last = next(iter(self._telegram.pinned(context.chat_id)), None)
+        message = None if last is None else self._telegram.repository.message(context.chat_id, last)
+        self._pin_bar.clear()
+        self._pin_bar.set_visibility(message is not None)
+        with self._pin_bar:
+            ui.icon("push_pin")
+            ui.label(context.preview(message)).classes("quote-text")
 
     def _theme_button(self) -> None:
         with ui.button(icon="contrast", color=None).props("flat round") as button:
@@ -149,6 +163,13 @@ class ChatPage:
         context = self._context
         try:
             context.people.react(context.user_id, message["message_id"], emoji, chat_id=context.chat_id)
+        except ActRefused as error:
+            ui.notify(str(error), type="negative")
+
+    def _vote(self, message: Json, option: int) -> None:
+        context = self._context
+        try:
+            context.people.vote(context.user_id, message["message_id"], [option], chat_id=context.chat_id)
         except ActRefused as error:
             ui.notify(str(error), type="negative")
 
@@ -217,6 +238,10 @@ class ChatPage:
                 self._answered(news.body)
             case "chat":
                 self._show_standing()
+            case "inline":
+                self._composer.inline.answered(news.body)
+            case "pinned":
+                self._show_pinned()
 
     def _arrived(self, message: Json) -> None:
         self._conversation.arrived(message)

@@ -12,6 +12,7 @@ from bot.simulator.entities import trimmed
 from bot.simulator.media import MEDIA, with_file
 from bot.simulator.methods.registry import Upload
 from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
+from bot.simulator.page.inline_results import InlineResults
 from bot.simulator.page.page_context import PageContext
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
@@ -43,6 +44,7 @@ class Composer:
             self._reply_bar = ui.element("div").classes("context")
             self._line()
             self._reply_keys = ui.element("div").classes("reply-keyboard")
+        self.inline = InlineResults(context, self._suggestions, self._put, self.send_text)
         self._suggestions.set_visibility(False)
         self._reply_bar.set_visibility(False)
         self.show_reply_keyboard()
@@ -236,7 +238,12 @@ class Composer:
         commands = self._context.telegram.commands_for(self._context.user_id)
         self._offered = [] if wanted is None else [c for c in commands if c["command"].startswith(wanted)]
         self._chosen = 0
-        self._show_suggestions()
+        if not self.inline.typed(typed):
+            self._show_suggestions()
+
+    def _put(self, text: str) -> None:
+        self.text.set_value(text)
+        self.text.run_method("focus")
 
     def _move(self, step: int) -> None:
         if self._offered:

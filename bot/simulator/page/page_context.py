@@ -11,6 +11,7 @@ from bot.simulator.telegram import Telegram
 
 _COLOURS = 7
 ONLINE_FOR = 75.0
+_PINNED = 60
 
 
 class PageContext:
@@ -72,6 +73,8 @@ class PageContext:
         for field, phrase in _MEDIA_PHRASES.items():
             if field in message:
                 return self.say(phrase)
+        if "pinned_message" in message:
+            return self.say("pinned", text=self.preview(message["pinned_message"])[:_PINNED])
         if "new_chat_members" in message:
             return self.say("joined", name=self.bot_name())
         upgraded = "migrate_to_chat_id" in message or "migrate_from_chat_id" in message
@@ -80,7 +83,8 @@ class PageContext:
 
 _MEDIA_PHRASES = {
     "photo": "photo", "voice": "voice", "sticker": "sticker", "video_note": "video-note", "video": "video",
-    "audio": "audio", "animation": "animation", "document": "file", "contact": "contact", "location": "location",
+    "audio": "audio", "animation": "animation", "document": "file", "contact": "contact", "venue": "place",
+    "location": "location", "dice": "dice", "poll": "poll",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from aiogram.types import User as Sender
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from bot.telegram.delivery.drafts import STOP_CALLBACK, TelegramDrafts
+from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.awaited_answers import ADMISSION
@@ -24,6 +24,7 @@ from bot.telegram.handlers.services import Menu
 from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.order import order_of, stopped_turn
 from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
@@ -179,7 +180,7 @@ class Ingest:
         except ValidationError as error:
             fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
             return ("unreadable", row.n), lambda: self._outcomes.quarantine(row, fault, "cannot-read", kind="other")
-        return _order_of(update), lambda: self._route(row, update)
+        return order_of(update), lambda: self._route(row, update)
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
         """Retries in place, so that nothing of the same chat overtakes; an update that keeps failing is set aside.
@@ -278,7 +279,7 @@ class Ingest:
         if user is None:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
-        stopped = _stopped_turn(query)
+        stopped = stopped_turn(query)
         if stopped is None:
             await self._handle(row, update, user)
             return
@@ -388,21 +389,3 @@ def _admit(connection: Connection, author: Author, policy: AccessPolicy, bot_id:
 def _left(connection: Connection, user_id: int, *, left: bool) -> None:
     if left and access.pause(connection, user_id):
         mailbox.hold(connection, user_id, "blocked the bot")
-
-
-def _stopped_turn(query: CallbackQuery) -> str | None:
-    """The turn whose stop button was pressed."""
-    if query.data is None or not query.data.startswith(STOP_CALLBACK):
-        return None
-    return query.data.removeprefix(STOP_CALLBACK)
-
-
-def _order_of(update: Update) -> Hashable:
-    """The key whose updates are handled one after another: the chat. A stop button waits for nothing."""
-    query = update.callback_query
-    if query is not None and _stopped_turn(query) is None:
-        return query.message.chat.id if query.message is not None else query.from_user.id
-    for message in (update.message, update.edited_message, update.my_chat_member, update.message_reaction):
-        if message is not None:
-            return message.chat.id
-    return "update", update.update_id

@@ -89,3 +89,17 @@ setup-try = Try and write
 setup-trying = Trying…
 setup-start = Start the bot with it
 record = Record a voice message
+live-location = Live location
+place = Place
+dice = Dice
+poll = Poll
+poll-anonymous = Anonymous poll
+poll-closed = The poll is closed
+pinned = Pinned: { $text }
+via = via { $name }
+votes = { $count ->
+    [0] No votes yet
+    [one] { $count } vote
+   *[other] { $count } votes
+}
+inline = search in your memory

@@ -90,3 +90,18 @@ setup-try = Проверить и записать
 setup-trying = Проверяется…
 setup-start = Запустить бота с ней
 record = Записать голосовое сообщение
+live-location = Местоположение в движении
+place = Место
+dice = Кубик
+poll = Опрос
+poll-anonymous = Анонимный опрос
+poll-closed = Опрос закрыт
+pinned = Закреплено: { $text }
+via = через { $name }
+votes = { $count ->
+    [0] Голосов пока нет
+    [one] { $count } голос
+    [few] { $count } голоса
+   *[many] { $count } голосов
+}
+inline = поиск в вашей памяти

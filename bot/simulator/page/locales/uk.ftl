@@ -90,3 +90,18 @@ setup-try = Перевірити й записати
 setup-trying = Перевіряється…
 setup-start = Запустити бота з нею
 record = Записати голосове повідомлення
+live-location = Місце в русі
+place = Місце
+dice = Кубик
+poll = Опитування
+poll-anonymous = Анонімне опитування
+poll-closed = Опитування закрито
+pinned = Закріплено: { $text }
+via = через { $name }
+votes = { $count ->
+    [0] Голосів ще немає
+    [one] { $count } голос
+    [few] { $count } голоси
+   *[many] { $count } голосів
+}
+inline = пошук у вашій пам’яті

@@ -1,0 +1,87 @@
+"""What the bot finds while somebody types after its name, above the field; a tap sends it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from nicegui import ui
+
+from bot.simulator.actions import ActRefused
+from bot.simulator.page.page_context import PageContext
+from bot.simulator.repository import Json
+from bot.simulator.server.errors import ApiRefusal
+
+_PAUSE_S: Final = 0.3
+"""The bot is asked when nothing was typed for so long, as Telegram's apps do."""
+_Row = tuple[str, str, Callable[[], object]]
+"""Title, detail, and what a tap does."""
+
+
+class InlineResults:
+    """Asks the bot, and fills `place` with its answer."""
+
+    def __init__(
+        self, context: PageContext, place: ui.element, fill: Callable[[str], None], send: Callable[[str], None]
+    ) -> None:
+        """`fill` puts a text into the field, `send` sends one."""
+        self._context, self._place, self._fill, self._send = context, place, fill, send
+        self._handle = f"@{context.telegram.bot['username']}"
+        self._typed = ""
+        self._asked = ""
+
+    def typed(self, text: str) -> bool:
+        """Takes what stands in the field; False if it has nothing to do with the bot's name."""
+        self._typed, self._asked = text, ""
+        handle, space, words = text.partition(" ")
+        if space and handle.lower() == self._handle:
+            ui.timer(_PAUSE_S, partial(self._ask, text, words), once=True)
+            return True
+        offered = text.startswith("@") and not space and self._handle.startswith(text.lower())
+        if offered:
+            self._rows([(self._handle, self._context.say("inline"), partial(self._fill, f"{self._handle} "))])
+        return offered
+
+    def _ask(self, text: str, words: str) -> None:
+        if text == self._typed:
+            context = self._context
+            self._asked = context.people.ask_inline(context.user_id, words, chat_id=context.chat_id)
+
+    def answered(self, query: Json) -> None:
+        """The bot has answered; an answer to what is no longer typed is dropped."""
+        if query["id"] != self._asked:
+            return
+        rows: list[_Row] = [
+            (
+                str(one.get("title") or self._context.preview(one["content"] or {})),
+                str(one.get("description") or ""),
+                partial(self._choose, query["id"], one["id"]),
+            )
+            for one in query["answer"]["results"]
+        ]
+        button = query["answer"].get("button")
+        if button and self._context.private:
+            start = f"/start {button.get('start_parameter', '')}".strip()
+            rows.insert(0, (button["text"], "", partial(self._start, start)))
+        self._rows(rows)
+
+    def _start(self, text: str) -> None:
+        self._fill("")
+        self._send(text)
+
+    async def _choose(self, query_id: str, result_id: str) -> None:
+        try:
+            await self._context.people.choose_inline(query_id, result_id)
+        except (ActRefused, ApiRefusal) as error:
+            ui.notify(self._context.say("not-sent", reason=str(error)), type="negative")
+        else:
+            self._fill("")
+
+    def _rows(self, rows: list[_Row]) -> None:
+        self._place.clear()
+        self._place.set_visibility(bool(rows))
+        with self._place:
+            for title, detail, act in rows:
+                row = ui.element("div").classes("command inline-result").props("role=button tabindex=0")
+                with row.on("click", act):
+                    ui.label(title).classes("command-name")
+                    ui.label(detail).classes("command-text")

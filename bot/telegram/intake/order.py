@@ -1,0 +1,25 @@
+"""Which updates wait for one another."""
+
+from collections.abc import Hashable
+
+from aiogram.types import CallbackQuery, Update
+
+from bot.telegram.delivery.drafts import STOP_CALLBACK
+
+
+def order_of(update: Update) -> Hashable:
+    """The key whose updates are handled one after another: the chat. A stop button and a search wait for nothing."""
+    query = update.callback_query
+    if query is not None and stopped_turn(query) is None:
+        return query.message.chat.id if query.message is not None else query.from_user.id
+    for message in (update.message, update.edited_message, update.my_chat_member, update.message_reaction):
+        if message is not None:
+            return message.chat.id
+    return "update", update.update_id
+
+
+def stopped_turn(query: CallbackQuery) -> str | None:
+    """The turn whose stop button was pressed."""
+    if query.data is None or not query.data.startswith(STOP_CALLBACK):
+        return None
+    return query.data.removeprefix(STOP_CALLBACK)
