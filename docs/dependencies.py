@@ -18,7 +18,7 @@ EXTRAS: Final = ("graph", "local", "postgres", "ukrainian", "voice")
 
 MARK: Final = "<!-- Everything below is made by docs/dependencies.py. -->\n"
 
-_UNSTATED: Final = {"pyromark": "MIT"}
+_UNSTATED: Final = {"pyromark": "MIT", "resvg-py": "MIT"}
 """Read in the licence file, where the metadata says nothing."""
 
 _STATED_OTHERWISE: Final = {

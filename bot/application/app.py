@@ -33,6 +33,7 @@ from internal.flows.archival.publication import Publication
 from internal.flows.artifacts.unused import UnusedFiles
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
+from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.dates import WorkerDates
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.requests import ForgettingService
@@ -120,6 +121,7 @@ class App:
         self.names, self.dates, terms = WorkerNames(worker), WorkerDates(worker), WorkerTerms(worker)
         self.restating = FactCorrections(database, clock, worker, hmac_key)
         self.prompt_filter = PromptFilter(database, hmac_key)
+        self.contacts = ContactBook(database, clock, worker, hmac_key)
         self.people_maps = PeopleMaps(database, clock, worker)
         self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
         self.knowledge = KnowledgeSearch(

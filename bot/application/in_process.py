@@ -110,6 +110,7 @@ class DatabaseRouters:
             "/admin/mirror": self.cypher,
             "/chronicle": self.chronicle,
             "/console": self.console,
+            "/contacts": self.contacts,
             "/graph/query": self.cypher,
             "/memory": self.memory,
             "/snapshots": self.snapshots,
@@ -153,6 +154,14 @@ class DatabaseRouters:
         lifecycle = SessionLifecycle([ANALYST] if self._config.agents.analyst.enabled else [])
         audit = ChronicleAudit(self._database, self._clock, self._worker(), lifecycle)
         return chronicle_router(self._database, self._owners(), Chronicle(audit, self._config.persona.name))
+
+    async def contacts(self) -> APIRouter:
+        from bot.web.people.contacts import contacts_router
+        from internal.flows.contacts.imports import ContactBook
+        from internal.storage.key_files import ensure_key
+
+        key = ensure_key(self._config.data_dir, "hmac_key").encode()
+        return contacts_router(self._owners(), ContactBook(self._database, self._clock, self._worker(), key))
 
     async def console(self) -> APIRouter:
         from bot.web.admin.console_login import Console, console_router

@@ -17,6 +17,7 @@ import click
 from bot.cli import (
     access,
     chronicle,
+    contacts,
     cypher,
     evaluate,
     graph,
@@ -148,7 +149,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None, ag
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["telegram", "slack", "github", "zoom", "laplaced"]),
+    type=click.Choice(["telegram", "slack", "github", "zoom", "contacts", "laplaced"]),
     help="[default: by what is in it]",
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what it would be, and what the archivist would cost.")
@@ -160,9 +161,10 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None, ag
 @click.option("--workspace", metavar="NAME", help="Slack workspace for the links: NAME.slack.com.")
 @click.option("--price", type=click.FloatRange(min=0), metavar="USD", help="Dollars a million tokens, for --dry-run.")
 def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | None, **more: Any) -> None:
-    """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts.
+    """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts; contacts.
 
-    What `laplaced export` wrote is read back whole, where its user has no memory yet.
+    Contacts are vCards (.vcf) or Google's CSV; --dry-run shows what becomes of each. What `laplaced export` wrote is
+    read back whole, where its user has no memory yet.
 
     Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
     stores it; if none runs, it is done here.
@@ -178,6 +180,8 @@ async def _import(config: Config, **options: Any) -> list[str]:
     paths = options["paths"]
     if options["format"] == "laplaced" or (options["format"] is None and any(map(owner.is_own_export, paths))):
         return await owner.read_back(config, options["user_id"], paths, dry_run=options["dry_run"])
+    if options["format"] == "contacts" or (options["format"] is None and any(map(contacts.is_contacts, paths))):
+        return await contacts.run_import(config, options["user_id"], paths, dry_run=options["dry_run"])
     async with open_rest(config, "started if there is one" if options["dry_run"] else "started") as rest:
         return await run_import(config, ImportOptions(**options), rest)
 

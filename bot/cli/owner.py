@@ -35,24 +35,27 @@ _BEGINNING = 200
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write; it must not exist yet.  [default: standard output]",
 )
-def export(config_path: Path | None, user_id: int, target: Path | None) -> None:
-    """Write all that is kept of one user as JSON, which `laplaced import` reads back.
+@click.option("--format", "format_", type=click.Choice(["json", "vcard"]), default="json", help="[default: json]")
+def export(config_path: Path | None, user_id: int, target: Path | None, format_: str) -> None:
+    """Write all that is kept of one user as JSON, which `laplaced import` reads back, or all people as vCards.
 
     A running bot is asked for it; if none runs, the data is read here. Vectors are left out: they are made anew.
     """
-    document = asyncio.run(_export(load(config_path), user_id))
+    document = asyncio.run(_export(load(config_path), user_id, format_))
     if target is None:
-        click.echo(document)
+        click.echo(document, nl=format_ == "json")
         return
     _write_private(target, document)
     click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
 
 
-async def _export(config: Config, user_id: int) -> str:
+async def _export(config: Config, user_id: int, format_: str) -> str:
     from bot.application.rest import open_rest
     from bot.web.admin.owner_data import EXPORT_PATH
 
     async with open_rest(config) as rest:
+        if format_ == "vcard":
+            return await rest.text("/contacts/export", {"user_id": user_id})
         return await rest.text(EXPORT_PATH, body={"user_id": user_id})
 
 
@@ -62,7 +65,7 @@ def _write_private(target: Path, document: str) -> None:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror}") from None
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
         file.write(document)
 
 

@@ -135,6 +135,7 @@ def web_of(
         stopping=stopping,
         metrics_open=metrics_open(config),
         keys=ApiKeys(config.data_dir),
+        contacts=app.contacts,
     )
 
 

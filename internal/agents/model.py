@@ -265,9 +265,8 @@ class ResponderRequest:
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
-    earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks, `tasks` are
-    open ones due soon, `instructions` what he wants kept to in every answer, `relations` lines on who is asked for by a
-    relation. `toolbox` None: no tools.
+    earlier sessions, that matter here. `snapshot` is kept in mind whatever he asks, `tasks` are open and due soon,
+    `instructions` are to be kept to in every answer, `relations` say who is asked for. `toolbox` None: no tools.
     """
 
     owner: OwnerProfile

@@ -52,6 +52,12 @@ def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Epis
     return None if row is None else _episode(row)
 
 
+def ids_of_dedupe(connection: Connection, user_id: int, beginning: str) -> list[str]:
+    """The ids of episodes whose `dedupe` begins so."""
+    ours = (episodes.c.user_id == user_id) & episodes.c.dedupe.startswith(beginning, autoescape=True)
+    return list(connection.execute(select(episodes.c.id).where(ours)).scalars())
+
+
 def owner_of(connection: Connection, episode_id: str) -> int | None:
     """The owner of an episode; ids are unique across the store."""
     return connection.execute(select(episodes.c.user_id).where(episodes.c.id == episode_id)).scalar_one_or_none()

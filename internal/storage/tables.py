@@ -330,6 +330,17 @@ people = _table(
     **_GROWING,
 )
 
+contacts = _owned(
+    "contacts",
+    Column("book", Text, primary_key=True),
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("uid", Text, nullable=False, info=TEXT),
+    Column("card", Text, nullable=False, info=TEXT),
+    Column("updated_at", Moment, nullable=False),
+    Column("href", Text),
+    Column("etag", Text),
+)
+
 name_keys = _owned(
     "name_keys",
     Column("key", Text, primary_key=True, info=TEXT),

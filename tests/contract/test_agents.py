@@ -110,7 +110,7 @@ async def test_an_archivist_states_a_fact_with_its_ends_and_dates(form: Side) ->
 async def test_an_archivist_calls_whom_it_knows_by_his_id(form: Side, people: list[Person], source: str) -> None:
     """And somebody new by the name it adds him with."""
     reply = await archived(form, [line(1, "Мой коллега Петров работает в ACME.")], people)
-    (fact,) = reply.facts
+    fact, *_ = reply.facts
     assert (fact.source, fact.target) == (source, "ACME")
     assert [type(one) for one in reply.operations] in ([Added], [Updated])
 

@@ -45,6 +45,7 @@ from bot.web.memory.artifacts import artifacts_router
 from bot.web.memory.nodes import Memory, memory_router
 from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
 from bot.web.miniapp.router import miniapp_router
+from bot.web.people.contacts import contacts_router
 from bot.web.people.mentions import receipts_router
 from bot.web.people.people import people_router
 from bot.web.server.health import Readiness, health_router
@@ -53,6 +54,7 @@ from bot.web.server.telegram_webhook import Webhook, webhook_router
 from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
 from internal.flows.companion.calendar import PATH as CALENDAR_PATH
+from internal.flows.contacts.imports import ContactBook
 from internal.flows.forgetting.requests import ForgettingService
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -96,6 +98,7 @@ def build_web(
     stopping: asyncio.Event | None = None,
     metrics_open: bool = True,
     keys: ApiKeys | None = None,
+    contacts: ContactBook | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
@@ -115,6 +118,8 @@ def build_web(
         health_router(database, metrics, Readiness(database, clock, poll_fresh)),
         people_router(database, clock, owners, graph.finder if graph is not None else None, eraser),
     )
+    if contacts is not None:
+        join(app, contacts_router(owners, contacts))
     _add_activity(app, database, owners, stopping or asyncio.Event())
     join(
         app,

@@ -18,6 +18,7 @@ from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
+from internal.flows.forgetting.contacts import forget_cards
 from internal.flows.forgetting.erasure import Erasure
 from internal.flows.forgetting.messages import by_ids
 from internal.flows.forgetting.report import ErasureReport
@@ -49,14 +50,11 @@ from internal.teams import repository as teams
 _LONG_SENTENCE = 12
 """The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may be anybody's."""
 
-
 P = ParamSpec("P")
 Erase = Callable[Concatenate[Connection, int, P], ErasureReport]
 
 
-def _within(
-    *contexts: Callable[..., AbstractContextManager[None]],
-) -> Callable[[Erase[P]], Erase[P]]:
+def _within(*contexts: Callable[..., AbstractContextManager[None]]) -> Callable[[Erase[P]], Erase[P]]:
     """Makes a function erase within these contexts, all or nothing: a refusal undoes everything.
 
     What goes with a merged thing depends on the evidence of each, so merged things are split while erasing.
@@ -326,6 +324,7 @@ def erase_person(
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
     erased = Erasure(connection, user_id, now, wipe)
+    held = forget_cards(connection, user_id, profiles, key, asked_at)
     words: set[str] = set()
     phrases: set[str] = set()
     for person in profiles:
@@ -355,6 +354,8 @@ def erase_person(
         lifecycle.drop_wiped(connection, user_id, mentions)
     task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
+    for id in held:
+        erased.report.join(erase_episode(connection, user_id, id, now=now, wipe=wipe))
     return erased.report
 
 

@@ -7,10 +7,12 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
+from internal.contacts import repository as contacts
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
 from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones
+from internal.flows.forgetting.contacts import without_values
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.withdraw import withdraw_about
@@ -147,6 +149,7 @@ class Erasure:
             if store.get_node(self.connection, self.user_id, entity_id, hidden=True) is not None:
                 self.erase_node(entity_id, counted=False)
         ids = {person.id for person in profiles}
+        contacts.drop(self.connection, self.user_id, ids)
         touched = erase_repository.erase(self.connection, self.user_id, ids)
         knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
@@ -210,6 +213,7 @@ class Erasure:
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
         dialogue_erasure.drop_sources(self.connection, self.user_id, "fact", self.report.gone)
         self.said += notifications.erase(self.connection, self.user_id, self.stated_in, self._traces(also), self.now)
+        without_values(self.connection, self.user_id, [text for text in self.said if text])
         holds = self._traces(also)
         self.report.texts += traces.blank_texts(self.connection, self.user_id, holds)
         lifecycle.drop_wiped(self.connection, self.user_id, holds)

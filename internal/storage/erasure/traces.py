@@ -39,8 +39,8 @@ _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 QUOTED: Final = "quoted"
 """The key under which a message's metadata holds what it answers."""
 
-_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
-"""Another person's profile may name the forgotten one, whose own rows are deleted by their keys."""
+_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges", "contacts"})
+"""Another person's profile or card may name the forgotten one, whose own rows are deleted by their keys."""
 
 _KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"})
 """Rows that an empty text would break: what is forgotten of them is deleted through the graph and its facts."""

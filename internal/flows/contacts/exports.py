@@ -1,0 +1,134 @@
+"""All people of an owner as cards: those that came from an address book as they were, with what is known since."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.flows.contacts.matching import RELATIONS, Index, item_key
+from internal.flows.contacts.review import CIRCLE, TO_OWNER, joined
+from internal.flows.views.people_map import read_ties
+from internal.import_formats.contact_card import Contact, Item, ItemKind, contact_of, new_card, property_of
+from internal.import_formats.vcard import Card, Property, escaped, read_cards, write_cards
+from internal.knowledge import service as knowledge
+from internal.knowledge.facts import occasions
+from internal.knowledge.model import FactFilter
+from internal.language.names.kin import kin_of_label, kin_word
+from internal.language.text.spelling import name_key
+from internal.people.bio import made_of_names, sentences
+from internal.people.model import Circle, Person
+
+_KINDS: Final[Mapping[str, ItemKind]] = {relation: kind for kind, relation in RELATIONS.items()}  # type: ignore[misc] # its keys are kinds
+_MOST_FACTS: Final = 50_000
+_FOLLOWED: Final = frozenset({*RELATIONS, "birthday"})
+"""What a card says of these kinds is a fact: without the fact it is no longer so."""
+
+
+def export_cards(connection: Connection, user: User, *, now: datetime) -> str:
+    """A file with a card for each visible person."""
+    return write_cards(cards_of_people(connection, user, Index.read(connection, user, now), now=now).values())
+
+
+def cards_of_people(
+    connection: Connection, user: User, index: Index, *, now: datetime, notes: bool = True
+) -> dict[int, Card]:
+    """The card of each person as it is now, by id; without `notes` no profile's words are in it."""
+    items = known_items(connection, user, index, now=now)
+    to_owner, _ = _ties(connection, user, now)
+    return {
+        person.id: _card(person, index, items[person.entity_id], to_owner.get(person.entity_id), notes=notes)
+        for person in index.people.values()
+    }
+
+
+def known_items(connection: Connection, user: User, index: Index, *, now: datetime) -> Mapping[str, list[Item]]:
+    """What is known of each person that a card can say, by entity id."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    wanted = FactFilter(relations=list(_KINDS))
+    for fact in knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS):
+        found[fact.source].append(Item(_KINDS[fact.name], fact.target_name))
+    for one in occasions.of_owner(connection, user.user_id, now=now):
+        if one.kind == "birthday":
+            found[one.node_id].append(Item("birthday", f"{one.year or '-'}-{one.month:02}-{one.day:02}"))
+    _, between = _ties(connection, user, now)
+    names = {person.entity_id: person.display_name for person in index.people.values()}
+    for whom, who, label in between:
+        found[whom].append(Item("relation", names[who], label))
+    return found
+
+
+def with_known(card: Card, known: Sequence[Item], index: Index) -> Card:
+    """A card with what is known, and without what was imported from it and is no fact any more."""
+    wanted = {item_key(item, index.region): item for item in known}
+    kept, said = list[Property](), set[tuple[str, str]]()
+    for one in card:
+        items = contact_of([one, *card]).items[:1] if one.name in _READ else ()
+        keys = {item_key(item, index.region) for item in items}
+        said |= keys
+        if not any(kind in _FOLLOWED for kind, _ in keys) or keys & wanted.keys():
+            kept.append(one)
+    return [*kept, *(property_of(item) for key, item in wanted.items() if key not in said)]
+
+
+_READ: Final = frozenset({"TEL", "EMAIL", "ORG", "TITLE", "URL", "BDAY", "ADR", "RELATED", "X-ABRELATEDNAMES"})
+
+
+def _ties(connection: Connection, user: User, now: datetime) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
+    """What people are to the owner, by entity id, and (whom, who, label) between people, as facts state it."""
+    ties, _ = read_ties(connection, user.user_id, now)
+    to_owner: dict[str, str] = {}
+    between = []
+    for one in ties.stated:
+        label = kin_word(one.kin, "en").partition("/")[0]
+        if ties.owner not in (one.who, one.whom):
+            between.append((one.whom, one.who, label))
+        elif one.whom == ties.owner:
+            to_owner[one.who] = label
+    return to_owner, between
+
+
+def _card(person: Person, index: Index, items: Sequence[Item], to_owner: str | None, *, notes: bool) -> Card:
+    stored = index.stored.get(person.id, ())
+    card: Card = ()
+    for one in stored:
+        read = read_cards(one.card)[0]
+        card = joined(card, read) if card else read
+    if card:
+        card = _renamed(with_known(card, items, index), person)
+    else:
+        aliases = [name for name in person.aliases if name_key(name) != name_key(person.display_name)]
+        card = new_card(person.display_name, f"laplaced-{person.entity_id}", aliases, items, person.username)
+    own = [Property(CIRCLE, str(person.circle))] if person.circle is not Circle.OTHER else []
+    own += [Property(TO_OWNER, to_owner)] if to_owner and kin_of_label(to_owner) else []
+    if person.telegram_id is not None and contact_of(card).telegram_id is None:
+        own.append(Property("IMPP", f"tg://user?id={person.telegram_id}", (("TYPE", "telegram"),)))
+    card = [one for one in card if one.name not in (CIRCLE, TO_OWNER)]
+    return [*_noted(card, person), *own] if notes else card
+
+
+def _renamed(card: Card, person: Person) -> Card:
+    """The card under the name that the owner gave, and with the names that he added."""
+    read = contact_of(card)
+    known = {name_key(name) for name in (read.name, *read.names)}
+    if person.owner_set("display_name") and name_key(person.display_name) != name_key(read.name):
+        first, _, rest = person.display_name.partition(" ")
+        parts = {"FN": escaped(person.display_name), "N": f"{escaped(rest)};{escaped(first)};;;"}
+        card = [replace(one, value=parts.get(one.name, one.value)) for one in card]
+    return [*card, *_nicknames(person, read, known)]
+
+
+def _nicknames(person: Person, read: Contact, known: set[str]) -> list[Property]:
+    new = [name for name in person.names if name_key(name) not in known]
+    return [Property("NICKNAME", ",".join(map(escaped, new)))] if new and not read.names else []
+
+
+def _noted(card: Card, person: Person) -> Card:
+    """The card with the profile's words as its note, unless its own note holds them."""
+    note = name_key(" ".join(one.text for one in card if one.name == "NOTE"))
+    if made_of_names(person) or all(name_key(one) in note for one in sentences(person.bio)):
+        return card
+    return [*(one for one in card if one.name != "NOTE"), Property("NOTE", escaped(person.bio))]

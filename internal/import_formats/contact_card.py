@@ -1,0 +1,175 @@
+"""What a card of an address book says: names, phones, mails, relations and so on, each with the line that says it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from internal.import_formats.model import clean
+from internal.import_formats.vcard import Card, Property, escaped
+
+ItemKind = Literal["phone", "email", "address", "organization", "title", "birthday", "relation", "note", "url"]
+
+_PLAIN: Final[dict[str, ItemKind]] = {
+    "TEL": "phone", "EMAIL": "email", "ORG": "organization", "TITLE": "title", "NOTE": "note", "URL": "url",
+    "BDAY": "birthday", "ADR": "address", "RELATED": "relation", "X-ABRELATEDNAMES": "relation",
+}  # fmt: skip
+_NAMED_RELATIONS: Final = {"X-SPOUSE": "spouse", "X-MANAGER": "manager", "X-ASSISTANT": "assistant"}
+_DATE = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:[T ].*)?")
+_TELEGRAM = re.compile(
+    r"(?:tg|telegram|https?://t\.me|https?://telegram\.me)[:/]*(?:user\?id=|@)?(?P<name>[\w]{3,40})", re.I
+)
+_LONGEST: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a card says. `value` is clean text: a date as 1990-06-05 or --06-05; `label` is the relation's.
+
+    `uid` is the card of the related one, where the relation names no name.
+    """
+
+    kind: ItemKind
+    value: str
+    label: str = ""
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A card as it is understood. `uid` is empty where the card has none; `names` are other names than the first."""
+
+    name: str
+    uid: str = ""
+    names: tuple[str, ...] = ()
+    telegram_id: int | None = None
+    username: str | None = None
+    items: tuple[Item, ...] = ()
+    card: Card = field(default=(), compare=False)
+
+    def values(self, kind: ItemKind) -> list[str]:
+        return [item.value for item in self.items if item.kind == kind]
+
+
+def contact_of(card: Card) -> Contact:
+    """What a card says. The name is empty where it has none, nor a nickname, organization or mail."""
+    full = _texts(card, "FN")
+    nick = [one for text in _texts(card, "NICKNAME") for one in re.split(r"\s*,\s*", text)]
+    items = [item for one in card for item in _items(one, card)]
+    named = [*full, _from_parts(card), *nick, *(i.value for i in items if i.kind in ("organization", "email"))]
+    names = [name for name in dict.fromkeys(map(clean, named)) if name]
+    username, telegram_id = _telegram(card)
+    others = dict.fromkeys(name for name in (*full[1:], *nick) if name and name != names[0]) if names else ()
+    return Contact(
+        names[0] if names else "",
+        clean(next(iter(_texts(card, "UID")), "")),
+        tuple(others),
+        telegram_id,
+        username,
+        tuple(dict.fromkeys(items)),
+        card,
+    )
+
+
+def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[Item], username: str | None = None) -> Card:
+    """A card of version 4 that says this."""
+    first, _, rest = name.partition(" ")
+    parts = f"{escaped(rest)};{escaped(first)};;;"
+    made = [
+        Property("VERSION", "4.0"),
+        Property("UID", escaped(uid)),
+        Property("FN", escaped(name)),
+        Property("N", parts),
+    ]
+    made += [Property("NICKNAME", ",".join(map(escaped, names)))] if names else []
+    made += [Property("IMPP", f"https://t.me/{username}", (("TYPE", "telegram"),))] if username else []
+    return [*made, *(property_of(item) for item in items)]
+
+
+def property_of(item: Item) -> Property:
+    """The property of version 4 that says an item, and is read as the same one."""
+    match item.kind:
+        case "relation":
+            value = ("VALUE", "uri") if item.uid and not item.value else ("VALUE", "text")
+            return Property(
+                "RELATED", item.uid if value[1] == "uri" else escaped(item.value), (("TYPE", item.label), value)
+            )
+        case "address":
+            return Property("ADR", f";;{escaped(item.value)};;;;")
+        case "birthday":
+            return Property(
+                "BDAY", item.value.replace("-", "") if item.value[:1] != "-" else f"--{item.value[2:].replace('-', '')}"
+            )
+    return Property(next(name for name, kind in _PLAIN.items() if kind == item.kind), escaped(item.value))
+
+
+def _items(one: Property, card: Card) -> list[Item]:
+    if one.name in _NAMED_RELATIONS:
+        return [Item("relation", text, _NAMED_RELATIONS[one.name])] if (text := clean(one.text)) else []
+    kind = _PLAIN.get(one.name)
+    match kind:
+        case None:
+            return []
+        case "relation":
+            return _relation(one, card)
+        case "address":
+            value = ", ".join(part for raw in one.parts if (part := clean(raw).replace("\n", ", ")))
+        case "organization":
+            value = clean(one.parts[0])
+        case "birthday":
+            value = _day(one)
+        case "phone":
+            value = re.split(r";ext=", clean(one.text).removeprefix("tel:"))[0]
+        case _:
+            value = clean(one.text)
+    return [Item(kind, value[:_LONGEST])] if value else []
+
+
+def _relation(one: Property, card: Card) -> list[Item]:
+    label = next(iter(sorted(one.types - {"pref", "voice", "contact"})), "")
+    if one.group:
+        label = next((other.text for other in card if (other.name, other.group) == ("X-ABLABEL", one.group)), label)
+    value = clean(one.text)
+    if value.startswith("urn:") or one.param("VALUE") == "uri":
+        return [Item("relation", "", label, value)] if value else []
+    return [Item("relation", value[:_LONGEST], label)] if value else []
+
+
+def _day(one: Property) -> str:
+    found = _DATE.fullmatch(one.value.strip())
+    if found is None or not 1 <= int(found["month"]) <= 12 or not 1 <= int(found["day"]) <= 31:
+        return ""
+    omitted = one.param("X-APPLE-OMIT-YEAR")
+    year = found["year"]
+    return f"{'-' if year in ('--', omitted) else year}-{found['month']}-{found['day']}"
+
+
+def _telegram(card: Card) -> tuple[str | None, int | None]:
+    """The username and the id of a Telegram account that the card names."""
+    username: str | None = None
+    number: int | None = None
+    for one in card:
+        if one.name in ("IMPP", "X-SOCIALPROFILE", "URL", "X-TELEGRAM"):
+            marked = one.name == "X-TELEGRAM" or "telegram" in one.types
+            text = one.text.strip()
+            found = _TELEGRAM.fullmatch(text) or (
+                re.fullmatch(r"(?:x-apple:)?@?(?P<name>\w{3,40})", text) if marked else None
+            )
+            if found is not None and found["name"].isdecimal():
+                number = int(found["name"])
+            elif found is not None:
+                username = found["name"]
+    return username, number
+
+
+def _from_parts(card: Card) -> str:
+    """The name from its parts: prefix, given name, further ones and family name."""
+    for one in card:
+        if one.name == "N":
+            family, given, further, *_ = [*one.parts, "", "", ""]
+            return " ".join(part for part in (given, further, family) if part.strip())
+    return ""
+
+
+def _texts(card: Card, name: str) -> list[str]:
+    return [text for one in card if one.name == name and (text := clean(one.text))]
