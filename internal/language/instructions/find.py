@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from internal.language.dates.units import fold
+from internal.language.instructions.ends import AGAIN, LIFTED, NO_LONGER, OVER, TAKEN_BACK, UNWANTED, of_answers
 from internal.language.instructions.topics import condition_of, topics_of
 from internal.language.text.openings import OPENING
 from internal.language.text.slang import plain
@@ -108,25 +109,6 @@ _WISH: Final = re.compile(
     r"|потрібно|варто)|не можна"
     r"|(?:чи )?(?P<polite_uk>(?:не )?(?:можеш|міг би|могла б))(?: ти)?|(?:я )?(?:не )?хочу,? щоб ти"
     r"|(?:мені )?не (?:подобається|люблю),? коли ти)(?![\w'-])[\s,]*"
-)
-_LIFTED: Final = re.compile(
-    r"(?:you (?:can|may|could)(?! not|n't)|you (?:don't|do not) (?:have|need) to|you needn't|(?:it's"
-    r"|it is) (?:ok|okay|fine) (?:to|if)"
-    r"|no need to|feel free to|(?:ты )?(?:можешь|можете)|можно|(?:необязательно|не обязательно)|разрешаю"
-    r"|(?:ти )?можеш|можна"
-    r"|(?:необов'язково|не обов'язково)|дозволяю)(?![\w'-])"
-)
-_AGAIN: Final = re.compile(
-    r"(?<!\w)(?:again|any ?more|now|no longer|still|снова|опять|уже|больше|теперь|знову|вже|більше|тепер"
-    r"|не обязательно"
-    r"|необязательно|не обов'язково|необов'язково|don't have to|don't need to|needn't|no need)(?!\w)"
-)
-_TAKEN_BACK: Final = re.compile(
-    r"(?:forget|cancel|drop|remove|забудь(?:те)?|отмени(?:те)?|убери(?:те)?|скасуй(?:те)?"
-    r"|прибери(?:ть)?)\b.*\b(?:rules?|instructions?"
-    r"|(?:i )?(?:asked|told|said)|правил\w*|указани\w+|просьб\w+|просил[аи]?|говорил[аи]?|вказівк\w+|прохання"
-    r"|просив|просила|казав|казала)"
-    r"(?![\w'-])"
 )
 _STOP: Final = re.compile(
     r"(?:stop|quit|avoid|skip|drop|no need (?:to|for)|enough(?: with)?|хватит|перестань(?:те)?|прекрати(?:те)?"
@@ -254,13 +236,17 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     lasts = _LASTS.search(folded) is not None or _UNDER_CASE.match(folded) is not None
     if (rest and not rest[0].isalpha()) or " " not in folded:
         return None
-    if not lasts and not any(form.match(rest) for form in _DIRECTED):
+    if not lasts and not any(form.match(rest) for form in _DIRECTED) and not OVER.match(folded):
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
-    lifted = (_LIFTED.match(rest) and _AGAIN.search(folded)) or _TAKEN_BACK.match(rest)
+    lifted = (LIFTED.match(rest) and AGAIN.search(folded)) or TAKEN_BACK.match(rest)
+    ends = of_answers(folded, said.topics)
+    lifted = lifted or (ends and OVER.match(folded))
     if lifted and said.topics and not asked:
         return "lift"
+    if ends and UNWANTED.match(rest) and said.manner and not asked and (lasts or NO_LONGER.search(folded)):
+        return "keep"
     wish = _WISH.match(rest)
     polite = wish is not None and any(wish.groupdict().values())  # "could you always ...?" is no question
     if asked if not polite else not lasts:
@@ -347,7 +333,7 @@ class _Sentence:
 
 _TOGETHER: Final = re.compile(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
 
-_DIRECTED: Final = (_WISH, _LIFTED, _TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
+_DIRECTED: Final = (UNWANTED, _WISH, LIFTED, TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
 """How a wish begins that does not say that it is to last."""
 
 _MANNER_FIRST: Final = re.compile(

@@ -37,6 +37,14 @@ def test_instructions_are_told_from_everything_else(part: str, least: float) -> 
         ("забудь, что я просил про смайлики", "больше никаких смайликов", True),
         ("Cancel the rule about bullet points", "Always answer in bullet points", True),
         ("You can use emojis again", "больше никаких смайликов", True),
+        ("I no longer want short answers", "keep your answers short", True),
+        ("scrap the no emojis rule", "no emojis please", True),
+        ("stop using bullet points", "Always answer in bullet points", True),
+        ("ignore what I said about emojis", "no emojis please", True),
+        ("я больше не хочу коротких ответов", "Отвечай коротко", True),
+        ("смайлы снова можно", "Без смайлов, пожалуйста", True),
+        ("правило про емодзі більше не діє", "Без емодзі, будь ласка", True),
+        ("я більше не хочу коротких відповідей", "Відповідай коротко", True),
         ("Never mention football scores", "Don't ever mention football scores again", True),
         ("Always ask me before you delete a note", "Always ask me before you add a task", False),
     ],
@@ -51,3 +59,24 @@ def test_two_in_one_sentence_are_two() -> None:
     """So that each can end by itself."""
     found = find_instructions("Привет! Отвечай мне по-украински и без смайликов.")
     assert [one.text for one in found] == ["Отвечай мне по-украински", "без смайликов"]
+
+
+def test_chat_slang_is_written_out() -> None:
+    """ "n" and "ur" join and address as the words do."""
+    found = find_instructions("keep ur answers short n no emojis pls")
+    assert [one.topics for one in found] == [{"length"}, {"emoji"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I no longer want a short haircut",
+        "short skirts are back in fashion again",
+        "больше не хочу длинных отпусков",
+        "я більше не люблю довгі черги",
+        "I'm tired of long meetings",
+    ],
+)
+def test_what_the_owner_wants_no_more_in_life_is_no_instruction(text: str) -> None:
+    """Only of answers."""
+    assert find_instructions(text) == []
