@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from internal.language.commands.vocabulary import VERBS
+from internal.language.text.tables import table
 
 LIFTED: Final = re.compile(
     r"(?:you (?:can|may|could)(?! not|n't)|you (?:don't|do not) (?:have|need) to|you needn't|(?:it's"
@@ -17,8 +17,9 @@ AGAIN: Final = re.compile(
     r"|не обязательно"
     r"|необязательно|не обов'язково|необов'язково|don't have to|don't need to|needn't|no need)(?!\w)"
 )
+_VERBS: Final = table("internal.language.commands", "verbs")["verbs"]
 _REMOVED: Final = "|".join(
-    verb for verb, kind in VERBS.items() if kind in ("forget", "remove", "cancel") and verb.isascii()
+    verb for kind in ("forget", "remove", "cancel") for verb in _VERBS[kind].split() if verb.isascii()
 )
 _RULE: Final = (
     r"rules?|bans?|instructions?|thing|requests?|(?:i )?(?:asked|told|said)|правил\w*|запрет\w*|указани\w+|просьб\w+"

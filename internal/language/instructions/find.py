@@ -242,7 +242,7 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
     lifted = (LIFTED.match(rest) and AGAIN.search(folded)) or TAKEN_BACK.match(rest)
     ends = of_answers(folded, said.topics)
-    lifted = lifted or (ends and OVER.match(folded))
+    lifted = lifted or (OVER.match(folded) if ends else None)
     if lifted and said.topics and not asked:
         return "lift"
     if ends and UNWANTED.match(rest) and said.manner and not asked and (lasts or NO_LONGER.search(folded)):
