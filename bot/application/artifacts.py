@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from bot.application.app import App
+from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts.model import FileSource, Reader
 from internal.config_agents import AgentConfig
@@ -54,6 +56,12 @@ def _transcriber(app: App) -> Transcriber | None:
     return by_local_model(Path(media.transcription.local).expanduser())
 
 
+def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    from bot.telegram.handlers.transcripts import transcript_buttons as below
+
+    return below(user, artifact_id)
+
+
 def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:
     return ArtifactReading(
         app.database,
@@ -63,5 +71,6 @@ def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> Artifact
         source,
         app.config.media,
         phrases,
+        transcript_buttons,
         app.publication.agents,
     )

@@ -17,6 +17,9 @@ ARTIFACT, FAILED, READ = "artifact", "failed", "read"
 of it."""
 
 
+SPOKEN: Final = frozenset({"voice", "video_note", "audio"})
+"""Kinds in which something is said."""
+
 FILE = "file"
 """Key in an attachment that was just received: `id`, `name`, `mime` and `size`, by which the file is fetched."""
 

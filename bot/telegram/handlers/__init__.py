@@ -2,7 +2,7 @@
 
 from aiogram import Router
 
-from bot.telegram.handlers import errors, inline
+from bot.telegram.handlers import errors, inline, transcripts
 from bot.telegram.handlers.account import (
     access,
     console,
@@ -64,6 +64,7 @@ def build_router(services: Services) -> Router:
         sessions.router(),
         console.router(),
         tasks.router(),
+        transcripts.router(),
         birthdays.router(),
         rhythms.router(),
         quiet.router(),

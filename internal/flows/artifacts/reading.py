@@ -21,6 +21,7 @@ from internal.artifacts.model import (
     ARTIFACT,
     FAILED,
     READ,
+    SPOKEN,
     Artifact,
     FileSource,
     FileText,
@@ -38,6 +39,8 @@ from internal.dialogue.model import Message
 from internal.errors import ModelError, StorageError
 from internal.events import repository as events
 from internal.flows.archival.ingestion import add_episode
+from internal.flows.artifacts import transcripts
+from internal.flows.artifacts.transcripts import Buttons
 from internal.flows.runs.rerun import after_edit
 from internal.flows.turn.files import Progress, failure_line, unseen
 from internal.flows.turn.intake import Phrases
@@ -81,11 +84,12 @@ class ArtifactReading:
         source: FileSource,
         limits: MediaConfig,
         phrases: Phrases,
+        buttons: Buttons,
         agents: Sequence[str] = (),
     ) -> None:
-        """`agents` work on the text of a file that is an episode."""
+        """`buttons` stand below a transcript. `agents` work on the text of a file that is an episode."""
         self._database, self._clock, self._store, self._source = database, clock, store, source
-        self._limits, self._phrases, self._agents = limits, phrases, agents
+        self._limits, self._phrases, self._agents, self._buttons = limits, phrases, agents, buttons
         self._readers = {kind: reader for reader in readers for kind in reader.kinds}
 
     @property
@@ -159,7 +163,7 @@ class ArtifactReading:
             return "unavailable"
         if not found.text.strip() and not found.in_message:
             return "empty"
-        await self._database.write(lambda c: self._settle(c, kept, found))
+        await self._database.write(lambda c: self._settle(c, user, kept, found))
         return None
 
     async def _content(self, artifact: Artifact) -> tuple[Artifact, bytes]:
@@ -197,7 +201,7 @@ class ArtifactReading:
         line = Outgoing(message.user_id, message.bot_id, message.chat_id, text, f"file:{artifact.id}")
         mailbox.put(connection, replace(line, thread_id=message.thread_id), self._clock.now())
 
-    def _settle(self, connection: Connection, artifact: Artifact, found: FileText) -> None:
+    def _settle(self, connection: Connection, user: User, artifact: Artifact, found: FileText) -> None:
         if not artifacts.settle(connection, artifact, pages=found.pages):
             return
         text = found.text
@@ -207,13 +211,18 @@ class ArtifactReading:
         message = self._note(connection, artifact, mark, outcome | ({FAILED: found.failed} if found.failed else {}))
         if message is None:
             return
+        now = self._clock.now()
         if not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
+        elif message.turn_id is not None:  # in a group, only what the bot was asked
+            transcripts.show(connection, user, artifact, message, text, self._buttons, now)
+        if artifact.kind in SPOKEN:
+            transcripts.follow(connection, message, now)
         events.append(
             connection,
             "artifact_read",
             source="system:artifacts",
-            now=self._clock.now(),
+            now=now,
             user_id=artifact.user_id,
             payload={"artifact": artifact.id, "kind": artifact.kind, "pages": found.pages, "size": artifact.size},
             links={"message": artifact.message_id},

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import Language, User
 from internal.agents.model import PassageLine, RecalledPassage
-from internal.artifacts.model import FAILED, READ, due
+from internal.artifacts.model import FAILED, READ, SPOKEN, due
 from internal.dialogue.model import Message
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Question, read_question
@@ -100,7 +100,7 @@ def unread_lines(asked: Sequence[Message], phrases: Phrases, lang: Language) -> 
 
 def failure_line(phrases: Phrases, lang: Language, kind: str, name: str, reason: str) -> str:
     """Why a file could not be read, or not wholly."""
-    if kind in _SPOKEN:
+    if kind in SPOKEN:
         return phrases(lang, "voice-failed", reason=reason)
     if kind == "photo":
         return phrases(lang, "photo-failed", reason=reason)
@@ -114,4 +114,3 @@ def _says_nothing(attachment: Mapping[str, Any]) -> bool:
 
 
 _FILE: Final = "[file "
-_SPOKEN: Final = frozenset({"voice", "video_note", "audio"})

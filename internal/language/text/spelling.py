@@ -95,8 +95,15 @@ _LONGEST_ABBREVIATION: Final = 8
 
 
 def unquoted(text: str) -> str:
-    """A text without the lines that quote somebody: those that begin with ">"."""
+    """What somebody says himself: without lines that quote (">") or tell what came along, voices as they were said."""
+    if "[" in text:
+        text = _SPOKEN.sub("", _CAME_ALONG.sub("", text)).strip("\n")
     return "\n".join(line for line in text.split("\n") if not line.startswith(">")) if ">" in text else text
+
+
+_SPOKEN: Final = re.compile(r"^\[(?:voice|video_note)\] ", re.MULTILINE)
+_CAME_ALONG: Final = re.compile(r"\n?^\[(?:(?:photo|audio)\]|file [^\n]*\]$).*", re.MULTILINE)
+"""What stands in a message for a picture, a sound or a file that came with it."""
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

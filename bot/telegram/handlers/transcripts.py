@@ -1,0 +1,43 @@
+"""The transcript of what was said can be corrected: the owner's next message takes its place."""
+
+from typing import Any, Final
+
+from aiogram import Router
+from aiogram.types import CallbackQuery, Message
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.delivery.outbox_chat import buttons
+from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.buttons import TranscriptButton, button
+from bot.telegram.handlers.people.find import answer_text
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import AwaitedAnswer, User
+from internal.flows.artifacts import transcripts
+
+TRANSCRIPT: Final = "transcript"
+
+
+def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    """What stands below a transcript."""
+    offered = TranscriptButton(owner=user.user_id, artifact=artifact_id)
+    return buttons([[button(label(user.lang, "transcript-correct"), offered)]]) or []
+
+
+async def pressed(query: CallbackQuery, callback_data: TranscriptButton, chat: Chat, services: Services) -> None:
+    await chat.toast()
+    question = AwaitedAnswer(TRANSCRIPT, {"artifact": callback_data.artifact})
+    await ask(chat, services, question, phrase(chat.user.lang, "transcript-how"))
+
+
+async def corrected(message: Message, chat: Chat, services: Services, awaiting: AwaitedAnswer) -> None:
+    words, now, artifact = answer_text(message), services.clock.now(), awaiting.details["artifact"]
+    await services.write(lambda c: transcripts.correct(c, chat.user, artifact, words, transcript_buttons, now))
+    await chat.say(phrase(chat.user.lang, "transcript-corrected"))
+
+
+def router() -> Router:
+    built = Router(name="transcripts")
+    built.callback_query.register(pressed, TranscriptButton.filter())
+    built.message.register(corrected, Answers(TRANSCRIPT))
+    return built
