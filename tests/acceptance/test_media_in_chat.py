@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 
 from PIL import Image
-from support.product.owners_chat import Chat
-from support.product.running_product import RESPONDER, product
+from support.product.owners_chat import Chat, archived
+from support.product.running_product import ARCHIVIST, RESPONDER, product
 
 from internal.testing import Fault
 
@@ -45,3 +45,39 @@ async def test_voices_and_pictures_are_answered(tmp_path: Path) -> None:
         assert "Which is warmer?\n[photo] A flat colour." in asked.text
         assert asked.text.count("[photo] A flat colour.") == 2
         assert [len(one.pictures) for one in bot.model.asked(SEEN)] == [1, 1]
+
+
+async def test_a_transcript_is_corrected_and_remembered_as_the_owners_word(tmp_path: Path) -> None:
+    """The next message takes its place everywhere; the archivist reads that, and that only."""
+    async with product(tmp_path, scripted=True, **MEDIA) as (bot, people):
+        assert bot.model is not None
+        user = await people.add_user("Оля", language_code="uk")
+        bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+        bot.model.always(RESPONDER, "Зрозуміло.")
+        bot.model.script(
+            HEARD, "Моя сестра Оксана Петренко.", Fault("status", 500), "Нагадай мені завтра о 9 взяти паспорт"
+        )
+        person = {"display_name": "Оксана Петрова", "bio": "Сестра Олі."}
+        added = {"type": "Added", "person": person, "evidence": [3]}
+        bot.model.always(ARCHIVIST, {"people_operations": [added]}, match="transcript")
+        await bot.start()
+        chat = Chat(people, user)
+        await chat.say("Привіт")
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS sound", "audio/ogg")
+        shown = await people.wait_for_message(user, lambda m: m["text"].startswith("🎙"), after=sent["message_id"])
+        assert shown["reply_to_message"]["message_id"] == sent["message_id"]
+        await chat.press(shown, "✏️", "Наступне повідомлення")
+        await people.say(user, "Моя сестра Оксана Петрова.")
+        await people.wait_for_message(user, lambda m: m["text"] == "🎙 Моя сестра Оксана Петрова.")
+        said = "SELECT content FROM messages WHERE role = 'user' ORDER BY seq"
+        assert bot.rows(said) == [("Привіт",), ("[voice] Моя сестра Оксана Петрова.",)]
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS more", "audio/ogg")
+        await people.wait_for_message(user, lambda m: "⏰" in m["text"], after=sent["message_id"])
+        assert bot.rows("SELECT title FROM tasks") == [("Взяти паспорт",)]
+        await archived(bot, chat, 1)
+        read = bot.model.asked(ARCHIVIST)[0].text
+        assert "[voice] Моя сестра Оксана Петрова." in read
+        assert "Петренко" not in read
+        assert bot.rows("SELECT display_name FROM people") == [("Оксана Петрова",)]
+        receipts = "SELECT count(*) FROM model_calls WHERE agent = 'transcriber' AND error IS NULL"
+        assert bot.rows(receipts) == [(2,)]

@@ -386,12 +386,6 @@ class InvitationButton(Owned, prefix="gi", command="/team"):
     accept: bool
 
 
-class TranscriptButton(Owned, prefix="v", command="transcript"):
-    """Asks how the transcript should read."""
-
-    artifact: Id
-
-
 class KeepButton(Owned, prefix="k", command="keep"):
     """Leaves everything unchanged."""
 

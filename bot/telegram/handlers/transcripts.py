@@ -8,7 +8,7 @@ from aiogram.types import CallbackQuery, Message
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.delivery.outbox_chat import buttons
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import TranscriptButton, button
+from bot.telegram.handlers.buttons import Id, Owned, button
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -16,6 +16,12 @@ from internal.access.model import AwaitedAnswer, User
 from internal.flows.artifacts import transcripts
 
 TRANSCRIPT: Final = "transcript"
+
+
+class TranscriptButton(Owned, prefix="v", command="transcript"):
+    """Asks how the transcript should read."""
+
+    artifact: Id
 
 
 def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
