@@ -51,6 +51,7 @@ from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.files import Files
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
@@ -255,6 +256,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
             app.prompt_filter,
             app.people_maps,
             shown_pictures(app),
+            Discretion(app.database),
         ),
         models.responder,
         render=render,

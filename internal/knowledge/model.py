@@ -13,6 +13,10 @@ CitationOperation = Literal["created", "updated", "referenced"]
 OF_FILE: Final = "file"
 """How an episode is described whose segments are the text of a file: each of them is found by itself."""
 
+AUDIENCE: Final = "audience"
+"""The attribute of a fact that says for whom it is: `private`, `person:<id>`, `team` or `group:<id>`; absent: the rules
+decide (`internal/language/discretion`)."""
+
 OWNER_NODE = "owner"
 """The owner in a proposal; the archivist writes `user`."""
 

@@ -112,15 +112,16 @@ def facts_router(database: Database, clock: Clock, eraser: ForgettingService | N
             connection: Connection, user_id: int, uuid: str, request: schemas.FactUpdateRequest
         ) -> tuple[Fact, Fact]:
             try:
+                words = request.fact or knowledge.fact(connection, user_id, uuid).fact
                 old, new = knowledge.update_fact(
                     connection,
                     user_id,
                     uuid,
-                    request.fact,
+                    words,
                     reason=request.reason,
                     source_id=request.source_node_uuid,
                     target_id=request.target_node_uuid,
-                    attributes=request.attributes,
+                    attributes=request.changed_attributes,
                     now=now,
                 )
             except Refused as error:

@@ -8,15 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
 from bot.web.http.schemas import Out, Request
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
-from internal.knowledge.model import Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
+from internal.knowledge.model import (
+    AUDIENCE,
+    Citation,
+    CitationOperation,
+    Episode,
+    EpisodeSource,
+    EvidenceLine,
+    Fact,
+)
 from internal.language.dates.precision import DatePrecision
 from internal.recall.messages.search import MessageHit
 
@@ -139,6 +147,7 @@ class EntityEdge(BaseModel):
     update_reason: str | None = None
     attributes: dict[str, Any] = {}
     evidence: list[EvidenceOut] = []
+    audience: str = Field("private", description="For whom it is: private, person:<id>, team or group:<id>.")
     valid_at_precision: DatePrecision | None = Field(None, description="How exact it was stated; null: it was not.")
     invalid_at_precision: DatePrecision | None = None
 
@@ -159,7 +168,8 @@ class EntityEdge(BaseModel):
             updated_at=fact.updated_at,
             original_fact=fact.original_fact,
             update_reason=fact.update_reason,
-            attributes=dict(fact.attributes),
+            attributes={name: value for name, value in fact.attributes.items() if name != AUDIENCE},
+            audience=str(fact.attributes.get(AUDIENCE) or "private"),
             evidence=[EvidenceOut.of(line) for line in evidence],
             valid_at_precision=fact.valid_precision or ("day" if fact.valid_stated else None),
             invalid_at_precision=fact.invalid_precision or (None if fact.invalid_at is None else "day"),
@@ -262,12 +272,31 @@ class GraphSearchResponse(BaseModel):
     count: int
 
 
+Audience = Annotated[str, Field(pattern=r"^(private|team|person:[0-9]{1,18}|group:-?[0-9]{1,18})$")]
+
+
 class FactUpdateRequest(Request):
-    fact: Statement
+    """Other words, another audience, or both. `audience` null: the rules decide again."""
+
+    fact: Statement | None = None
+    audience: Audience | None = None
     source_node_uuid: NodeId | None = None
     target_node_uuid: NodeId | None = None
     attributes: Attributes | None = Field(None, description="Merged into those there are; null takes one away.")
     reason: Remark | None = Field(None, description="Why; kept with the new version.")
+
+    @model_validator(mode="after")
+    def _something(self) -> FactUpdateRequest:
+        if self.fact is None and "audience" not in self.model_fields_set:
+            raise ValueError("fact or audience is expected")
+        return self
+
+    @property
+    def changed_attributes(self) -> dict[str, Any] | None:
+        """The attributes, and the audience among them."""
+        if "audience" not in self.model_fields_set:
+            return self.attributes
+        return {**(self.attributes or {}), AUDIENCE: self.audience}
 
 
 class FactUpdateResponse(BaseModel):

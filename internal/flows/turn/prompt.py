@@ -30,6 +30,7 @@ from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
 from internal.errors import ModelContextExceeded
 from internal.flows.instructions import keep as instructions
 from internal.flows.runs.slices import QUOTED, message_line
+from internal.flows.turn.discretion import Discretion
 from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.pending_forgettings import to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
@@ -141,8 +142,9 @@ class Prompts:
         prompt_filter: PromptFilter,
         maps: PeopleMaps | None = None,
         pictures: Pictures | None = None,
+        discretion: Discretion | None = None,
     ) -> None:
-        self._maps = maps
+        self._maps, self._discretion = maps, discretion
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
         self._prompt_filter, self._pictures = prompt_filter, pictures
 
@@ -166,7 +168,7 @@ class Prompts:
         if self._pictures is not None:
             pictures = await self._pictures.of(user.user_id, [*earlier[-SEEN:], *asked])
         standing = {one.node_id for one in question.instructions}
-        return ResponderRequest(
+        request = ResponderRequest(
             owner=owner,
             persona_name=self._persona.name,
             persona_tone=self._persona.tone,
@@ -188,13 +190,22 @@ class Prompts:
             instructions=question.instructions,
             relations=await self._maps.answer(user, question.text) if self._maps is not None else (),
         )
+        return await self._discretion.kept(request, question.text) if self._discretion is not None else request
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
         """What is recalled for other words in the same turn; `people` chooses those who matter too."""
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
+        if self._discretion is not None:
+            found = await self._discretion.found(user.user_id, question.text, found)
         return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))
+
+    async def may_see(self, question: Question, titles: Sequence[str]) -> list[bool]:
+        """For each title of something found in the same turn, whether it may be in the prompt."""
+        if self._discretion is None:
+            return [True] * len(titles)
+        return await self._discretion.titles(question.user.user_id, question.text, titles)
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """As many of the latest messages as the token budget holds, each counted as it is sent.

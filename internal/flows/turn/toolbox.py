@@ -165,6 +165,8 @@ class Toolbox:
         pending = await self._pending()
         known = {one.task_id: one for one in request.tasks}
         others = [one for one in pending if one.id not in known][:MOST_TASKS]
+        shown = await self._prompts.may_see(self._question, [one.title for one in others])
+        others = [one for one, may in zip(others, shown, strict=True) if may]
         more = [KnownTask.of(number, one, user.tz) for number, one in enumerate(others, len(known) + 1)]
         listed = [*known.values(), *more]
         self._listed |= {one.handle: one.task_id for one in listed}

@@ -62,6 +62,7 @@ async def test_a_fact_is_an_edge_with_its_receipts(known: Stage, fact: str) -> N
         "original_fact": None,
         "update_reason": None,
         "attributes": {},
+        "audience": "private",
         "evidence": [
             {
                 "episode_uuid": episode,

@@ -1,0 +1,109 @@
+"""What is not for others stays out of a prompt whose answer is for others, and in every other prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from support.interfaces.rest_graph_stage import ANNA, Stage
+
+from internal.agents.model import (
+    DialogueLine,
+    OwnerProfile,
+    PassageLine,
+    RecalledFact,
+    RecalledPassage,
+    ResponderRequest,
+)
+from internal.flows.turn.discretion import Discretion
+from internal.recall.prompt.context import RecallResult
+
+NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
+
+SAID = (
+    "Tom Baker lives in Lisbon",
+    "Tom Baker has diabetes",
+    "Tom Baker owes the bank 20 000 euros",
+    "Between us, Tom Baker moves to Canada",
+)
+FOR_BOSS, FOR_DOCTOR, FOR_TOM = "Write a note to my boss about Tom", "Write to Tom's doctor", "Write a card to Tom"
+
+
+async def told(known: Stage) -> list[RecalledFact]:
+    tom = await known.node("Tom Baker")
+    found = []
+    for n, fact in enumerate(SAID, 1):
+        uuid, _ = await known.tell(tom, "ABOUT", await known.node(f"Thing {n}"), fact)
+        found.append(RecalledFact(n, uuid, fact.removeprefix("Between us, ")))
+    return found
+
+
+def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
+    lines = [
+        DialogueLine("user", "My blood test was bad"),
+        DialogueLine("assistant", "I see"),
+        DialogueLine("user", text),
+    ]
+    return ResponderRequest(
+        OwnerProfile(ANNA, "Anna", None, "en", "UTC"), "L", "brief", [], [], lines, NOON, facts=facts
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (FOR_BOSS, [1]),
+        (FOR_DOCTOR, [1, 2]),
+        ("Draft an email to my accountant about Tom's debts", [1, 3]),
+        ("Write my boss that Tom has diabetes", [1, 2]),
+        ("What illness does Tom have?", [1, 2, 3, 4]),
+        ("What did I tell my boss about Tom?", [1, 2, 3, 4]),
+    ],
+)
+async def test_what_a_recipient_may_know(known: Stage, text: str, shown: list[int]) -> None:
+    """By the role, and by what the owner names himself; the owner's own questions are answered from everything."""
+    facts = await told(known)
+    kept = await Discretion(known.database).kept(request(text, facts), text)
+    assert [one.n for one in kept.facts] == shown
+    assert ("My blood test was bad" in [line.text for line in kept.dialogue]) == (2 in shown)
+    assert kept.dialogue[-1].text == text
+    assert bool(kept.system_lines) == (len(shown) < 4)
+    assert not any(word in line for line in kept.system_lines for word in ("diabetes", "Canada"))
+
+
+async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
+    """Private is for nobody else; shared with a person it is for that one. PATCH and GET speak of it."""
+    facts = await told(known)
+    person = await known.person("Tom")
+    ways = {"private": facts[0], f"person:{person.id}": facts[1]}
+    for audience, fact in ways.items():
+        path, owner = f"/graph/facts/{fact.fact_id}", {"user_id": ANNA}
+        done = (await known.client.patch(path, json={"audience": audience}, params=owner)).json()
+        facts[fact.n - 1] = replace(fact, fact_id=done["new_uuid"])
+        read = (await known.client.get(f"/graph/facts/{done['new_uuid']}", params=owner)).json()
+        assert (read["audience"], read["fact"]) == (audience, SAID[fact.n - 1])
+    discretion = Discretion(known.database)
+    assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), FOR_TOM)).facts] == [2]
+    assert (await discretion.kept(request(FOR_BOSS, facts), FOR_BOSS)).facts == []
+    wrong = await known.client.patch(path, json={"audience": "everybody"}, params=owner)
+    assert wrong.status_code == 422
+
+
+async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
+    """A passage with a secret stays out whole; of others only the lines that are not for the recipient."""
+    facts = await told(known)
+
+    def line(text: str) -> PassageLine:
+        return PassageLine("Anna", NOON, text, found=True)
+
+    passages = [
+        RecalledPassage(1, "message", "a", [line("Don't tell anyone"), line("Tom moves to Canada")]),
+        RecalledPassage(2, "message", "b", [line("Tom plays chess"), line("Tom is in hospital")]),
+    ]
+    result = RecallResult([], [], "Tom", facts=facts, passages=passages)
+    found = await Discretion(known.database).found(ANNA, FOR_BOSS, result)
+    assert [one.n for one in found.facts] == [1]
+    assert [one.text for one in found.passages] == ["Tom plays chess"]
+    assert await Discretion(known.database).found(ANNA, "Where is Tom?", result) == result

@@ -1,0 +1,78 @@
+"""What people keep to themselves, and for whom a text is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from internal.language.discretion.recipients import recipient_of
+from internal.language.discretion.sensitivity import topics_of
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ("Masha is pregnant", {"health"}),
+        ("У мами знайшли діабет", {"health"}),
+        ("Олег лёг в больницу на операцию", {"health"}),
+        ("Tom earns €4,200 a month", {"money"}),
+        ("Коля взял кредит под залог квартиры", {"money"}),
+        ("Sam was arrested last year", {"legal"}),
+        ("Вони розлучаються", {"intimate"}),
+        ("Between us, Oleg is leaving Bosch", {"secret"}),
+        ("Только никому не говори, Ира увольняется", {"secret", "intimate"}),
+        ("Нікому не кажи: Іван їде до Канади", {"secret"}),
+        ("Anna likes green tea", set()),
+        ("Я работаю в банке", set()),
+        ("Kate's birthday is on 5 May", set()),
+        ("Мы живём в Риге с 2019 года", set()),
+        ("Ein Wort, das niemand kennt", set()),
+    ],
+)
+def test_topics_that_are_not_for_everybody(text: str, topics: set[str]) -> None:
+    """Health, money, law, intimate things and secrets; plain facts touch none of them."""
+    assert topics_of(text) == topics
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("Write an email to my boss that I need three days off", "others"),
+        ("What should I tell the landlord?", "others"),
+        ("How do I explain to my mother-in-law why we aren't coming?", "others"),
+        ("introduce me to the new team in two sentences", "others"),
+        ("Draft a LinkedIn post about my new project", "others"),
+        ("help me reply to Anna", "person"),
+        ("напиши Ане поздравление", "person"),
+        ("Помоги написать письмо хозяйке квартиры", "others"),
+        ("склади листа в податкову про мої доходи", "bank"),
+        ("Що сказати лікарю про мої симптоми?", "doctor"),
+        ("Як пояснити вчительці, чому Сашко пропустив школу?", "others"),
+    ],
+)
+def test_words_for_somebody_else(text: str, role: str) -> None:
+    """An order to write or say something, with an addressee or a kind of text that others read."""
+    found = recipient_of(text, ["Anna", "Ане"])
+    assert found is not None
+    assert found.role == role
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tell me about my boss", "What did I tell you about mum?", "Where does my boss live?", "write down: milk, eggs",
+        "Remind me to write to my boss", "answer in bullet points", "I wrote to my boss yesterday", "he told my sister",
+        "describe my brother", "скажи, где работает мой брат?", "скажи мне, сколько зарабатывает Олег",
+        "напиши список покупок", "Я написал боссу", "Опиши мою маму", "Я розповіла мамі про хворобу",
+        "що сказав лікар?", "",
+    ],
+)  # fmt: skip
+def test_words_for_the_owner_alone(text: str) -> None:
+    """Questions about the memory, statements, lists and reminders: nothing is kept back from the owner."""
+    assert recipient_of(text, ["Олег"]) is None
+
+
+def test_what_the_owner_names_is_his_to_tell() -> None:
+    """A topic of the order itself may be used; a secret never is named by accident."""
+    found = recipient_of("Write my boss that I have the flu and need surgery, but it's a secret")
+    assert found is not None
+    assert found.knows == {"health"}
