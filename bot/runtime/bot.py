@@ -31,7 +31,7 @@ from bot.telegram.handlers import build_router
 from bot.telegram.handlers.cards import TelegramCards
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
-from bot.telegram.i18n import phrase
+from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.update_handler import AccessPolicy, Ingest
@@ -162,7 +162,7 @@ async def telegram_side(
         sender = Sender(bot, delivery, budget, metrics, clock, shards)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
-        reading = artifact_reading(app, TelegramFiles(bot), phrase)
+        reading = artifact_reading(app, TelegramFiles(bot), label)
         turns = turn_flow(app, drafts, sender.wake, reading)
         lanes = Lanes(database, clock, turns, shards)
         menus = ChatMenus(bot, miniapp_address(config))
