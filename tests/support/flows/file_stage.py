@@ -13,7 +13,8 @@ from support.flows.flow_stage import BOT, OWNER, Talk
 from bot.telegram.i18n import label, phrase
 from internal.artifacts.model import Artifact, FileUnavailable, UnreadableFile
 from internal.artifacts.store import ArtifactStore
-from internal.config import AccessConfig, MediaConfig
+from internal.config import AccessConfig
+from internal.config_media import MediaConfig
 from internal.dialogue.model import Message
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.reading import ArtifactReading
