@@ -67,7 +67,15 @@ class FileStage:
         """As a process that was just started has it."""
         reader = DocumentReader(self.limits)
         return ArtifactReading(
-            self.talk.database, self.talk.clock, self.store, [reader], self.shelf, self.limits, label, ["archivist"]
+            self.talk.database,
+            self.talk.clock,
+            self.store,
+            [reader],
+            self.shelf,
+            self.limits,
+            label,
+            lambda *_: [],
+            ["archivist"],
         )
 
     async def send(
