@@ -209,10 +209,13 @@ def said_by(connection: Connection, user_id: int, sender_id: int) -> list[str]:
     return list(connection.execute(select(messages.c.id).where(*wrote)).scalars())
 
 
-def recent(connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int) -> list[Message]:
-    """The last `limit` messages (before a seq, exclusive), oldest first."""
+def recent(
+    connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int, topic: int | None = None
+) -> list[Message]:
+    """The last `limit` messages (before a seq, exclusive; of one topic), oldest first."""
     before = MOST_SEQ if before_seq is None else before_seq
-    rows = connection.execute(_BEFORE, {"owner": user_id, "before": before, "most": limit}).all()
+    query = _BEFORE if topic is None else _BEFORE.where(messages.c.thread_id == topic)
+    rows = connection.execute(query, {"owner": user_id, "before": before, "most": limit}).all()
     return list(kept_messages(reversed(rows)))
 
 

@@ -15,6 +15,7 @@ from bot.simulator.repository import Json
 
 _SERVICE = (
     "new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id", "pinned_message",
+    "forum_topic_created",
 )  # fmt: skip
 
 

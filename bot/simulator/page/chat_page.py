@@ -10,7 +10,7 @@ from bot.simulator.feed import News
 from bot.simulator.page.bubbles import Reactions
 from bot.simulator.page.composer import Composer
 from bot.simulator.page.conversation import Conversation
-from bot.simulator.page.dialogs import PersonDialog
+from bot.simulator.page.dialogs import GroupDialog, PersonDialog, TopicDialog
 from bot.simulator.page.page_context import ONLINE_FOR, PageContext, colour, initials
 from bot.simulator.page.people_list import PeopleList
 from bot.simulator.repository import Json
@@ -50,15 +50,19 @@ class ChatPage:
             return user, repository.chat(chat_id) or own
         return user, own
 
-    def _open(self, user: Json, chat: Json) -> None:
-        """Lays the page for this person and chat."""
+    def _open(self, user: Json, chat: Json, topic: int | None = None) -> None:
+        """Lays the page for this person, chat and topic."""
         self._context = PageContext(self._telegram, user, chat, self._language)
+        self._context.topic = topic
         self._root.clear()
         with self._root:
-            self._people = PeopleList(self._context, self._choose, self._add_person, self._theme_button)
+            self._people = PeopleList(
+                self._context, self._choose, self._add_person, self._add_group, self._theme_button
+            )
             with ui.element("div").classes("main"):
                 self._head()
                 self._pin_bar = ui.element("div").classes("pinned")
+                self._topics()
                 conversation = ui.element("div").classes("conversation")
                 self._composer = Composer(self._context, self._sent)
                 reactions = Reactions(
@@ -101,6 +105,32 @@ class ChatPage:
         with self._pin_bar:
             ui.icon("push_pin")
             ui.label(context.preview(message)).classes("quote-text")
+
+    def _topics(self) -> None:
+        """The topics of the chat, and a way to begin one; nothing where there can be none."""
+        context = self._context
+        if not context.private and context.chat["type"] != "supergroup":
+            return
+        topics = context.topics()
+        with ui.element("div").classes("topics" if topics else "topics none"):
+            for thread, name in ({None: context.say("all-topics")} | topics if topics else {}).items():
+                chip = ui.label(name).classes("topic chosen" if thread == context.topic else "topic")
+                chip.on("click", partial(self._open, context.user, context.chat, thread))
+            add = ui.button(icon="add_comment", on_click=self._add_topic, color=None).props("flat round dense size=sm")
+            add.props["aria-label"] = add.props["title"] = context.say("add-topic")
+
+    def _add_topic(self) -> None:
+        context = self._context
+
+        def begun(name: str) -> None:
+            thread = context.people.create_topic(context.user_id, context.chat_id, name)
+            self._open(context.user, context.chat, thread)
+
+        TopicDialog(context, begun).open()
+
+    def _add_group(self) -> None:
+        user = self._context.user_id
+        GroupDialog(self._context, lambda group: self._choose(user, group["id"])).open()
 
     def _theme_button(self) -> None:
         with ui.button(icon="contrast", color=None).props("flat round") as button:

@@ -121,7 +121,8 @@ class Composer:
 
     def send_text(self, text: str) -> None:
         """Sends a text that was not typed: a command, a key, Start."""
-        self._guarded(lambda: self._context.people.say(self._context.user_id, text, chat_id=self._context.chat_id))
+        context = self._context
+        self._guarded(lambda: context.people.say(context.user_id, text, chat_id=context.chat_id, extra=context.place()))
 
     def _entered(self, event: events.GenericEventArguments) -> None:
         text = str(event.args)
@@ -145,7 +146,11 @@ class Composer:
             reply_to = self._reply_id()
             done = self._guarded(
                 lambda: self._context.people.say(
-                    self._context.user_id, text, chat_id=self._context.chat_id, reply_to=reply_to
+                    self._context.user_id,
+                    text,
+                    chat_id=self._context.chat_id,
+                    reply_to=reply_to,
+                    extra=self._context.place(),
                 )
             )
         if done:
@@ -159,7 +164,9 @@ class Composer:
         reply_to = self._reply_id()
         send = self._context.people.send
         if self._guarded(
-            lambda: send(self._context.user_id, content, chat_id=self._context.chat_id, reply_to=reply_to)
+            lambda: send(
+                self._context.user_id, content | self._context.place(), chat_id=self._context.chat_id, reply_to=reply_to
+            )
         ):
             self._drop_context()
 

@@ -36,7 +36,7 @@ class Conversation:
     def _load(self, before: int | None) -> None:
         messages = self._context.telegram.repository.history(self._context.chat_id, _PAGE + 1, before)
         self._earlier.set_visibility(len(messages) > _PAGE)
-        for message in messages[-_PAGE:]:
+        for message in filter(self._context.shows, messages[-_PAGE:]):
             self.add(message)
         if not messages:
             self._welcome()
@@ -75,6 +75,8 @@ class Conversation:
 
     def arrived(self, message: Json) -> None:
         """Shows a new message, and drops the oldest bubble of a very long list."""
+        if not self._context.shows(message):
+            return
         self.add(message)
         if len(self._bubbles) > _MOST:
             self.remove(min(self._bubbles))

@@ -82,6 +82,50 @@ class PersonDialog(_Dialog):
         self._added(self._context.telegram.add_user(None, **filled))
 
 
+class GroupDialog(_Dialog):
+    """Makes a group with the bot; `added` gets its Chat object."""
+
+    def __init__(self, context: PageContext, added: Callable[[Json], None]) -> None:
+        self._added = added
+        super().__init__(context, "add-group", "add-group-hint", "add")
+
+    def _fields(self) -> None:
+        context = self._context
+        others = {
+            one["id"]: full_name(one) for one in context.telegram.repository.users() if one["id"] != context.user_id
+        }
+        self._title = self._input("group-title").props("autofocus")
+        self._members = ui.select(others, multiple=True, label=context.say("group-people"), value=list(others)[:2])
+        self._members.props("outlined dense use-chips").classes("dialog-field")
+        self._everything = ui.switch(context.say("group-everything"), value=False)
+
+    def _read(self) -> Json | None:
+        title = self._required(self._title)
+        members = [self._context.user_id, *self._members.value]
+        return None if title is None else {"title": title, "members": members}
+
+    def _done(self, filled: Json) -> None:
+        self._added(self._context.people.create_group(**filled, privacy=not self._everything.value))
+
+
+class TopicDialog(_Dialog):
+    """Names a new topic."""
+
+    def __init__(self, context: PageContext, named: Callable[[str], None]) -> None:
+        self._named = named
+        super().__init__(context, "add-topic", "add-topic-hint", "add")
+
+    def _fields(self) -> None:
+        self._name = self._input("topic-name").props("autofocus").on("keydown.enter", self._submit)
+
+    def _read(self) -> Json | None:
+        name = self._required(self._name)
+        return None if name is None else {"name": name}
+
+    def _done(self, filled: Json) -> None:
+        self._named(str(filled["name"]))
+
+
 class ContactDialog(_Dialog):
     """Makes a contact card; `send` gets the Message fields."""
 

@@ -23,6 +23,8 @@ class PageContext:
         self.user = user
         self.chat = chat
         self.say = Phrases(language)
+        self.topic: int | None = None
+        """The thread that is shown; None: everything."""
 
     @property
     def user_id(self) -> int:
@@ -49,6 +51,18 @@ class PageContext:
 
     def _language(self) -> str:
         return str(self.user.get("language_code", "en"))
+
+    def topics(self) -> dict[int, str]:
+        """The topics of the chat, by thread."""
+        known = self.telegram.repository.setting(f"topics:{self.chat_id}", {})
+        return {int(thread): str(name) for thread, name in known.items()}
+
+    def shows(self, message: Json) -> bool:
+        return self.topic in (None, message.get("message_thread_id"), message["message_id"])
+
+    def place(self) -> Json:
+        """The Message fields of the topic in which the person writes."""
+        return {} if self.topic is None else {"message_thread_id": self.topic}
 
     def mine(self, message: Json) -> bool:
         return int(message["from"]["id"]) == self.user_id
@@ -77,6 +91,8 @@ class PageContext:
             return self.say("pinned", text=self.preview(message["pinned_message"])[:_PINNED])
         if "new_chat_members" in message:
             return self.say("joined", name=self.bot_name())
+        if "forum_topic_created" in message:
+            return self.say("topic-created", name=str(message["forum_topic_created"]["name"]))
         upgraded = "migrate_to_chat_id" in message or "migrate_from_chat_id" in message
         return self.say("upgraded" if upgraded else "unsupported")
 

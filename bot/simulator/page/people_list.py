@@ -25,6 +25,7 @@ class PeopleList:
         context: PageContext,
         choose: Callable[[int, int], None],
         add_person: Callable[[], None],
+        add_group: Callable[[], None],
         header: Callable[[], None],
     ) -> None:
         self._context = context
@@ -42,6 +43,9 @@ class PeopleList:
                 ui.link(context.say("setup-link"), "/setup").classes("setup-link")
             self._list = ui.element("div").classes("people")
             ui.button(context.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(
+                "flat no-caps"
+            ).classes("add-person")
+            ui.button(context.say("add-group"), icon="group_add", on_click=add_group, color=None).props(
                 "flat no-caps"
             ).classes("add-person")
         self.rebuild()

@@ -82,7 +82,7 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     names = [*names, *_asker(said, request)]
     people = _People(said, names, request.owner.language)
     besides = set().union(*asked, people.terms)
-    terms = [_terms(f"{line.speaker} {line.text}") for line in lines]
+    terms = [_terms(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
     begun: set[str] = set()
     found: list[SaidLine] = []
@@ -105,6 +105,11 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
 def _only_orders(text: str, now: datetime) -> bool:
     """Whether every sentence of a line orders the bot to do something: that is nothing to remember."""
     return all(is_order(text[start:end], now, changes=True) for start, end in sentences(text))
+
+
+def _of_oneself(line: SaidLine) -> bool:
+    """Whether a line of another speaker than the owner says something of that speaker, and so names him."""
+    return bool(line.speaker) and any(token.key in _SPEAKER for token in tokens(line.text))
 
 
 def _asker(said: str, request: ResponderRequest) -> list[str]:

@@ -82,6 +82,8 @@ class Question:
     memory: tuple[int, int] = (0, 0)
     tasks: tuple[Task, ...] = ()
     instructions: tuple[StandingInstruction, ...] = ()
+    apart: bool = False
+    """Newer messages than the earliest of `earlier` may belong to other dialogues of the owner."""
 
     @property
     def text(self) -> str:
@@ -107,20 +109,36 @@ def read_question(connection: Connection, turn: Turn, now: datetime, known: Ques
     if known is not None and (known.turn.id, known.user, known.memory) == (turn.id, user, memory):
         return replace(known, turn=turn)
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
-    earlier = quotes_shown(connection, turn.user_id, visible(_remembered(connection, turn)))
+    before, apart = _remembered(connection, turn)
+    earlier = quotes_shown(connection, turn.user_id, visible(before))
     snapshot = shown_snapshot(connection, turn.user_id)
     rev = max((message.rev for message in asked), default=0)
     soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
     standing = instructions.active(connection, turn.user_id)
-    return Question(turn, user, tuple(asked), tuple(earlier), rev, snapshot, memory, tuple(soon), tuple(standing))
+    settled = (rev, snapshot, memory, tuple(soon), tuple(standing))
+    return Question(turn, user, tuple(asked), tuple(earlier), *settled, apart=apart)
 
 
-def _remembered(connection: Connection, turn: Turn) -> list[Message]:
-    """The messages before a turn, without those that the owner asked to forget."""
-    earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+def _remembered(connection: Connection, turn: Turn) -> tuple[list[Message], bool]:
+    """The messages of the dialogue before a turn, without those that the owner asked to forget.
+
+    Also whether others were said elsewhere meanwhile: each topic is a dialogue of its own, and so is each chat.
+    """
+    recent = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+    earlier = [message for message in recent if _of_dialogue(message, turn)]
+    apart = len(earlier) < len(recent)
+    if apart and turn.thread_id is not None:
+        place = {"before_seq": turn.first_seq, "topic": turn.thread_id}
+        earlier = dialogue.recent(connection, turn.user_id, limit=HISTORY, **place)
     asked, going = to_forget(connection, turn.user_id)
     kept = [message for message in earlier if message.id not in going]
-    return [message for message in kept if asked is None or message.timestamp > asked.created_at]
+    return [message for message in kept if asked is None or message.timestamp > asked.created_at], apart
+
+
+def _of_dialogue(message: Message, turn: Turn) -> bool:
+    """Whether a message is part of the dialogue of a turn. A group has one chat, whose id may have changed."""
+    here = turn.chat_id < 0 or message.chat_id in (None, turn.chat_id)
+    return message.role == "system" or (here and message.thread_id == turn.thread_id)
 
 
 class Pictures(Protocol):
@@ -158,8 +176,9 @@ class Prompts:
         recent += [
             _quoted_line(len(recent) + n, one, at, self._persona.name, user) for n, (one, at) in enumerate(quoted, 1)
         ]
+        earliest = () if question.apart else remembered
         recalled = await self._recall.recall(
-            owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
+            owner, question.text, recent, before_seq=(earliest or question.asked)[0].seq
         )
         passages = recalled.passages
         if files := [one[ARTIFACT] for m in asked for one in m.attachments if one.get(READ)]:

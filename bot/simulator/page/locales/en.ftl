@@ -103,3 +103,15 @@ votes = { $count ->
    *[other] { $count } votes
 }
 inline = search in your memory
+
+
+add-group = Make a group
+add-group-hint = Several people and the bot in one chat
+group-title = Name of the group
+group-people = Members
+group-everything = The bot reads everything (privacy mode off)
+all-topics = All topics
+add-topic = New topic
+add-topic-hint = A topic is a talk of its own
+topic-name = Name of the topic
+topic-created = The topic “{ $name }” begins

@@ -105,3 +105,15 @@ votes = { $count ->
    *[many] { $count } голосов
 }
 inline = поиск в вашей памяти
+
+
+add-group = Создать группу
+add-group-hint = Несколько людей и бот в одном чате
+group-title = Название группы
+group-people = Участники
+group-everything = Бот читает всё (режим приватности выключен)
+all-topics = Все темы
+add-topic = Новая тема
+add-topic-hint = Тема — отдельный разговор
+topic-name = Название темы
+topic-created = Начата тема «{ $name }»

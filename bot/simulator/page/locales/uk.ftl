@@ -105,3 +105,15 @@ votes = { $count ->
    *[many] { $count } голосів
 }
 inline = пошук у вашій пам’яті
+
+
+add-group = Створити групу
+add-group-hint = Кілька людей і бот в одному чаті
+group-title = Назва групи
+group-people = Учасники
+group-everything = Бот читає все (режим приватності вимкнено)
+all-topics = Усі теми
+add-topic = Нова тема
+add-topic-hint = Тема — окрема розмова
+topic-name = Назва теми
+topic-created = Розпочато тему «{ $name }»

@@ -74,11 +74,11 @@ async def person(talk: Talk, name: str, tg_id: int = 77) -> int:
 
 
 async def answer(talk: Talk, text: str, **more: Any) -> list[Outgoing]:
-    """What the chat shows in answer."""
+    """What the chat says in answer."""
     before = len(await talk.outbox())
     turn = await talk.ask(text, **more)
     await talk.flow().answer(turn)
-    return [row.outgoing for row in (await talk.outbox())[before:]]
+    return [row.outgoing for row in (await talk.outbox())[before:] if row.outgoing.kind != "react"]
 
 
 def presses(shown: Outgoing) -> list[str]:
@@ -142,11 +142,13 @@ async def test_a_task_is_cancelled_with_a_way_back(acting: Talk) -> None:
 
 
 async def test_a_task_is_done(acting: Talk) -> None:
-    """Said as a matter of fact."""
+    """Said as a matter of fact; the message gets a reaction, the card a way back."""
     milk = await task(acting, "Купити молоко")
     [card] = await answer(acting, "я вже купив молоко")
     assert (await state(acting, milk)).state is TaskState.DONE
     assert "Купити молоко" in card.text
+    [given] = [row.outgoing.text for row in await acting.outbox() if row.outgoing.kind == "react"]
+    assert given == "👌"
 
 
 async def test_a_task_is_moved_and_keeps_its_hour(acting: Talk) -> None:

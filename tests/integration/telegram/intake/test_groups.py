@@ -361,3 +361,31 @@ async def test_who_listens_shows_it(stage: BotStage, model: ScriptedModel) -> No
         assert await eventually(seen) == {str(stage.bot.id): "👀"}
         await quiet(stage)
         assert await stage.reactions(group.id, second) == {}
+
+
+@pytest.mark.parametrize("private", [True, False])
+async def test_topics_are_dialogues_of_their_own(stage: BotStage, model: ScriptedModel, private: bool) -> None:
+    """In a forum and in a private chat: each is answered in its place, from its own talk, over one memory."""
+    model.always(MODEL, "Noted.")
+    owner = await stage.person(known=False)
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner)
+        await group.said(1)
+        chat, name = (owner, "") if private else (group.id, group.name)
+        if private:
+            await stage.say(owner, "hello there")
+            await stage.wait_for_message(owner, lambda one: True)
+        made = [await stage.request("POST", f"/chats/{chat}/topics/new", {"user_id": owner, "name": n}) for n in "AB"]
+        first, second = (one["message_thread_id"] for one in made)
+        before = len(model.asked(MODEL))
+        for thread, text in ((first, "the boat is red"), (second, "which colour?"), (first, "and now?")):
+            await stage.say(owner, f"{name} {text}", chat_id=chat, message_thread_id=thread)
+            before += 1
+            await model.wait_for(MODEL, before)
+            await stage.wait_for_message(chat, lambda one, at=thread: one.get("message_thread_id") == at)  # type: ignore[misc]
+        *_, in_second, in_first = model.asked(MODEL)
+        kept = await stage.read(lambda c: dialogue.recent(c, chat, limit=99))
+    assert "the boat is red" not in in_second.text
+    assert "the boat is red" in in_first.text
+    assert "which colour?" not in in_first.text
+    assert {message.thread_id for message in kept if "?" in message.content} == {first, second}
