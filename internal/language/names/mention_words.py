@@ -1,9 +1,11 @@
 """Words around a name that say what it is: a person, a street, a work of art, a company, somebody else's relative."""
 
 import re
+from typing import Final
 
+from internal.language.names.kinship import relations
 from internal.language.text.morphology import Gender
-from internal.language.text.spelling import Language, words
+from internal.language.text.spelling import Language, name_key, words
 
 PUBLIC = words(
     """
@@ -66,3 +68,18 @@ HUMAN_VERBS = words(
     """
 )
 """What hardly anything but people does, right behind an unknown word with a capital that begins a sentence."""
+
+_FIRM: Final = re.compile(
+    r"(?:\s*,\s*[^\W\d_]+)*\s*(?:&|\band\b|\bи\b|\bта\b|\bй\b|\bі\b)?\s*(?:(?<=[&d]\s)(?:sons?|daughters?|brothers|partners|associates)"
+    r"|bros\.?|co\.|(?<=[&иатйі]\s)(?:сыновья|партнеры|партнёры|компания|сини|партнери|компанія))(?!\w)",
+    re.IGNORECASE,
+)
+_LITTLE: Final = re.compile(r"\s+(?P<who>[^\W\d_]+)")
+
+
+def no_name(text: str, start: int, end: int) -> bool:
+    """Whether a word that may be a name is part of a firm's ("Hart & Sons"), or tells of a relative ("lil bro")."""
+    follows = _LITTLE.match(text, end)
+    little = text[start:end].isascii() and text[start:end].islower()
+    who = name_key(follows["who"]) if little and follows is not None else ""
+    return _FIRM.match(text, end) is not None or who in relations() or who in ("bro", "sis")

@@ -45,7 +45,7 @@ def find_people(text: str, language: Language) -> list[NameMention]:
     Left out are places, months, companies, streets, works of art, ordinary words, kinship words without a name, and
     words at the start of a sentence that are likelier ordinary words (Надежда, Will).
     """
-    return _MentionFinder(text, language).read()
+    return [one for one in _MentionFinder(text, language).read() if not marks.no_name(text, one.start, one.end)]
 
 
 class _MentionFinder:

@@ -24,12 +24,15 @@ _IDENTITY = re.compile(
 )
 _HIMSELF = re.compile(
     r"(?:^|(?<![\w-]))(?:(?P<named>меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|my name is|my name['’]s"
-    r"|call me)|я\s*[—–-]|i am|i['’]m)\s*[—–:-]?\s*$"
+    r"|calls? me|(?:i['’]?m|i am) (?:called|named|known as)|i go by|меня (?:\w+ )?(?:звать|зовут|кличут|называют)"
+    r"|мене (?:\w+ )?(?:звати|звуть|кличуть|називають))|я\s*[—–-]|i am|i['’]m)\s*[—–:-]?\s*$"
     r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
     re.IGNORECASE,
 )
 """What stands before one's own name, within _INTRODUCTION characters."""
 _INTRODUCTION = 60
+_ME = re.compile(r"\b(?:меня|мене)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_CALLED = re.compile(r"\s+(?:зовут|звать|кличут|называют|звати|звуть|кличуть|називають)\b")
 _GOES_ON = re.compile(r"['’]s?(?!\w)|\s+\w+л[аи]?\b")
 _MOST_PEOPLE = 100
 """Whom one transcript names, each compared with each new name; what is longer is a list and no conversation."""
@@ -348,6 +351,8 @@ class Reading:
 
 def _is_himself(sighting: NameMention, text: str) -> bool:
     """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
+    if _CALLED.match(text, sighting.end) and _ME.search(text[: sighting.start]):
+        return True  # "меня Сандрой зовут"
     before = _HIMSELF.search(text, max(0, sighting.start - _INTRODUCTION), sighting.start)
     if before is None or name_key(sighting.written) != name_key(sighting.name):
         return False  # "Я Олега не видел"
