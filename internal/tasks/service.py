@@ -131,7 +131,7 @@ def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuth
         return found
     if found.state.closed:
         raise Conflict("that task is closed")
-    next_at = first_firing(found.schedule, author.whole_day_at, author.now)
+    next_at = _first(found, author)
     return _changed(connection, found, "task_open", author, state=TaskState.OPEN.value, next_at=next_at)
 
 
@@ -159,7 +159,7 @@ def reopen(connection: Connection, user_id: int, task_id: str, author: TaskAutho
     found = task(connection, user_id, task_id)
     if not found.state.closed:
         return found
-    next_at = first_firing(found.schedule, author.whole_day_at, author.now)
+    next_at = _first(found, author)
     return _changed(connection, found, "task_open", author, state=TaskState.OPEN.value, next_at=next_at, closed_at=None)
 
 
@@ -251,6 +251,13 @@ def publish(connection: Connection, user_id: int, now: datetime) -> None:
         agent_state.delete_value(connection, mine, PENDING)
         return  # without an owner there is no list
     agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
+
+
+def _first(found: Task, author: TaskAuthor) -> datetime | None:
+    """The first notification of a task that is opened now."""
+    if found.kind is TaskKind.CONTACT and found.recurrence is not None:
+        return after_contact(found, author.now)
+    return first_firing(found.schedule, author.whole_day_at, author.now)
 
 
 def _after_this_time(found: Task, author: TaskAuthor) -> datetime | None:

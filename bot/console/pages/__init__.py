@@ -16,6 +16,7 @@ from bot.console.pages.notifications import NOTIFICATIONS
 from bot.console.pages.people import PEOPLE
 from bot.console.pages.sessions import SESSIONS
 from bot.console.pages.tasks import TASKS
+from bot.console.pages.today import TODAY
 
 PAGES: Final[tuple[Page, ...]] = (
     CONTROL,
@@ -24,6 +25,7 @@ PAGES: Final[tuple[Page, ...]] = (
     FACTS,
     SESSIONS,
     MEMORY,
+    TODAY,
     TASKS,
     NOTIFICATIONS,
     CHANGES,

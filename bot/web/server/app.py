@@ -29,6 +29,7 @@ from bot.web.admin.owner_data import OwnerData, owner_data_router
 from bot.web.admin.recall import Recall, recall_router
 from bot.web.admin.simulator import Simulator, simulator_router
 from bot.web.companion.occasions import occasions_router
+from bot.web.companion.today import today_router
 from bot.web.graph.cypher import Cypher, cypher_router
 from bot.web.graph.explore import exploring_router
 from bot.web.graph.router import Graph, graph_router
@@ -126,6 +127,7 @@ def build_web(
         snapshots_router(database, clock, owners),
         tasks_router(database, clock, owners, whole_day_at),
         occasions_router(database, clock, owners),
+        today_router(database, clock, owners),
         changes_router(database, clock, owners, whole_day_at),
         spend_router(database, clock, owners, daily_limit_usd),
         console_router(database, clock, console),

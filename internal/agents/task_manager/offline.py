@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
+from internal.language.facts.occasions import is_occasion
 from internal.language.tasks.completion import find_completions
 from internal.language.tasks.contacts import Promised, find_promised
 from internal.language.tasks.requests import TaskFound, find_tasks
@@ -40,6 +41,7 @@ def propose(request: TaskManagerRequest) -> str:
     before: TranscriptLine | None = None
     for line in (one.unquoted() for one in request.transcript if one.owners_word):
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
+        found = [one for one in found if one.asked or not is_occasion(one.title)]
         tasks += [_item(one, line, before) for one in found]
         if not found:
             promised = find_promised(line.text, line.at, text_language(line.text, request.owner.language))

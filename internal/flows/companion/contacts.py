@@ -1,7 +1,7 @@
 """Being in touch: when somebody was last met or called, as it was told, and whom a rhythm means."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ from internal.access.model import User
 from internal.flows.views.person_mentions import mentions_of
 from internal.knowledge.model import EvidenceLine
 from internal.language.tasks.contacts import contacts_told, named_in
+from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.circle_words import circles_named
@@ -62,8 +63,17 @@ class Contacts:
 
 def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task]:
     """What is open with somebody: tasks, promises and what the owner waits for, not the rhythm itself."""
-    found = tasks.of_people(connection, user_id, [person_id])
-    return [one for one in found if one.state is TaskState.OPEN and one.kind is not TaskKind.CONTACT]
+    found = [with_person(connection, one) for one in tasks.pending(connection, user_id)]
+    about = [one for one in found if one.person_id == person_id and one.state is TaskState.OPEN]
+    return [one for one in about if one.kind is not TaskKind.CONTACT]
+
+
+def with_person(connection: Connection, task: Task) -> Task:
+    """What somebody promised with his id, also where his profile is younger than the promise."""
+    if task.kind is not TaskKind.WAITING or task.person_id is not None:
+        return task
+    named = people.by_name_keys(connection, task.user_id, {name_key(task.title.partition(":")[0])})
+    return replace(task, person_id=named[0].id) if len(named) == 1 else task
 
 
 def _when(one: LastContact) -> tuple[bool, datetime | None]:

@@ -19,6 +19,7 @@ from internal.events import repository as events
 from internal.flows.companion import occasions
 from internal.flows.companion.contacts import Contacts, LastContact, open_with
 from internal.flows.companion.occasions import Coming, local_day
+from internal.flows.companion.today import Agenda, agenda
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -40,6 +41,10 @@ _USEFUL: Final = timedelta(days=2)
 """An announcement later than this before the day says no more than the line on the day itself."""
 
 
+DIGEST: Final = "digest"
+"""Key in a user's settings: the time of the morning overview, such as 08:00; absent: none."""
+_LATE: Final = timedelta(hours=4)
+"""An overview later than this is not of the morning any more."""
 _AT_ONCE: Final = 50
 _LATEST: Final = 30
 """Notifications in which today's nudge is looked for."""
@@ -58,6 +63,9 @@ class Wording(Protocol):
 
     def nudge(self, user: User, task: Task, meant: LastContact, still_open: Sequence[Task], now: datetime) -> str:
         """That it is time to be in touch, with the last contact and what was open then."""
+
+    def digest(self, user: User, found: Agenda, now: datetime) -> str:
+        """The overview of the day."""
 
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         """Done, later, never, in Bot API form."""
@@ -78,6 +86,7 @@ class CompanionScheduler:
         self._database, self._clock, self._morning, self._wording = database, clock, morning, wording
         self._contacts = contacts
         self._done: dict[int, date] = {}
+        self._sent: dict[int, date] = {}
 
     async def say_due(self) -> int:
         """Queues what is due for each owner. Returns the number of notifications."""
@@ -85,6 +94,10 @@ class CompanionScheduler:
         said = 0
         for user in await self._database.read(users.everybody):
             today = local_day(user, now)
+            if user.state is UserState.ACTIVE and _digest_due(user, now, self._sent.get(user.user_id)):
+                with acting_for(user.user_id):
+                    said += await self._database.write(lambda c: self._digest(c, user, now))  # noqa: B023
+                self._sent[user.user_id] = today
             if user.state is not UserState.ACTIVE or self._done.get(user.user_id) == today:
                 continue
             if now.astimezone(ZoneInfo(user.tz)).time() < self._morning:
@@ -158,6 +171,17 @@ class CompanionScheduler:
         latest = notifications.listing(connection, user.user_id, limit=_LATEST)
         return any(one.kind is NotificationKind.NUDGE and one.created_at >= midnight for one in latest)
 
+    def _digest(self, connection: Connection, user: User, now: datetime) -> bool:
+        """The overview of the day, once; of a day that holds nothing, none."""
+        found = agenda(connection, user, now=now)
+        if found.empty:
+            return False
+        text, day = self._wording().digest(user, found, now), found.first.isoformat()
+        sent = notifications.generate(
+            connection, user.user_id, NotificationKind.DIGEST, text, now=now, dedupe=f"digest:{day}", source=SOURCE
+        )
+        return sent is not None
+
     def _morning_of(self, connection: Connection, user: User, now: datetime) -> int:
         today = local_day(user, now)
         found = occasions.coming(connection, user, today, today + AHEAD, now=now)
@@ -209,3 +233,18 @@ def postponed_by_owner(connection: Connection, task: Task) -> bool:
 def _evening_in(user: User, now: datetime, days: int) -> datetime:
     zone = ZoneInfo(user.tz)
     return datetime.combine(now.astimezone(zone).date() + timedelta(days=days), EVENING_CALLS, zone).astimezone(UTC)
+
+
+def set_digest(connection: Connection, user_id: int, at: str | None) -> None:
+    """Sends the overview of the day at this time from now on; None = not any more."""
+    settings = {key: value for key, value in users.get(connection, user_id).settings.items() if key != DIGEST}
+    users.change(connection, user_id, settings=settings | ({DIGEST: at} if at else {}))
+
+
+def _digest_due(user: User, now: datetime, sent: date | None) -> bool:
+    at = user.settings.get(DIGEST)
+    if not at or sent == local_day(user, now):
+        return False
+    zone = ZoneInfo(user.tz)
+    moment = datetime.combine(now.astimezone(zone).date(), time.fromisoformat(str(at)), zone)
+    return moment <= now < moment + _LATE

@@ -51,6 +51,9 @@ _AGE: Final = re.compile(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лет
 _OF_AGE: Final = re.compile(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
 _COUNT: Final = re.compile(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
 _VISITED: Final = re.compile(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
+_GOVERNED: Final = re.compile(
+    r"\b(?:на|к|ко|до|по|про|о|с|со|з|із|for|to|at|with|on|about|of)\s+(?:\S+\s+){0,2}$", re.IGNORECASE
+)
 _DOUBT: Final = re.compile(
     r"\b(?:кажется|наверн\w+|может быть|возможно|вроде|не помню|не знаю|здається|мабуть|можливо|ніби|не пам['’]ятаю"
     r"|maybe|perhaps|might|probably|i think|i guess|don['’]t remember|not sure|if|если|якщо|якби|фильм\w*|фільм\w*"
@@ -131,6 +134,11 @@ def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language
         whose = _whose(sentence, word.span(), near, people, kind)
         if whose is not None:
             yield _occasion(sentence, kind, day, whose, at)
+
+
+def is_occasion(title: str) -> bool:
+    """Whether a text names an occasion as such: "Masha's birthday", not "buy a gift for the birthday"."""
+    return any(_GOVERNED.search(title[: match.start()]) is None for match in _WORD.finditer(title))
 
 
 def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime) -> NamedOccasion:

@@ -127,6 +127,7 @@ CASES: dict[str, list[Case]] = {
     "GET /model-calls/{call_id}": [Case(("call",))],
     "GET /calendar.ics": [Case(query={"key": "wrong"}, **QUIET)],
     "GET /occasions": [Case(**QUIET)],
+    "GET /today": [Case(**QUIET)],
     "GET /notifications": [Case()],
     "GET /people": [Case()],
     "GET /people/search": [Case(query={"query": QUESTION})],

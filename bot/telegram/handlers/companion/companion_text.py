@@ -1,21 +1,29 @@
 """What the companion says, as Markdown in the owner's language."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
+from babel.dates import format_skeleton
+
 from bot.telegram.handlers.facts.fact_text import cut, quotable
-from bot.telegram.handlers.tasks.task_text import day_words, reminder_buttons
+from bot.telegram.handlers.tasks.task_text import day_words, reminder_buttons, task_line
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
-from internal.access.model import User
+from internal.access.model import Language, User
+from internal.flows.companion.brief import Brief
 from internal.flows.companion.contacts import LastContact
 from internal.flows.companion.occasions import Coming, local_day, title
+from internal.flows.companion.today import Agenda
 from internal.knowledge.model import EvidenceLine, Fact
+from internal.people.bio import bio_from_names
 from internal.tasks.model import Task
 
 _QUOTE = 120
 """Characters of a quoted line."""
+_BIO = 300
+_MOST_ASKED = 2
+"""Questions that are proposed: more would be an interview."""
 
 
 class CompanionWording:
@@ -49,6 +57,9 @@ class CompanionWording:
             lines.append(phrase(lang, "nudge-open", list="; ".join(quotable(one.title) for one in still_open)))
         return "\n".join(lines)
 
+    def digest(self, user: User, found: Agenda, now: datetime) -> str:
+        return agenda_text(user, found, now)
+
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         return reminder_buttons(user, task)
 
@@ -62,6 +73,87 @@ def occasion_title(user: User, one: Coming) -> str:
 def occasion_line(user: User, one: Coming, today: date) -> str:
     """One line of a list."""
     return f"{escape(day_of(user, one.on, today))} — {escape(occasion_title(user, one))}"
+
+
+def agenda_text(user: User, found: Agenda, now: datetime) -> str:
+    """A day or a week, section by section."""
+    lang, today = user.lang, local_day(user, now)
+    first = format_skeleton("MMMEd", found.first, locale=lang)
+    lines = [phrase(lang, "agenda-today" if found.first == found.last else "agenda-week", day=first)]
+    if found.empty:
+        return "\n\n".join([*lines, phrase(lang, "agenda-nothing")])
+    sections = {
+        "occasions": [occasion_line(user, one, today) for one in found.occasions],
+        **{
+            name: [task_line(user, one, now) for one in getattr(found, name)]
+            for name in ("tasks", "promises", "waiting", "contacts")
+        },
+        "questions": [escape(quotable(str(one.properties.get("text", "")))) for one in found.questions],
+    }
+    return "\n".join([*lines, *_sections(lang, "agenda", sections)])
+
+
+def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]]:
+    """Half a page about somebody, and the facts whose numbers stand in it, in order."""
+    lang, person, today = user.lang, known.person, local_day(user, now)
+    circle = label(lang, "circle", circle=person.circle.value)
+    zone, numbered = ZoneInfo(user.tz), [*known.facts, *known.people]
+    lines = [
+        phrase(lang, "brief-about", name=person.display_name, circle=circle, since=person.first_seen.astimezone(zone))
+    ]
+    about = "" if person.bio == bio_from_names(person.names) else person.bio
+    for line in known.talks:
+        about = about.replace(line.quote.rstrip(" .!"), "").replace("..", ".")
+    if about.strip(" ."):
+        lines.append(escape(cut(about.strip(), _BIO)))
+
+    def fact(one: Fact) -> str:
+        return f"[{numbered.index(one) + 1}] {escape(quotable(one.fact))}"
+
+    def told(one: EvidenceLine) -> str:
+        when = day_of(user, one.at.astimezone(zone).date(), today)
+        return f"{escape(when)}: «{escape(cut(quotable(one.quote), _QUOTE))}»"
+
+    lines += _sections(
+        lang,
+        "brief",
+        {
+            "facts": [fact(one) for one in known.facts],
+            "people": [fact(one) for one in known.people],
+            "talks": [told(one) for one in known.talks],
+            "open": [task_line(user, one, now) for one in known.still_open],
+            "occasions": [occasion_line(user, one, today) for one in known.occasions],
+            "questions": _questions(user, known, today),
+        },
+    )
+    if numbered:
+        lines += ["", phrase(lang, "brief-receipts")]
+    return "\n".join(lines), numbered
+
+
+def _questions(user: User, known: Brief, today: date) -> list[str]:
+    lang = user.lang
+    asked = [phrase(lang, "brief-ask-waiting", what=quotable(one.title)) for one in known.waiting]
+    asked += [
+        phrase(lang, "brief-ask-occasion", what=occasion_title(user, one), when=day_of(user, one.on, today))
+        for one in known.occasions
+        if one.on < today
+    ]
+    for line in known.talks:
+        if line.at.astimezone(ZoneInfo(user.tz)).date() == today:
+            continue
+        when = day_of(user, line.at.astimezone(ZoneInfo(user.tz)).date(), today)
+        asked.append(phrase(lang, "brief-ask-talk", what=cut(quotable(line.quote), _QUOTE), when=when))
+    return asked[:_MOST_ASKED]
+
+
+def _sections(lang: Language, of: str, sections: Mapping[str, Sequence[str]]) -> list[str]:
+    """Headed lists; without what is empty."""
+    lines: list[str] = []
+    for name, items in sections.items():
+        if items:
+            lines += ["", f"__{phrase(lang, f'{of}-{name}')}__", *(f"• {one}" for one in items)]
+    return lines
 
 
 def day_of(user: User, on: date, today: date) -> str:

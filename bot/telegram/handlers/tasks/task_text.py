@@ -20,6 +20,7 @@ from bot.telegram.handlers.buttons import (
     TaskTap,
     button,
 )
+from bot.telegram.handlers.companion.brief_button import brief_button
 from bot.telegram.handlers.facts.fact_text import cut, quotable
 from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import escape, render
@@ -127,9 +128,11 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
         _row(user, task, NO_WAY_BACK, TaskTap.DONE, TaskTap.HOUR),
         _row(user, task, NO_WAY_BACK, TaskTap.TOMORROW, TaskTap.WEEK),
     ]
-    return (
-        buttons([*rows, [_action_button(user, task, TaskTap.CANCEL, NO_WAY_BACK)]] if task.recurrence else rows) or []
-    )
+    if task.recurrence:
+        rows.append([_action_button(user, task, TaskTap.CANCEL, NO_WAY_BACK)])
+    if task.person_id is not None:
+        rows.append([brief_button(user, task.person_id)])
+    return buttons(rows) or []
 
 
 def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:

@@ -35,6 +35,9 @@ help =
 
     __Memory__
     /tasks — what you have to do; /tasks add buy bread tomorrow at 9
+    /today, /week — tasks, occasions, promises, whom to call
+    /brief Anna — what to know before you meet somebody
+    /digest 8:00 — an overview every morning
     /birthdays — birthdays and other occasions, also for your calendar
     /sessions — our conversations, word for word
     /db question — start a new conversation

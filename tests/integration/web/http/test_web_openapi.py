@@ -100,6 +100,7 @@ CALLS = frozenset(
     GET /teams
     GET /timeline
     GET /timeline/{event_id}
+    GET /today
     GET /users
     """.strip().split("\n    ")
 )

@@ -1,0 +1,61 @@
+"""Today and the week: tasks, occasions, promises both ways, whom to be in touch with, open questions."""
+
+from typing import Final
+
+from nicegui import ui
+
+from bot.console.elements import card, chip, empty, style, words
+from bot.console.lists import Choices
+from bot.console.page import Page
+from bot.console.page_context import PageContext
+from bot.console.rest import Json
+
+_DAYS: Final = {"today": 1, "week": 7}
+_SECTIONS: Final = ("occasions", "tasks", "promises", "waiting", "contacts", "questions")
+
+
+async def build(context: PageContext) -> None:
+    """A choice of days, and a card for each section that holds something."""
+    style("records")
+    place: ui.element
+
+    async def show(which: str) -> None:
+        found = await context.rest.get("/today", user_id=context.user_id, days=_DAYS[which])
+        place.clear()
+        with place:
+            _lay_out(context, found)
+
+    options = {name: context.say(f"today-{name}") for name in _DAYS}
+    with ui.element("div").classes("toolbar"):
+        Choices(context, context.say("today-which"), options, "today", show)
+    place = ui.element("div")
+    await show("today")
+
+
+def _lay_out(context: PageContext, found: Json) -> None:
+    if not any(found[name] for name in _SECTIONS):
+        empty("wb_sunny", context.say("today-empty"), context.say("today-empty-text"))
+    for name in _SECTIONS:
+        if found[name]:
+            with card(context.say(f"today-{name}")), ui.element("ul").classes("rows"):
+                for one in found[name]:
+                    _row(context, name, one)
+
+
+def _row(context: PageContext, section: str, one: Json) -> None:
+    say = context.say
+    with ui.element("li").classes("task"):
+        words("div", one["text"] if section in ("occasions", "questions") else one["title"], "task-title")
+        with ui.element("div").classes("task-meta"):
+            if section == "occasions":
+                words("span", say.moment(f"{one['date']}T12:00:00+00:00", "EEE d MMM"))
+                if one["years"]:
+                    chip(say("today-years", years=one["years"]))
+            elif section != "questions":
+                when = one["next_at"] or one["due_at"]
+                words("span", say.moment(when, "EEE d MMM, HH:mm") if when else say("task-undated"))
+        for line in one.get("citations", []):
+            words("div", f"{say.moment(line['at'], 'd MMM y')}: {line['quote']}", "task-details")
+
+
+TODAY = Page("today", "/today", "wb_sunny", "d", build)

@@ -1,0 +1,77 @@
+"""What to know before meeting somebody: who it is, the last talks, what is open, the people around, what to ask."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.flows.companion.contacts import open_with
+from internal.flows.companion.occasions import Coming, coming, local_day
+from internal.flows.views.person_mentions import mentions_of
+from internal.graph.store import owner_node_id
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import EvidenceLine, Fact, FactFilter
+from internal.language.facts.occasion_names import KINDS
+from internal.people import mention_repository
+from internal.people.model import Person
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, TaskKind
+
+_EPISODES: Final = 12
+_TALKS: Final = 3
+_FACTS: Final = 5
+_AROUND: Final = timedelta(days=30)
+"""How far an occasion may lie back or ahead to be worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """Facts are their own receipts, talks are the owner's own lines; `people` are facts about others around."""
+
+    person: Person
+    facts: Sequence[Fact]
+    people: Sequence[Fact]
+    talks: Sequence[EvidenceLine]
+    still_open: Sequence[Task]
+    occasions: Sequence[Coming]
+
+    @property
+    def waiting(self) -> Sequence[Task]:
+        """What was promised to the owner, to ask about."""
+        return [one for one in self.still_open if one.kind is TaskKind.WAITING]
+
+
+def brief(connection: Connection, user: User, person: Person, *, now: datetime) -> Brief:
+    """Everything worth half a page, the newest first."""
+    wanted = FactFilter(node_id=person.entity_id)
+    known = [
+        one
+        for one in knowledge.latest_facts(connection, user.user_id, wanted, now=now, limit=40)
+        if one.name not in KINDS.values()
+    ]
+    ends = {fact.target if fact.source == person.entity_id else fact.source for fact in known}
+    others = mention_repository.people_at(connection, user.user_id, ends)
+    around = {*others, owner_node_id(user.user_id)}
+    beside = [one for one in known if {one.source, one.target} - {person.entity_id} <= around]
+    told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_EPISODES)
+    own = [line for one in told.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
+    orders = {
+        one.message_id for one in tasks.of_lines(connection, user.user_id, [line.message_id or "" for line in own])
+    }
+    stated = {one.fact.rstrip(".") for one in known}
+    fresh = {line.quote: line for line in own if line.message_id not in orders and line.quote.rstrip(".") not in stated}
+    newest = sorted(fresh.values(), key=lambda line: line.at, reverse=True)
+    today = local_day(user, now)
+    near = coming(connection, user, today - _AROUND, today + _AROUND, now=now)
+    return Brief(
+        person,
+        facts=[one for one in known if one not in beside][:_FACTS],
+        people=beside[:_FACTS],
+        talks=newest[:_TALKS],
+        still_open=open_with(connection, user.user_id, person.id),
+        occasions=[one for one in near if one.person_id == person.id],
+    )

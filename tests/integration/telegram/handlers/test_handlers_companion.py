@@ -1,0 +1,113 @@
+"""/today, /week, /digest, /brief and /birthdays in three languages, with their buttons."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import Connection
+from support.interfaces.handler_stage import World, only
+
+from bot.telegram.i18n import label
+from internal.access.model import LANGUAGES, Language
+from internal.flows.companion.due import DIGEST
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims.changes import NewClaim
+from internal.knowledge.facts import occasions
+from internal.people import service as people
+from internal.people.model import Person
+from internal.people.service import Sender
+from internal.tasks import repository as tasks
+from internal.tasks.model import TaskKind
+
+
+async def anna(world: World, user_id: int = 2) -> Person:
+    """Anna, who has her birthday tomorrow and likes peonies."""
+    now = world.clock.now()
+    tomorrow = now + timedelta(days=1)
+
+    def work(connection: Connection) -> Person:
+        found = people.from_metadata(connection, user_id, Sender(77, "Anna"), seen_at=now, now=now)
+        node = store.add_node(connection, user_id, "Entity", {"name": "peonies", "type": "concept"}, now=now)
+        likes = NewClaim(found.entity_id, "LIKES", node.id, "Anna likes peonies", now, set_by="owner")
+        knowledge.record_claims(connection, user_id, [likes], now=now)
+        occasions.add_occasion(
+            connection,
+            user_id,
+            found.entity_id,
+            "birthday",
+            tomorrow.month,
+            tomorrow.day,
+            text="Anna: birthday",
+            now=now,
+        )
+        return found
+
+    return await world.database.write(work)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_day_and_a_week_name_what_they_hold_and_offer_the_brief(world: World, lang: Language) -> None:
+    """A free day says so; of a person who is named, the brief is a tap away, and each fact opens its sources."""
+    await world.admit(2, "Taras", lang)
+    assert label(lang, "agenda-nothing") in only(await world.send("/today", 2)).text
+    await anna(world)
+    week = only(await world.send("/week", 2))
+    assert "Anna" in week.text
+    assert label(lang, "agenda-occasions") in week.text
+    known = (await world.press(week.buttons[label(lang, "brief-button", name="Anna")], 2))[-1]
+    assert "[1] Anna likes peonies" in known.text
+    source = (await world.press(known.buttons["1"], 2))[-1]
+    assert "Anna likes peonies" in source.text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_brief_is_asked_for_by_name(world: World, lang: Language) -> None:
+    """Also in the answer to the question whom one meets; of nobody, that is said."""
+    await world.admit(2, "Taras", lang)
+    await anna(world)
+    assert "Anna likes peonies" in only(await world.send("/brief Anna", 2)).text
+    assert only(await world.send("/brief", 2)).force_reply
+    assert "Anna likes peonies" in only(await world.send("Anna", 2)).text
+    assert "Zed" in only(await world.send("/brief Zed", 2)).text
+
+
+async def test_occasions_are_listed_sent_as_a_file_and_behind_a_secret_address(world: World) -> None:
+    """The address can be closed again."""
+    await world.admit(1, "Olena")
+    assert label("en", "birthdays-none").split(".")[0] in only(await world.send("/birthdays")).text
+    await anna(world, 1)
+    listed = only(await world.send("/birthdays"))
+    assert "Anna: birthday" in listed.text
+    sent = (await world.press(listed.buttons[label("en", "birthdays-button-file")]))[-1]
+    assert "BEGIN:VCALENDAR" in sent.content
+    link = (await world.press(listed.buttons[label("en", "birthdays-button-link")]))[-1]
+    assert "/calendar.ics?user_id=1&key=" in link.text
+    closed = (await world.press(link.buttons[label("en", "birthdays-button-revoke")]))[-1]
+    assert closed.text == label("en", "birthdays-revoked")
+    assert "calendar" not in (await world.user(1)).settings
+
+
+async def test_the_morning_overview_is_off_until_its_hour_is_named(world: World) -> None:
+    """And off again by a word."""
+    await world.admit(1, "Olena")
+    assert "off" in only(await world.send("/digest")).text
+    await world.send("/digest 8")
+    assert (await world.user(1)).settings[DIGEST] == "08:00"
+    await world.send("/digest off")
+    assert DIGEST not in (await world.user(1)).settings
+
+
+async def test_a_rhythm_is_chosen_on_the_card_and_replaces_the_one_before(world: World) -> None:
+    """One rhythm for a person."""
+    await world.admit(1, "Olena")
+    person = await anna(world, 1)
+    for every in ("week", "month"):
+        card = only(await world.send("/person Anna"))
+        asked = (await world.press(card.buttons[label("en", "rhythm-button")]))[-1]
+        await world.press(asked.buttons[label("en", f"rhythm-{every}")])
+    found = await world.read(lambda c: tasks.pending(c, 1))
+    assert [(one.kind, one.person_id, one.recurrence) for one in found] == [
+        (TaskKind.CONTACT, person.id, "FREQ=MONTHLY")
+    ]
