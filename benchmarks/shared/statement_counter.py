@@ -43,7 +43,7 @@ def begin(where: str) -> None:
 
     sqlite3.connect = traced
 
-    if os.environ.get("LAPLACED_STORAGE__URL"):  # a file is traced, and whoever listens changes what is executed
+    if os.environ.get("LAPLACED_STORAGE__URL"):  # a file is traced; listening changes what is executed
 
         @event.listens_for(Engine, "before_cursor_execute")
         def counted_elsewhere(connection: Any, cursor: Any, statement: str, *_: object) -> None:

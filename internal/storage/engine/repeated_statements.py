@@ -1,6 +1,7 @@
 """Statements that are executed again and again on SQLite: compiled once, then given to the driver itself.
 
-SQLAlchemy takes 60 to 100 us to run a statement that it compiled already, the driver 5, and a message needs a hundred.
+SQLAlchemy takes 15 to 19 us to run the smallest statement that it compiled already, the driver 5 to 6, on a quiet
+machine and with warm caches; a message needs eighty and the rows of many more.
 A statement object that comes a second time is one that its module built once; everything else goes SQLAlchemy's way,
 and so does everything while somebody listens to what is executed.
 """
@@ -30,7 +31,7 @@ MOST_TOGETHER: Final = 50
 """Rows that one INSERT writes. More of them go one by one, which is as fast and makes no long statement."""
 
 _AT_ONCE: Final = 256
-"""Rows fetched before the rest is left to whoever reads on."""
+"""Rows fetched before the rest is left to the reader."""
 
 _VALUES: Final = re.compile(r" VALUES (\([?, ]+\))$")
 _MARK: Final = "_laplaced_forms"

@@ -30,7 +30,8 @@ def rows(connection: Connection, query: Select[Any], **given: Any) -> list[tuple
     return [tuple(row) for row in connection.execute(query, given)]
 
 
-def test_columns_are_what_they_were_whoever_executes_it(connection: Connection) -> None:
+def test_columns_are_the_same_from_either(connection: Connection) -> None:
+    """JSON, times and empty columns come back alike from SQLAlchemy and from the driver."""
     add = insert(events).returning(events.c.seq)
     added = [connection.execute(add, EVENT | {"id": str(n), "payload": {"n": [n]}}).scalar_one() for n in range(3)]
     query = select(events).where(events.c.user_id == bindparam("owner")).order_by(events.c.seq)
@@ -44,6 +45,7 @@ def test_columns_are_what_they_were_whoever_executes_it(connection: Connection) 
 
 
 def test_a_list_may_have_another_length_each_time(connection: Connection) -> None:
+    """Lists of an IN are filled up to a power of two without finding more; no value finds nothing."""
     many = [{"user_id": 7, "kind": "item", "id": str(n), "op": "put"} for n in range(2 * MOST_LISTED)]
     add = insert(changes)
     for row in (many[:1], many[1:3], many[3:], []):
@@ -51,12 +53,13 @@ def test_a_list_may_have_another_length_each_time(connection: Connection) -> Non
             connection.execute(add, row)
     query = select(changes.c.id).where(changes.c.id.in_(bindparam("held", expanding=True))).order_by(changes.c.seq)
 
-    for length in (1, 2, 0, 2, 3, 2 * MOST_LISTED, 1, 0, MOST_LISTED):
+    for length in (1, 2, 0, 2, 3, 5, 5, 2 * MOST_LISTED, 1, 0, MOST_LISTED, MOST_LISTED):
         held = [str(n) for n in range(length)]
         assert connection.execute(query, {"held": held}).scalars().all() == held
 
 
 def test_a_statement_made_of_a_repeated_one_is_another(connection: Connection) -> None:
+    """A condition that is added to a statement already compiled counts."""
     add, everything = insert(changes), select(changes.c.id).order_by(changes.c.seq)
     for kind in ("a", "b", "c"):
         connection.execute(add, {"user_id": 7, "kind": kind, "id": kind, "op": "put"})
@@ -70,6 +73,7 @@ def test_a_statement_made_of_a_repeated_one_is_another(connection: Connection) -
 
 
 def test_what_is_written_is_counted_and_refused_as_before(connection: Connection) -> None:
+    """Counts of changed rows and errors of constraints are SQLAlchemy's, each time."""
     row = {"user_id": 7, "item": "x", "kind": "message", "ref_id": "x", "text": "one", "text_hash": "h", "rev": 1}
     plain = insert(search_items)
     put = upsert(search_items).on_conflict_do_update(index_elements=["user_id", "item"], set_={"text": "two"})
@@ -87,7 +91,8 @@ def test_what_is_written_is_counted_and_refused_as_before(connection: Connection
         assert connection.execute(drop, {"old": 9}).rowcount == 1
 
 
-def test_whoever_listens_hears_of_repeated_statements_too(connection: Connection) -> None:
+def test_a_listener_hears_of_repeated_statements_too(connection: Connection) -> None:
+    """A listener that is registered late misses no statement."""
     query, heard = select(func.count()).select_from(changes), list[str]()
     rows(connection, query)
     rows(connection, query)
