@@ -30,6 +30,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
+from internal.flows.artifacts.transfer import MOST_IN_CHAT, files_of
 from internal.flows.artifacts.unused import UnusedFiles
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
@@ -211,8 +212,9 @@ class App:
     async def document(self, user_id: int) -> str:
         """All data of this user, as JSON text."""
         now = self.clock.now()
+        files = await files_of(self.database, self.artifacts, user_id, MOST_IN_CHAT)
         with acting_for(user_id):
-            return await self.database.read(lambda c: export_document(c, user_id, now=now))
+            return await self.database.read(lambda c: export_document(c, user_id, now=now, files=files))
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """Everything that a question recalls, at most `limit` of each kind. Raises NotFound for an unknown user."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from bot.application.database import LAST_BACKUP
 from internal.access import repository as users
+from internal.artifacts.store import ArtifactStore
 from internal.config import Config
 from internal.scheduling.clock import Clock
 from internal.storage.backup import backup, postgres_backup
@@ -35,7 +36,7 @@ class Backups:
     ) -> None:
         self._database, self._clock, self._on_backup = database, clock, on_backup
         self._folder = backup.folder_of(config.data_dir)
-        self._one_backup = asyncio.Lock()
+        self._one_backup, self._files = asyncio.Lock(), ArtifactStore(config.artifacts.url, config.data_dir)
 
     async def listing(self) -> list[Backup]:
         """The backups in the data folder, newest first."""
@@ -54,6 +55,7 @@ class Backups:
             made = await self._back_up_into(now) if to is None else await self._back_up_as(to, now)
             if to is not None:
                 await self._database.write(lambda c: users.write_setting(c, LAST_BACKUP, now.isoformat()))
+        await self._files.back_up()
         self._on_backup(now)
         return made
 

@@ -128,8 +128,10 @@ class DatabaseRouters:
     async def owner_data(self) -> APIRouter:
         from bot.application.owner_data import OwnerData
         from bot.web.admin.owner_data import owner_data_router
+        from internal.artifacts.store import ArtifactStore
 
-        return owner_data_router(OwnerData(self._database, self._clock, self._eraser(), self._config.data_dir))
+        store = ArtifactStore(self._config.artifacts.url, self._config.data_dir)
+        return owner_data_router(OwnerData(self._database, self._clock, self._eraser(), self._config.data_dir, store))
 
     async def importer(self) -> APIRouter:
         from bot.application.imports import import_agents

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from internal.access import repository as users
+from internal.artifacts.store import ArtifactStore
 from internal.errors import Refused
+from internal.flows.artifacts.transfer import files_of, put_files
+from internal.flows.artifacts.unused import UnusedFiles
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.transfer.export import export_document
 from internal.flows.transfer.restore_export import ReadExport, read_back
@@ -31,22 +34,26 @@ class OwnerData:
         clock: Clock,
         eraser: ForgettingService,
         data_dir: Path,
+        store: ArtifactStore | None = None,
         *,
         on_import: Callable[[], Awaitable[object]] = _no_buffers,
     ) -> None:
         self._database, self._clock, self._eraser, self._on_import = database, clock, eraser, on_import
-        self._data_dir = data_dir
+        self._data_dir, self._store = data_dir, store or ArtifactStore("", data_dir)
 
     async def export(self, user_id: int) -> str:
         now = self._clock.now()
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
-            return await self._database.read(lambda c: export_document(c, user_id, now=now))
+            files = await files_of(self._database, self._store, user_id)
+            return await self._database.read(lambda c: export_document(c, user_id, now=now, files=files))
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
-        return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
+        erased = await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
+        await UnusedFiles(self._database, self._store).delete_due()
+        return erased
 
     async def count_messages(self, user_id: int, kind: Kind, ref_id: str | None) -> int:
         with acting_for(user_id):
@@ -59,6 +66,7 @@ class OwnerData:
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
         await asyncio.to_thread(expect_within, self._data_dir, file, "file")
         document = await asyncio.to_thread(_parse, file)
+        await put_files(self._database, self._store, document, self._clock.now())
         with acting_for(user_id):
             done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
         await self._on_import()

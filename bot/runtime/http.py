@@ -124,7 +124,9 @@ def web_of(
         examine=ports.examine,
         operations=ports.operations,
         importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
-        owner_data=OwnerData(app.database, app.clock, app.eraser, config.data_dir, on_import=publish_imported),
+        owner_data=OwnerData(
+            app.database, app.clock, app.eraser, config.data_dir, app.artifacts, on_import=publish_imported
+        ),
         simulator=ports.simulator,
         webhook=ports.webhook,
         console=Console(server_key(app), caller_key, config.console.session_lifetime, console, ports.bot_token),

@@ -83,14 +83,17 @@ def begin(connection: Connection, artifact: Artifact, due_at: datetime) -> Artif
     return None if row is None else _artifact(row)
 
 
+def note_file(connection: Connection, sha256: str, now: datetime) -> None:
+    """Notes that these bytes are, or may be, in the store."""
+    connection.execute(upsert(artifact_files).values(sha256=sha256, stored_at=now).on_conflict_do_nothing())
+
+
 def keep_file(connection: Connection, artifact: Artifact, sha256: str, size: int, now: datetime) -> bool:
     """Notes that its bytes are about to be kept, before they are. False while equal bytes are just being deleted."""
-    with across_owners(connection):
-        noted = upsert(artifact_files).values(sha256=sha256, stored_at=now).on_conflict_do_nothing()
-        connection.execute(noted)
-        leaving = select(artifact_files.c.leaving).where(artifact_files.c.sha256 == sha256)
-        if connection.execute(leaving).scalar_one():
-            return False
+    note_file(connection, sha256, now)
+    leaving = select(artifact_files.c.leaving).where(artifact_files.c.sha256 == sha256)
+    if connection.execute(leaving).scalar_one():
+        return False
     kept = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     return connection.execute(kept.values(sha256=sha256, size=size)).rowcount == 1
 

@@ -1,6 +1,7 @@
 """Everything of one owner as a document he can keep and read."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,6 +22,12 @@ def export_owner(connection: Connection, user_id: int, *, now: datetime) -> dict
     }
 
 
-def export_document(connection: Connection, user_id: int, *, now: datetime) -> str:
-    """The export as JSON text in UTF-8, readable: indented, letters of every alphabet as they are."""
-    return json.dumps(export_owner(connection, user_id, now=now), ensure_ascii=False, indent=2)
+def export_document(
+    connection: Connection, user_id: int, *, now: datetime, files: Mapping[str, str] | None = None
+) -> str:
+    """The export as JSON text in UTF-8, readable: indented, letters of every alphabet as they are.
+
+    `files` are the bytes of the owner's files in base64, by their hash.
+    """
+    document = export_owner(connection, user_id, now=now) | ({"files": files} if files else {})
+    return json.dumps(document, ensure_ascii=False, indent=2)

@@ -1,0 +1,49 @@
+"""The bytes of an owner's files in an export, and back."""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from internal.artifacts import repository as artifacts
+from internal.artifacts.store import ArtifactStore
+from internal.errors import Refused
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+FILES: Final = "files"
+"""Key of an export: the bytes in base64 by their hash."""
+
+MOST_IN_CHAT: Final = 30 << 20
+"""Bytes of files in an export that goes through Telegram."""
+
+
+async def files_of(database: Database, store: ArtifactStore, user_id: int, most: int | None = None) -> dict[str, str]:
+    """The owner's files, the latest first, at most so many bytes of them."""
+    with acting_for(user_id):
+        kept = await database.read(lambda c: artifacts.listing(c, user_id, limit=100_000))
+    found: dict[str, str] = {}
+    for file in kept:
+        if file.sha256 is None or file.sha256 in found or (most is not None and (file.size or 0) > most):
+            continue
+        content = await store.get(file.sha256)
+        if content is not None:
+            found[file.sha256] = base64.b64encode(content).decode()
+            most = None if most is None else most - len(content)
+    return found
+
+
+async def put_files(database: Database, store: ArtifactStore, document: Any, now: datetime) -> None:
+    """Keeps the files of an export. Raises Refused("malformed") for bytes that are not what their hash says."""
+    files = document.get(FILES) if isinstance(document, Mapping) else None
+    for sha256, encoded in (files if isinstance(files, Mapping) else {}).items():
+        try:
+            content = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            content = b""
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise Refused("malformed", f"{FILES}.{sha256}: other bytes than its hash says")
+        await database.write(lambda c, one=sha256: artifacts.note_file(c, one, now))  # type: ignore[misc]
+        await store.put(sha256, content)
