@@ -245,9 +245,20 @@ class CommandFlow:
         [before] = found
         if asked.how == "move" and schedule is None:
             return self.cards.task(user, "when", Changed(before, before), author.now)
+        if schedule is not None and asked.time is not None and asked.time.hour_only:
+            schedule = _on_its_day(before, schedule, author.now)
         task = change_task(connection, before, asked.how, schedule, author)
         person = actions.person_name(connection, task)
         return self.cards.task(user, asked.how, Changed(task, before, person), author.now)
+
+
+def _on_its_day(task: Task, schedule: Schedule, now: datetime) -> Schedule:
+    """The hour on the day on which the task comes up, if that is still ahead: "move it to 12" names no other day."""
+    if task.when is None or schedule.due_at is None:
+        return schedule
+    zone = ZoneInfo(schedule.tz)
+    moved = datetime.combine(task.when.astimezone(zone).date(), schedule.due_at.astimezone(zone).timetz())
+    return replace(schedule, due_at=moved) if moved > now else schedule
 
 
 def _found_nothing(one: Recognised, act: Action | None) -> bool:

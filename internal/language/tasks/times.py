@@ -44,7 +44,7 @@ class TimeFound:
     """A time named in a text. `moment` is aware, in the zone of the author; of a `whole_day` it is midnight.
 
     `recurrence` is an RRULE. `spans` are the characters that name it, in order. Not `sure` if another day may be meant,
-    as with "next month".
+    as with "next month". `hour_only`: no day is named.
     """
 
     moment: datetime
@@ -52,6 +52,7 @@ class TimeFound:
     recurrence: str | None
     spans: tuple[Span, ...]
     sure: bool = True
+    hour_only: bool = False
 
 
 def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
@@ -144,7 +145,7 @@ def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) ->
     hour, span, is_part, loose = clock
     spans = sorted([*spans, span])
     if day is None:
-        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not is_part)
+        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not is_part, hour_only=True)
     hour = _waking_hour(hour) if loose else hour
     moment = datetime.combine(day.day, hour, at.tzinfo)
     if day.loose and moment <= at:

@@ -170,6 +170,16 @@ async def test_one_of_several_tasks_is_chosen(acting: Talk) -> None:
     assert {(await state(acting, one)).state for one in calls} == {TaskState.OPEN}
 
 
+async def test_another_hour_keeps_the_day(acting: Talk) -> None:
+    """ "Move it to 15" names no other day."""
+    dentist = await task(acting, "Dentist", 3)
+    await answer(acting, "move the dentist to 15:00")
+    moved = await state(acting, dentist)
+    assert moved.due_at is not None
+    assert dentist.due_at is not None
+    assert (moved.due_at.date(), moved.due_at.hour) == (dentist.due_at.date(), 15)
+
+
 async def test_all_tasks_are_cancelled_only_after_a_yes(acting: Talk) -> None:
     """One card for all of them."""
     mine = [await task(acting, one) for one in ("Call mum", "Buy milk", "Pay rent")]
@@ -179,7 +189,7 @@ async def test_all_tasks_are_cancelled_only_after_a_yes(acting: Talk) -> None:
     assert {(await state(acting, one)).state for one in mine} == {TaskState.OPEN}
 
 
-@pytest.mark.parametrize("said", ["move it to 12", "перенеси на 12", "cancel", "скасуй", "отмени её", "make it 12"])
+@pytest.mark.parametrize("said", ["move it to 15", "перенеси на 15", "cancel", "скасуй", "отмени её", "make it 15"])
 async def test_it_is_what_the_last_card_is_about(acting: Talk, said: str) -> None:
     """For a quarter of an hour, without a reply to it."""
     dentist, other = await task(acting, "Стоматолог", 2), await task(acting, "Buy milk", 1)
