@@ -99,6 +99,10 @@ class GroupsConfig(Section):
     tokens_per_day: int = Field(500_000, ge=0)
 
 
+class BusinessConfig(Section):
+    enabled: bool = False
+
+
 class LLMConfig(Section):
     base_url: Address = DEFAULT_LLM_URL
     api_key: Secret = SecretStr("")
@@ -266,6 +270,7 @@ class Config(BaseSettings):
     telegram: TelegramConfig = TelegramConfig()
     access: AccessConfig = AccessConfig()
     groups: GroupsConfig = GroupsConfig()
+    business: BusinessConfig = BusinessConfig()
     llm: LLMConfig = LLMConfig()
     agents: AgentsConfig = AgentsConfig()
     persona: PersonaConfig = PersonaConfig()

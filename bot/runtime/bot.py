@@ -35,6 +35,7 @@ from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.update_handler import AccessPolicy, Ingest
+from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, BUSINESS
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url
@@ -192,14 +193,16 @@ async def telegram_side(
             session_ended=app.session_ended,
             shards=shards,
             groups=config.groups,
+            business=config.business.enabled,
         )
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None
+        kinds = ALLOWED_UPDATES + (BUSINESS if config.business.enabled else ())
         if config.telegram.mode == "polling":
             own = await _own_webhooks(app, bot.id)
-            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor, own_webhooks=own)
+            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor, own_webhooks=own, kinds=kinds)
         elif receives:
-            await set_webhook(bot, config.telegram, _webhook_secret(config))
+            await set_webhook(bot, config.telegram, _webhook_secret(config), kinds)
             url = webhook_url(config.telegram)
             await database.write(lambda c: users.write_setting(c, f"webhook:{bot.id}", url))
         yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, menus, part, reading)

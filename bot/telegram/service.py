@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 import math
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -238,10 +238,10 @@ def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
         raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
 
 
-async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
+async def set_webhook(bot: Bot, config: TelegramConfig, secret: str, kinds: Sequence[str] = ALLOWED_UPDATES) -> None:
     """Sets the webhook. Raises ConfigurationError with Telegram's reason."""
     try:
-        await bot.set_webhook(webhook_url(config), secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
+        await bot.set_webhook(webhook_url(config), secret_token=secret, allowed_updates=list(kinds))
     except TelegramAPIError as error:
         raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
 

@@ -209,7 +209,8 @@ class Incoming:
 
     `text` is the text or caption as sent, without the `command` before it: `/db` and `/sa` open or continue a session,
     and the words after them are to be answered. `attachments` describe what came with it ({"kind": "voice"}, ...).
-    `speaker` is who wrote it where that is not the owner.
+    `speaker` is who wrote it where that is not the owner. `aside`: not to the bot, but in a chat of the owner's with
+    somebody else.
     """
 
     user_id: int
@@ -226,6 +227,7 @@ class Incoming:
     command: Literal["/db", "/sa"] | None = None
     quoted: Quoted | None = None
     speaker: Speaker | None = None
+    aside: bool = False
 
     @property
     def lane(self) -> str:

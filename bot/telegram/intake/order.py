@@ -12,6 +12,9 @@ def order_of(update: Update) -> Hashable:
     query = update.callback_query
     if query is not None and stopped_turn(query) is None:
         return query.message.chat.id if query.message is not None else query.from_user.id
+    business = update.business_message or update.edited_business_message or update.deleted_business_messages
+    if business is not None:
+        return "business", business.chat.id
     for message in (update.message, update.edited_message, update.my_chat_member, update.message_reaction):
         if message is not None:
             return message.chat.id

@@ -69,10 +69,12 @@ class Poller:
         *,
         deaf_after: float = DEAF_AFTER_S,
         own_webhooks: Sequence[str] = (),
+        kinds: Sequence[str] = ALLOWED_UPDATES,
     ) -> None:
         """`api_url` ends with the token and is never logged. A webhook at one of `own_webhooks` is this program's."""
         self._url, self._accept, self._observer = api_url, accept, observer
         self._deaf_after, self._own_webhooks = deaf_after, own_webhooks
+        self._kinds = list(kinds)
         self._offset: int | None = None
         self._spoken_at = time.monotonic()
         self._heard = False
@@ -120,7 +122,7 @@ class Poller:
         # The first poll and one after a long silence have no offset: Telegram may have restarted its ids.
         # It does not wait either: its answer shows at once that the token is valid and the bot is ready.
         wait = LONG_POLL_S if self._heard else 0
-        asked: dict[str, Any] = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
+        asked: dict[str, Any] = {"timeout": wait, "allowed_updates": self._kinds}
         if self._offset is not None:
             asked["offset"] = self._offset
         answer = await self._call(client, "getUpdates", asked)

@@ -21,6 +21,7 @@ from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.awaited_answers import ADMISSION
 from bot.telegram.handlers.services import Menu
+from bot.telegram.intake.business import Business, business_of
 from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
@@ -109,6 +110,7 @@ class Ingest:
         waiting: int = WAITING,
         shards: Shards = ALL_SHARDS,
         groups: GroupsConfig | None = None,
+        business: bool = False,
     ) -> None:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
@@ -128,6 +130,7 @@ class Ingest:
             handle=self._handle,
             stored=self._stored,
         )
+        self._business = Business(bot, database, clock, intake, self._outcomes, enabled=business)
         self._inbox = Inbox(database, clock, bot.id, chat_of)
         self.inbox_worker = InboxWorker(database, shards, self._task_of, waiting)
         self._resumed = asyncio.Event()
@@ -214,6 +217,9 @@ class Ingest:
     async def _route(self, row: InboxRow, update: Update) -> None:
         if (chat := group_of(update)) is not None:
             await self._groups.route(row, update, chat)
+            return
+        if (about := business_of(update)) is not None:
+            await self._business.route(row, about, edited=update.edited_business_message is not None)
             return
         match update:
             case Update(message=Message() as message) if message.chat.type == "private":

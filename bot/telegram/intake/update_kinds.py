@@ -25,6 +25,8 @@ def _by_kind(*stated: Stated) -> Mapping[str, Stated]:
     return {kind: one for one in stated for kind in one.kinds}
 
 
+BUSINESS: Final = ("business_connection", "business_message", "edited_business_message", "deleted_business_messages")
+
 UPDATES: Final = _by_kind(
     Stated(Outcome.HANDLED, "stored, answered, and read by the archivist", ("message",)),
     Stated(Outcome.HANDLED, "the new words replace the old ones, also in what was derived", ("edited_message",)),
@@ -35,8 +37,7 @@ UPDATES: Final = _by_kind(
     Stated(Outcome.HANDLED, "a search in the memory of who asks; somebody unknown gets nothing", ("inline_query",)),
     Stated(Outcome.IGNORED, "the bot leaves channels", ("channel_post", "edited_channel_post")),
     Stated(
-        Outcome.IGNORED, "the chats of an owner with others are not read",
-        ("business_connection", "business_message", "edited_business_message", "deleted_business_messages"),
+        Outcome.IGNORED, "the chats of an owner with others are not read, unless `business.enabled`", BUSINESS
     ),
     Stated(Outcome.IGNORED, "the bot speaks only where it is a member", ("guest_message",)),
     Stated(Outcome.IGNORED, "a count of reactions is nobody's opinion", ("message_reaction_count",)),

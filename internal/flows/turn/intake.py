@@ -149,7 +149,7 @@ class Intake:
             update = update_key(incoming.bot_id, update_n)
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, update, now), now)
         about = _answer_to(connection, incoming)
-        closed = self._chronicling.heard(
+        closed = not incoming.aside and self._chronicling.heard(
             connection, message, tz=user.tz, now=now, command=incoming.command, about=about
         )
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__

@@ -318,6 +318,7 @@ class WholeBot:
             waiting=options.get("waiting", 2000),
             shards=stage.shards,
             groups=options.get("groups"),
+            business=options.get("business", False),
         )
         self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)
 
