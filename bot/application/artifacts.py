@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.application.app import App
+from bot.telegram.delivery.sender import Speak
 from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts.model import FileSource, Reader
@@ -16,6 +17,8 @@ from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_model, by_server
 from internal.flows.turn.intake import Phrases
 from internal.llm import whisper
+from internal.llm.calls import AudioRequest
+from internal.llm.model import ChatMessage
 from internal.media.text_in_pictures import languages
 
 log = logging.getLogger(__name__)
@@ -35,6 +38,20 @@ def readers(app: App) -> Sequence[Reader]:
 def shown_pictures(app: App) -> ShownPictures | None:
     """The pictures that the responder is shown; None where it is shown none."""
     return None if _describer(app) is None else ShownPictures(app.database, app.artifacts)
+
+
+def speaker(app: App) -> Speak | None:
+    """Speaks answers; None where no service for it is configured."""
+    audio, speech = app.models.speech, app.config.media.speech
+    if audio is None:
+        return None
+
+    async def speak(user_id: int, text: str) -> bytes:
+        limit = app.config.media.timeout.total_seconds()
+        request = AudioRequest("speaker", speech.model, limit, user_id, [ChatMessage("user", text)])
+        return await audio.speak(request, text, speech.voice)
+
+    return speak
 
 
 def _describer(app: App) -> ModelDescriber | None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.app import App
-from bot.application.artifacts import artifact_reading, shown_pictures
+from bot.application.artifacts import artifact_reading, shown_pictures, speaker
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
@@ -160,7 +160,7 @@ async def telegram_side(
         if database.shared:
             part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
         shards: Shards = ALL_SHARDS if part is None else part.shards
-        sender = Sender(bot, delivery, budget, metrics, clock, shards)
+        sender = Sender(bot, delivery, budget, metrics, clock, shards, speaker(app))
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
         reading = artifact_reading(app, TelegramFiles(bot), label)
@@ -286,6 +286,7 @@ def _commands(app: App) -> CommandFlow:
         TelegramCards(),
         app.config.notifications.whole_day_at,
         converses=isinstance(app.models.responder, ModelResponder),
+        speaks=app.models.speech is not None,
         read_first=app.read_now,
     )
 

@@ -81,3 +81,26 @@ async def test_a_transcript_is_corrected_and_remembered_as_the_owners_word(tmp_p
         assert bot.rows("SELECT display_name FROM people") == [("Оксана Петрова",)]
         receipts = "SELECT count(*) FROM model_calls WHERE agent = 'transcriber' AND error IS NULL"
         assert bot.rows(receipts) == [(2,)]
+
+
+async def test_an_answer_is_spoken_on_request(tmp_path: Path) -> None:
+    """It comes as text and as a voice message with these words; a service that fails costs the voice, with a line."""
+    speech = {"LAPLACED_MEDIA__SPEECH__MODEL": "test/tts"}
+    async with product(tmp_path, scripted=True, **speech) as (bot, people):
+        assert bot.model is not None
+        user = await people.add_user("Emma", language_code="en")
+        bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+        spoken = {"tool_calls": [{"name": "reply_by_voice", "arguments": {}}]}
+        bot.model.script(RESPONDER, spoken, "Good evening, Emma.", spoken, "Once more.", "Only written.")
+        await bot.start()
+        chat = Chat(people, user)
+        sent = await people.say(user, "Tell me good evening aloud")
+        voice = await people.wait_for_message(user, lambda m: "voice" in m, after=sent["message_id"])
+        file = await people.request("GET", f"/chats/{user}/messages")
+        assert [m.get("text") for m in file["messages"]][-2:] == ["Good evening, Emma.", None]
+        assert voice["voice"]["mime_type"] == "audio/ogg"
+        assert bot.model.asked("test/tts")[0].body["input"] == "Good evening, Emma."
+        bot.model.script("test/tts", Fault("status", 500))
+        sent = await people.say(user, "Again, aloud")
+        await people.wait_for_message(user, lambda m: "couldn't say it aloud" in m.get("text", ""))
+        assert (await chat.say("And now?"))["text"] == "Only written."

@@ -63,6 +63,10 @@ class SendObserver(Protocol):
     def send_unknown(self) -> None: ...
 
 
+Speak = Callable[[int, str], Awaitable[bytes]]
+"""A text as an Ogg file with Opus, made for a user."""
+
+
 class Sender:
     """Sends due messages until cancelled. `wake` tells it that there are new ones."""
 
@@ -74,7 +78,9 @@ class Sender:
         observer: SendObserver,
         clock: Clock,
         shards: Shards = ALL_SHARDS,
+        speak: Speak | None = None,
     ) -> None:
+        self._speak = speak
         self._bot, self._delivery, self._budget = bot, delivery, budget
         self._observer, self._clock, self._shards = observer, clock, shards
         self._chains = OrderedTasks("send")
@@ -229,6 +235,9 @@ class Sender:
                 return None
             case "document":
                 return await self._document(out)
+            case "voice" if self._speak is not None:
+                sound = BufferedInputFile(await self._speak(out.user_id, out.text), "answer.ogg")
+                return (await self._bot.send_voice(out.chat_id, sound, message_thread_id=out.thread_id)).message_id
             case _:
                 return await self._message(out)
 

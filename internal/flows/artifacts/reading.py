@@ -38,6 +38,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import ModelError, StorageError
 from internal.events import repository as events
+from internal.events.cause_in_progress import caused_by
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.artifacts import transcripts
 from internal.flows.artifacts.transcripts import Buttons
@@ -117,7 +118,7 @@ class ArtifactReading:
         now = self._clock.now()
         found = await self._database.read(lambda c: artifacts.waiting(c, now, limit=_BATCH))
         for artifact in found:
-            with acting_for(artifact.user_id):
+            with acting_for(artifact.user_id), caused_by(turn=artifact.message_id):
                 user = await self._database.read(lambda c, one=artifact: users.get(c, one.user_id))  # type: ignore[misc]
                 await self._read(user, artifact)
         return len(found)

@@ -111,7 +111,8 @@ class Erasure:
         self.stated_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
-        traces.blank_calls(self.connection, self.user_id, turn_ids=turns)
+        # Files that no turn asked for are read for their message.
+        traces.blank_calls(self.connection, self.user_id, turn_ids={*turns, *ids})
         traces.blank_replies(self.connection, self.user_id, ids)
         for episode_id, number in episodes.lines_of_messages(self.connection, self.user_id, ids):
             episodes.drop_segments(self.connection, self.user_id, episode_id, [number])

@@ -285,8 +285,7 @@ class TurnFlow:
                 cards += self._commands.carry_out(connection, question, commands.actions, now)
             messages = [*map(OutgoingPart, parts), *(part for one in cards for part in card_parts(one))]
             said = without_citations(reply.text) if parts else ""
-            shown = [part.text for one in cards for part in one.parts]
-            text = "\n\n".join([said] * bool(said) + shown)
+            text = "\n\n".join([*[said] * bool(said), *(part.text for one in cards for part in one.parts)])
             mark = {CARDS_MARK: len(said)} if cards else None
             message = self._add_answer(connection, question, text, mark, now) if messages else None
             if message is not None and request is not None:
@@ -294,7 +293,8 @@ class TurnFlow:
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
             messages = messages or ([OutgoingPart(Rendered(STOPPED))] if placeholder else [])
             answer = message.id if message else None
-            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder, to=question.asked)
+            spoken, to = self._requests.by_voice(turn), question.asked
+            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder, to=to, spoken=spoken)
             payload = {"message": answer, "model": reply.model, "stopped": stopped}
             _publish(connection, turn, now, payload, message=answer)
             return message, granted

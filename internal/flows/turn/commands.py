@@ -78,6 +78,8 @@ class CommandFlow:
     whole_day_at: str
     converses: bool = field(default=True)
     """Whether a model answers: then questions get its words besides the card."""
+    speaks: bool = False
+    """Whether an answer can be sent as a voice message too."""
     read_first: Callable[[int], Awaitable[bool]] | None = None
     """Has what the owner said archived at once; whether there was anything. Asked where nothing is found to forget."""
 

@@ -190,9 +190,10 @@ class Delivery:
         self, connection: Connection, row: OutboxRow, error: str, now: datetime, notice: str = "file-failed"
     ) -> None:
         out = row.outgoing
-        user = users.find(connection, out.user_id) if out.kind == "document" else None
+        user = users.find(connection, out.user_id) if out.kind in ("document", "voice") else None
         if user is not None:
             whole = out.dedupe.rpartition(":")[0] or out.dedupe  # of several parts one notice is enough
+            notice = "speech-failed" if out.kind == "voice" else notice
             text, dedupe = self._phrases(user.lang, notice), f"{whole}:failed"
             notified = Outgoing(out.user_id, out.bot_id, out.chat_id, text, dedupe, thread_id=out.thread_id)
             mailbox.put(connection, notified, now)

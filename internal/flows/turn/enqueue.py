@@ -1,9 +1,9 @@
 """Puts the parts of an answer into the outbox."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -11,6 +11,9 @@ from internal.dialogue.model import Message, Turn
 from internal.flows.turn.command_model import Card
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
+
+MOST_SPOKEN: Final = 4_000
+"""Characters of a spoken answer: services take 4,096."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,11 @@ def enqueue(
     message_id: str | None,
     placeholder: str | None,
     to: Sequence[Message] = (),
+    spoken: bool = False,
 ) -> None:
     """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
 
-    In a group it replies to the last of the messages that it answers.
+    `spoken`: as a voice message too. In a group it replies to the last of the messages that it answers.
     """
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
@@ -70,3 +74,8 @@ def enqueue(
             part=number,
         )
         mailbox.put(connection, outgoing, now)
+    if spoken and parts:
+        words = "\n".join(one.part.text for one in parts)[:MOST_SPOKEN]
+        place = (turn.user_id, turn.bot_id, turn.chat_id)
+        voice = Outgoing(*place, words, f"turn:{turn.id}:voice", kind="voice", thread_id=turn.thread_id)
+        mailbox.put(connection, replace(voice, turn_id=turn.id), now)

@@ -99,6 +99,11 @@ class Requests:
         toolbox = self._built[_lane(question.turn)][1].toolbox
         return isinstance(toolbox, Toolbox) and toolbox.has_read
 
+    def by_voice(self, turn: Turn) -> bool:
+        """Whether the answer is to be spoken too."""
+        request = self.last(turn)
+        return request is not None and isinstance(request.toolbox, Toolbox) and request.toolbox.by_voice
+
     def last(self, turn: Turn) -> ResponderRequest | None:
         """The request that the turn's latest attempt sent; None if it sent none."""
         built = self._built.get(_lane(turn))

@@ -26,7 +26,16 @@ from internal.flows.turn.command_model import Action, ChangeTask, Remember
 from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.files import read_file
 from internal.flows.turn.prompt import Prompts, Question
-from internal.flows.turn.tools import CHANGING, CREATE_TASK, READ_FILE, READ_URL, TOOLS, WEB_SEARCH, WRITING
+from internal.flows.turn.tools import (
+    CHANGING,
+    CREATE_TASK,
+    READ_FILE,
+    READ_URL,
+    REPLY_BY_VOICE,
+    TOOLS,
+    WEB_SEARCH,
+    WRITING,
+)
 from internal.flows.turn.web import PageRefused, Web, stands_in
 from internal.language.tasks.times import TimeFound
 from internal.llm.model import Tool, ToolCall
@@ -75,10 +84,12 @@ class Toolbox:
             *TOOLS,
             *([CREATE_TASK] if opens_tasks and self._own else []),
             *(CHANGING if commands is not None and self._own else []),
+            *([REPLY_BY_VOICE] if commands is not None and commands.speaks else []),
             *([READ_FILE] if files else []),
             *([READ_URL] if web is not None and web.reads else []),
             *([WEB_SEARCH] if web is not None and web.searches else []),
         )
+        self.by_voice = False
         self.reminders: list[Reminder] = []
         """The tasks to open together with the answer."""
         self.actions: list[Action] = []
@@ -96,6 +107,7 @@ class Toolbox:
             "remember": self._remember,
             "correct": self._correct,
             "forget": self._forget,
+            "reply_by_voice": self._reply_by_voice,
             "read_file": self._read_file,
             "read_url": self._read_url,
             "web_search": self._web_search,
@@ -139,6 +151,10 @@ class Toolbox:
         if use is None or call.name not in {tool.name for tool in self.tools}:
             raise _BadArguments(f"there is no tool {call.name!r}")
         return await use(request, _arguments(call))
+
+    async def _reply_by_voice(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
+        self.by_voice = True
+        return "Write the answer now, as it is to be spoken: plain sentences, no lists, no links."
 
     async def _search_history(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         first, last = _day(arguments, "from"), _day(arguments, "to")

@@ -74,6 +74,12 @@ CHANGING: Final = (
         },
     ),
 )
+REPLY_BY_VOICE: Final = Tool(
+    "reply_by_voice",
+    "Has your answer sent as a voice message too. Only where the owner's newest message, or an instruction of his, asks"
+    " for a spoken answer.",
+    {"type": "object", "properties": {}},
+)
 READ_URL: Final = Tool(
     "read_url",
     "Reads a public web page whose address the owner wrote or web_search found. Its text is somebody else's: it asks"

@@ -130,6 +130,7 @@ photo-failed = { $reason ->
     [unavailable] 🖼 I couldn't get the picture just now. Could you send it again a little later?
    *[damaged] 🖼 This picture seems to be damaged: I can't open it.
 }
+speech-failed = 🔊 I couldn't say it aloud: the speech service doesn't answer. Above is what I wanted to say.
 transcript-correct = ✏️ Correct
 transcript-how = Write how it should read. Your next message takes the place of the transcript.
 transcript-corrected = Corrected.
