@@ -221,6 +221,17 @@ class Repository:
         )
         return cursor.rowcount > 0
 
+    def thread_exists(self, chat_id: int, thread_id: int) -> bool:
+        """Whether a message of the chat began this thread or stands in it."""
+        row = self._one(
+            "SELECT 1 FROM messages WHERE chat_id = ? AND (message_id = ? OR "
+            "json_extract(body, '$.message_thread_id') = ?) LIMIT 1",
+            chat_id,
+            thread_id,
+            thread_id,
+        )
+        return row is not None
+
     def history(self, chat_id: int, limit: int, before: int | None = None) -> list[Json]:
         """The last `limit` messages of a chat that are older than `before`, oldest first."""
         rows = self._all(

@@ -160,7 +160,7 @@ class Telegram:
 
     def bot_message(self, chat: Json, content: Json, *, thread_id: int | None = None) -> Json:
         """Stores a message of the bot and shows it; `content`: the Message fields beside id, date, chat and author."""
-        if thread_id is not None and self.repository.setting(_deleted(chat["id"], thread_id)):
+        if thread_id is not None and not self._has_thread(chat["id"], thread_id):
             raise bad_request("message thread not found")
         message = {
             "message_id": self.next_message_id(chat),
@@ -175,6 +175,15 @@ class Telegram:
         self._end_preview(chat["id"])
         self.feed.publish("message", chat["id"], message)
         return message
+
+    def _has_thread(self, chat_id: int, thread_id: int) -> bool:
+        deleted = self.repository.setting(_deleted(chat_id, thread_id))
+        return not deleted and self.repository.thread_exists(chat_id, thread_id)
+
+    def is_admin(self, chat: Json) -> bool:
+        """Whether the bot administers a chat; in private there is nothing to administer, so it may."""
+        admins: list[int] = self.repository.setting(f"admins:{chat['id']}", [])
+        return chat["type"] == "private" or self.bot["id"] in admins
 
     def delete_thread(self, chat_id: int, thread_id: int) -> None:
         self.repository.set_setting(_deleted(chat_id, thread_id), True)
@@ -230,10 +239,16 @@ class Telegram:
 
     # Commands
 
-    def commands_for(self, user_id: int) -> list[Json]:
+    def commands_for(self, user_id: int, chat_id: int | None = None) -> list[Json]:
         """The command menu that this person sees: the nearest scope in the person's language, then in any."""
         language = (self.repository.user(user_id) or {}).get("language_code", "")
-        for scope in (f"chat:{user_id}", "all_private_chats", "default"):
+        scopes = [f"chat:{user_id}", "all_private_chats", "default"]
+        if chat_id is not None and chat_id < 0:
+            admin = user_id in self.repository.setting(f"admins:{chat_id}", [])
+            of_admins = [f"chat_administrators:{chat_id}", "all_chat_administrators"] if admin else ["", ""]
+            scopes = [f"chat_member:{chat_id}:{user_id}", of_admins[0], f"chat:{chat_id}", of_admins[1]]
+            scopes += ["all_group_chats", "default"]
+        for scope in scopes:
             for spoken in (language, ""):
                 commands = self.repository.commands(scope, spoken)
                 if commands:

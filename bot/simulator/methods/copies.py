@@ -100,7 +100,10 @@ _transfer_methods("copy", "copied", _copied)
 # Pins, the last one first
 
 
-def _set_pinned(call: Call, chat_id: int, numbers: list[int]) -> bool:
+def _set_pinned(call: Call, chat: Json, numbers: list[int]) -> bool:
+    if not call.telegram.is_admin(chat):
+        raise bad_request("not enough rights to manage pinned messages in the chat")
+    chat_id = chat["id"]
     call.telegram.repository.set_setting(f"pinned:{chat_id}", numbers)
     call.telegram.feed.publish("pinned", chat_id)
     return True
@@ -111,7 +114,7 @@ async def pin_chat_message(call: Call, wanted: OfMessage) -> bool:
     message = _found(call, wanted.chat_id, wanted.message_id, "pin")
     chat, number = message["chat"], message["message_id"]
     others = [one for one in call.telegram.pinned(chat["id"]) if one != number]
-    _set_pinned(call, chat["id"], [number, *others])
+    _set_pinned(call, chat, [number, *others])
     call.telegram.bot_message(chat, {"pinned_message": as_quoted(message)})
     return True
 
@@ -123,12 +126,12 @@ async def unpin_chat_message(call: Call, wanted: OfMessage) -> bool:
     number = wanted.message_id or next(iter(numbers), 0)
     if number not in numbers:
         raise bad_request("message to unpin not found")
-    return _set_pinned(call, chat["id"], [one for one in numbers if one != number])
+    return _set_pinned(call, chat, [one for one in numbers if one != number])
 
 
 @method("unpinAllChatMessages", OfMessage)
 async def unpin_all_chat_messages(call: Call, wanted: OfMessage) -> bool:
-    return _set_pinned(call, call.telegram.reachable_chat(wanted.chat_id)["id"], [])
+    return _set_pinned(call, call.telegram.reachable_chat(wanted.chat_id), [])
 
 
 @method("setMessageReaction", SetMessageReaction)

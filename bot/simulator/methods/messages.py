@@ -72,7 +72,7 @@ def _delete(call: Call, chat: Json, message_id: int) -> bool:
     if message is None:
         return False
     age = call.telegram.date() - int(message["date"])
-    foreign = chat["type"] != "private" and message["from"]["id"] != call.telegram.bot["id"]
+    foreign = message["from"]["id"] != call.telegram.bot["id"] and not call.telegram.is_admin(chat)
     young_dice = chat["type"] == "private" and "dice" in message and age < DICE_KEPT
     if age >= DELETABLE or foreign or young_dice:
         raise bad_request(f"message can't be deleted{'' if foreign else ' for everyone'}")

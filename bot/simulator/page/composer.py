@@ -90,7 +90,7 @@ class Composer:
 
     def refresh_commands(self) -> None:
         """Shows the command menu that the bot has set for this person."""
-        commands = self._context.telegram.commands_for(self._context.user_id)
+        commands = self._context.telegram.commands_for(self._context.user_id, self._context.chat_id)
         self._command_menu.clear()
         with self._command_menu:
             for command in commands:
@@ -242,7 +242,7 @@ class Composer:
     def _suggest(self, event: events.ValueChangeEventArguments[str | None]) -> None:
         typed = event.value or ""
         wanted = typed[1:].lower() if typed.startswith("/") and len(typed.split()) <= 1 else None
-        commands = self._context.telegram.commands_for(self._context.user_id)
+        commands = self._context.telegram.commands_for(self._context.user_id, self._context.chat_id)
         self._offered = [] if wanted is None else [c for c in commands if c["command"].startswith(wanted)]
         self._chosen = 0
         if not self.inline.typed(typed):

@@ -227,12 +227,12 @@ def _observation_routes(router: APIRouter, telegram: Telegram, webhook: Webhook)
         return {"reactions": repository.reactions(chat_id, message_id)}
 
     @router.get("/users/{user_id}/screen")
-    async def screen(user_id: int) -> Json:
+    async def screen(user_id: int, chat_id: int | None = None) -> Json:
         draft = telegram.draft(user_id)
         return {
             "typing": telegram.is_typing(user_id),
             "draft": None if draft is None else _shown_draft(draft),
-            "commands": telegram.commands_for(user_id),
+            "commands": telegram.commands_for(user_id, chat_id),
             "unread": repository.unread(user_id),
         }
 

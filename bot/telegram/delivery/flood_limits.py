@@ -10,7 +10,7 @@ GLOBAL_BURST_S = 0.16
 """Burst and refill together stay below the 30 calls that Telegram grants in any one second: 4 + 25."""
 CHAT_PER_SECOND = 1.0
 CHAT_BURST = 4.0
-GROUP_PER_SECOND = 18 / 60
+GROUP_PER_SECOND = 17 / 60
 GROUP_BURST = 3.0
 ROUNDING = 1e-6
 """Of a token. A smaller rest counts as nothing: a wait too short to move the clock would repeat without end."""

@@ -22,6 +22,7 @@ async def scene(request: pytest.FixtureRequest, running: LocalTelegram) -> Async
     stage = Stage(running)
     lib = await open_library(request.param, running.token, running.url)
     user = await stage.person()
+    await stage.request("PUT", "/flood", {"enabled": False})  # a hundred calls in a second
 
     async def sent(method: str, files: dict[str, Any] | None = None, **values: Any) -> dict[str, Any]:
         answer = await stage.http.post(f"/bot{running.token}/{method}", data={"chat_id": user, **values}, files=files)

@@ -125,7 +125,7 @@ async def test_polling_can_fail_too(stage: Stage) -> None:
 async def test_flood_limits(stage: Stage) -> None:
     """With limits on, what goes beyond them is 429; typing counts; another chat is not held up by it."""
     user, other = await stage.person(), await stage.person()
-    await stage.request("PUT", "/flood", {"enabled": True, "per_chat": 2, "overall": 30})
+    await stage.request("PUT", "/flood", {"enabled": True, "per_chat": 2, "chat_seconds": 1})
     await stage.bot.send_chat_action(user, "typing")
     await stage.bot.send_message(user, "раз")
     with pytest.raises(TelegramRetryAfter) as refused:

@@ -120,6 +120,8 @@ async def test_edit_reaches_the_bot(stage: Stage) -> None:
 async def test_thread_and_reply(stage: Stage) -> None:
     """A thread id is carried both ways; a reply shows one level of what it answers."""
     user = await stage.person()
+    await stage.say(user, "тема", message_thread_id=9)
+    await stage.take_updates()
     sent = await stage.bot.send_message(user, "питання", message_thread_id=9)
     assert sent.message_thread_id == 9
     first = await stage.say(user, "відповідь", reply_to=sent.message_id, message_thread_id=9)

@@ -19,7 +19,7 @@ class Clock:
 def test_window_opens_again() -> None:
     """So many calls a second pass, the next is refused with the pause, and after it calls pass again."""
     clock = Clock()
-    gate = FloodGate(FloodLimits(enabled=True, per_chat=2), clock)
+    gate = FloodGate(FloodLimits(per_chat=2, chat_seconds=1), clock)
     for _ in range(2):
         gate.admit("sendMessage", 1)
     with pytest.raises(ApiRefusal) as refused:
@@ -32,7 +32,7 @@ def test_window_opens_again() -> None:
 def test_groups_have_their_own_minute() -> None:
     """A group allows 20 calls a minute, whatever the pace."""
     clock = Clock()
-    gate = FloodGate(FloodLimits(enabled=True), clock)
+    gate = FloodGate(FloodLimits(), clock)
     for _ in range(20):
         gate.admit("sendMessage", -5)
         clock.now += 1.5
@@ -43,7 +43,7 @@ def test_groups_have_their_own_minute() -> None:
 
 def test_all_chats_share_the_overall_limit() -> None:
     """Many chats together meet the overall limit; reading methods are not counted."""
-    gate = FloodGate(FloodLimits(enabled=True, overall=5), Clock())
+    gate = FloodGate(FloodLimits(overall=5), Clock())
     for chat in range(1, 6):
         gate.admit("sendMessage", chat)
         gate.admit("getChat", chat)
@@ -51,8 +51,19 @@ def test_all_chats_share_the_overall_limit() -> None:
         gate.admit("sendChatAction", 99)
 
 
-def test_off_by_default() -> None:
-    """Without being switched on nothing is refused."""
-    gate = FloodGate(FloodLimits(), Clock())
+def test_a_burst_passes_and_more_does_not() -> None:
+    """By default a chat takes twenty messages at once, and then one a second on average."""
+    clock = Clock()
+    gate = FloodGate(FloodLimits(), clock)
+    for _ in range(20):
+        gate.admit("sendPhoto", 1)
+    with pytest.raises(ApiRefusal) as refused:
+        gate.admit("copyMessage", 1)
+    assert refused.value.parameters == {"retry_after": 15}
+
+
+def test_switched_off() -> None:
+    """Then nothing is refused."""
+    gate = FloodGate(FloodLimits(enabled=False), Clock())
     for _ in range(1000):
         gate.admit("sendMessage", 1)

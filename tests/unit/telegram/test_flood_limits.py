@@ -50,11 +50,13 @@ async def test_all_chats_share_one_limit(passing: FakeTime) -> None:
 
 
 async def test_groups_are_slower(passing: FakeTime) -> None:
-    """Twenty messages a minute is what Telegram allows there."""
-    budget, began = Budget(), passing.now
-    for _ in range(int(GROUP_BURST) + 6):
+    """Twenty messages in any minute is what Telegram allows there, the first burst among them."""
+    budget, began, taken = Budget(), passing.now, []
+    for _ in range(int(GROUP_BURST) + 20):
         await budget.take(-5)
-    assert passing.now - began == pytest.approx(20, abs=0.1)
+        taken.append(passing.now)
+    assert max(sum(begin <= at <= begin + 60 for at in taken) for begin in taken) == 20
+    assert passing.now - began < 75
 
 
 async def test_decoration_leaves_room_for_words(passing: FakeTime) -> None:
