@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
 from bot.web.http.schemas import Out, Request
@@ -278,7 +278,11 @@ Audience = Annotated[str, Field(pattern=r"^(private|team|person:[0-9]{1,18}|grou
 class FactUpdateRequest(Request):
     """Other words, another audience, or both. `audience` null: the rules decide again."""
 
-    fact: Statement | None = None
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"anyOf": [{"required": ["fact"]}, {"required": ["audience"]}]}
+    )
+
+    fact: Annotated[Statement, Field(validate_default=False)] = None  # type: ignore[assignment]
     audience: Audience | None = None
     source_node_uuid: NodeId | None = None
     target_node_uuid: NodeId | None = None

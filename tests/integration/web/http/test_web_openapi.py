@@ -28,6 +28,7 @@ CALLS = frozenset(
     POST /console/logout
     GET /console/me
     DELETE /console/sessions
+    GET /disclosures
     GET /events
     GET /events/{event_id}/chain
     GET /graph/around/{uuid}
