@@ -53,6 +53,10 @@ def changed(**body: Any) -> Case:
 QUIET: dict[str, Any] = {"shown": False}
 
 CASES: dict[str, list[Case]] = {
+    "GET /artifacts": [Case()],
+    "GET /artifacts/{uuid}": [Case(("file",))],
+    "GET /artifacts/{uuid}/text": [Case(("file",))],
+    "DELETE /artifacts/{uuid}": [Case(("file",), **QUIET)],
     "GET /chronicle/audit": [Case(**QUIET)],
     "POST /chronicle/repair": [Case(body=told(), **QUIET)],
     "GET /chronicle/sessions": [Case()],

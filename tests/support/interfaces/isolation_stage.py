@@ -21,14 +21,16 @@ from internal.dialogue import repository as dialogue
 from internal.disclosures import repository as disclosures
 from internal.events import agent_state_repository as agent_state
 from internal.events import repository as events
+from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.graph import store
+from internal.knowledge.model import OF_FILE
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
 from internal.storage.database import Database
 from internal.storage.migration import migrate
-from internal.storage.tables import model_calls, tasks
+from internal.storage.tables import artifacts, model_calls, tasks
 from internal.storage.types import new_id
 from internal.teams import service as teams
 from internal.telemetry.metrics import Metrics
@@ -106,6 +108,11 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
         asked = teams.invite(connection, user_id, team.id, str(CAROL), now)
         if user_id == ALICE:
             teams.accept(connection, CAROL, asked.id, now)
+        file = put(connection, artifacts, **file_row(user_id, words, message), added_at=now, due_at=now)
+        add_episode(
+            connection, user_id, source="text", name=words, segments=text_segments(words, now), now=now,
+            source_description=OF_FILE, source_url=None, reference_time=now, dedupe=None, agents=[], episode_id=file,
+        )  # fmt: skip
         dialogue.touch(connection, user_id, now)
         return {
             "memory": memories[0],
@@ -118,6 +125,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
             "call": call,
             "team": team.id,
             "invitation": asked.id,
+            "file": file,
         }
 
     ids = await running.database.write(write)
@@ -134,6 +142,11 @@ def memory(words: str) -> dict[str, Any]:
 def task_row(user_id: int, words: str) -> dict[str, Any]:
     row = {"user_id": user_id, "kind": "task", "state": "open", "title": words, "details": words, "tz": "UTC"}
     return row | {"origin": "chat", "rev": 1}
+
+
+def file_row(user_id: int, words: str, message: str) -> dict[str, Any]:
+    row = {"user_id": user_id, "kind": "document", "name": words, "mime": "", "state": "read", "file_id": "f"}
+    return row | {"message_id": message}
 
 
 def call_row(user_id: int, words: str) -> dict[str, Any]:

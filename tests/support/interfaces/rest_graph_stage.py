@@ -205,6 +205,9 @@ async def stage(
     async def erase(user_id: int, episode_id: str) -> None:
         await eraser.erase_now(user_id, "episode", episode_id)
 
+    async def erase_file(user_id: int, message_id: str) -> None:
+        await eraser.erase_now(user_id, "message", message_id)
+
     async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
         return await NightlyMaintenance(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
 
@@ -228,6 +231,7 @@ async def stage(
         chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
         eraser=eraser,
         memory=Memory(memory_eraser(eraser), maintain, search),
+        files=erase_file,
         cypher=Cypher(mirrors.query, mirrors.rebuild),
         console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),
         stopping=stopping,
