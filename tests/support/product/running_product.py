@@ -128,6 +128,11 @@ class Product:
         answer.raise_for_status()
         return answer.json()
 
+    async def delete(self, path: str) -> None:
+        key = (self.data_dir / "server_api_key").read_text().strip()
+        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            (await client.delete(path)).raise_for_status()
+
     async def metrics(self) -> str:
         async with httpx.AsyncClient(base_url=self.url) as client:
             return (await client.get("/metrics")).text
