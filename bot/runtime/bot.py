@@ -226,6 +226,8 @@ def _services(app: App, menus: ChatMenus) -> Services:
         corrections=app.restating,
         sessions=app,
         task_words=TaskParser(app.worker),
+        maps=app.people_maps,
+        contacts=app.contacts,
         refused=app.recorder.refused,
     )
 

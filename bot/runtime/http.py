@@ -138,6 +138,7 @@ def web_of(
         metrics_open=metrics_open(config),
         keys=ApiKeys(config.data_dir),
         contacts=app.contacts,
+        maps=app.people_maps,
     )
 
 

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 COMMANDS = (
     "people",
     "person",
+    "map",
     "facts",
     "why",
     "asof",

@@ -255,6 +255,14 @@ def _medium(kind: str, medium: Any) -> dict[str, Any]:
     return described | {FILE: {"id": file_id, "name": name, "mime": mime, "size": size}}
 
 
+def holds_contacts(message: Message) -> bool:
+    """Whether a file is an address book: a vCard, or Google's CSV as it is called when it is saved."""
+    file = message.document
+    name = (file.file_name or "").lower() if file is not None else ""
+    card = file is not None and (name.endswith(".vcf") or file.mime_type in ("text/vcard", "text/x-vcard"))
+    return card or (name.endswith(".csv") and "contact" in name)
+
+
 def is_command(message: Message) -> bool:
     """Whether the owner commands something; what he forwards is somebody else's word."""
     begins = any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())

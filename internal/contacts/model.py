@@ -33,7 +33,9 @@ def phone_key(number: str, region: str | None) -> str:
 
     try:
         parsed = phonenumbers.parse(number, region)
-        if phonenumbers.is_possible_number(parsed):
+        # In another country than assumed a possible number is still wrong: 067 of Kyiv is none of Moscow's.
+        written_whole = number.lstrip().startswith("+") and phonenumbers.is_possible_number(parsed)
+        if written_whole or phonenumbers.is_valid_number(parsed):
             return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
     except phonenumbers.NumberParseException:
         pass

@@ -96,7 +96,7 @@ class Rendered:
     entities: list[dict[str, Any]] = field(default_factory=list)
 
 
-OutgoingKind = Literal["send", "react", "edit", "document", "voice"]
+OutgoingKind = Literal["send", "react", "edit", "document", "photo", "voice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ class Outgoing:
     `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
     `react` needs `tg_id`, its text is the emoji.
-    `voice` is `text` spoken when it is sent. `document` needs `filename` and `content`, in base64 if `binary`.
-    `dedupe` is unique for ever: writing the same twice changes nothing, so a handler that runs again after a crash
-    sends once. `links` name what it was sent for, beside turn and message.
+    `voice` is `text` spoken when it is sent. `document` and `photo` need `filename` and `content`, in base64
+    if `binary`. `dedupe` is unique for ever: writing the same twice changes nothing, so a handler that runs again after
+    a crash sends once. `links` name what it was sent for, beside turn and message.
     """
 
     user_id: int

@@ -47,3 +47,6 @@ class Chat(Protocol):
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         """Sends a UTF-8 text file, packed and in parts if Telegram would not take it whole."""
+
+    async def photo(self, filename: str, content: bytes, caption: str) -> None:
+        """Sends a picture."""

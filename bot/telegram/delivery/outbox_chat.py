@@ -145,6 +145,11 @@ class OutboxChat:
             ]
         )
 
+    async def photo(self, filename: str, content: bytes, caption: str) -> None:
+        encoded = base64.b64encode(content).decode("ascii")
+        plain = self._outgoing(Rendered(caption), kind="photo")
+        await self._enqueue([replace(plain, filename=filename, content=encoded, binary=True)])
+
     def _document(self, filename: str, content: str, caption: str, *, binary: bool = False) -> Outgoing:
         plain = self._outgoing(Rendered(caption), kind="document")
         return replace(plain, filename=filename, content=content, binary=binary)

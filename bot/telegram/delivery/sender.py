@@ -233,8 +233,8 @@ class Sender:
                 reaction: list[ReactionTypeUnion] = [ReactionTypeEmoji(emoji=out.text)]
                 await self._bot.set_message_reaction(out.chat_id, out.tg_id, reaction)
                 return None
-            case "document":
-                return await self._document(out)
+            case "document" | "photo":
+                return await self._file(out)
             case "voice" if self._speak is not None:
                 sound = BufferedInputFile(await self._speak(out.user_id, out.text), "answer.ogg")
                 return (await self._bot.send_voice(out.chat_id, sound, message_thread_id=out.thread_id)).message_id
@@ -266,11 +266,12 @@ class Sender:
         )
         return out.tg_id
 
-    async def _document(self, out: Outgoing) -> int:
+    async def _file(self, out: Outgoing) -> int:
         content = out.content or ""
         raw = base64.b64decode(content) if out.binary else content.encode()
         file = BufferedInputFile(raw, out.filename or "file.txt")
-        message: Message = await self._bot.send_document(
+        send = self._bot.send_photo if out.kind == "photo" else self._bot.send_document
+        message: Message = await send(
             out.chat_id, file, message_thread_id=out.thread_id, caption=out.text, parse_mode=None
         )
         return message.message_id

@@ -22,7 +22,7 @@ from bot.telegram.handlers.files import files
 from bot.telegram.handlers.groups import settings as group_settings
 from bot.telegram.handlers.groups import share
 from bot.telegram.handlers.memories import memories, questions
-from bot.telegram.handlers.people import contacts, merge, people, person, suggestions
+from bot.telegram.handlers.people import contact_files, contacts, map, merge, people, person, suggestions
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.tasks import tasks, team
 
@@ -51,6 +51,8 @@ def build_router(services: Services) -> Router:
         undo.router(),
         people.router(),
         person.router(),
+        map.router(),
+        contact_files.router(),
         merge.router(),
         merge_entities.router(),
         forget.router(),

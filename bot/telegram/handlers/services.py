@@ -11,9 +11,11 @@ from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.flows.archival.archive_now import ArchivedCounts
+from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
+from internal.flows.views.people_map import PeopleMaps
 from internal.language.dates.questions import DatedQuestion
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -74,6 +76,8 @@ class Services:
     corrections: FactCorrections
     sessions: Sessions
     task_words: TaskParser
+    maps: PeopleMaps
+    contacts: ContactBook
     refused: Mapping[str, str] = field(default_factory=dict)
     """What the provider says of each model for which it refuses us."""
 

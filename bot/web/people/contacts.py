@@ -3,17 +3,22 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Response
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import NUL_FREE, Owner, Short, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Request
+from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.review import ImportReport, Placed, cards_of
+from internal.flows.views.map_drawing import Place, drawn, places
+from internal.flows.views.people_map import PeopleMaps
 from internal.import_formats.model import Unreadable
+from internal.language.text.spelling import Language
+from internal.storage.database import Database
 
 IMPORT_PATH: Final = "/contacts/import"
 _CONTACTS: Final[dict[str, Any]] = {"prefix": "/contacts", "tags": ["people"], "dependencies": KEYED}
@@ -26,6 +31,45 @@ class ContactsOrder(Request):
     content: Annotated[str, StringConstraints(min_length=1, max_length=20_000_000), NUL_FREE]
     source: Short = Field("contacts", min_length=1)
     dry_run: bool = False
+
+
+class TiedPerson(BaseModel):
+    name: str
+    relation: str
+    inferred: bool
+    circle: str
+
+
+class MapOut(BaseModel):
+    """Everybody tied to the owner, and the drawing. `relation` has the chain it follows from where it is inferred."""
+
+    people: list[TiedPerson]
+    svg: str
+
+
+def map_router(database: Database, owners: Owners, maps: PeopleMaps) -> APIRouter:
+    router = APIRouter(prefix="/people", tags=["people"], dependencies=KEYED)
+
+    async def drawing(user_id: int) -> tuple[list[Place], Language]:
+        if not await owners.about(user_id):
+            return [], "en"
+        user = await database.read(lambda c: users.get(c, user_id))
+        return places(*await maps.ties(user_id), user.lang), user.lang
+
+    @router.get("/map", responses=READING)
+    async def people_map(user_id: UserId) -> MapOut:
+        """What people are to the owner, stated and inferred."""
+        found, lang = await drawing(user_id)
+        tied = [TiedPerson(name=p.name, relation=p.words, inferred=p.inferred, circle=p.circle) for p in found]
+        return MapOut(people=tied, svg=drawn(found, lang))
+
+    @router.get("/map.svg", responses=READING, response_class=Response)
+    async def people_drawing(user_id: UserId) -> Response:
+        """The same as a drawing with the owner in the middle; inferred relations are dashed."""
+        found, lang = await drawing(user_id)
+        return Response(drawn(found, lang), media_type="image/svg+xml")
+
+    return router
 
 
 def contacts_router(owners: Owners, book: ContactBook) -> APIRouter:

@@ -55,7 +55,7 @@ class MergeOrder(Request):
 class _PersonInPath(Convertor[str]):
     """Any id except the words that are calls of their own: those have their own methods."""
 
-    regex = "(?!(?:merge|search)(?:/|$))[^/]+"
+    regex = "(?!(?:map|map.svg|merge|search)(?:/|$))[^/]+"
 
     def convert(self, value: str) -> str:
         return value

@@ -46,7 +46,7 @@ from bot.web.memory.artifacts import artifacts_router
 from bot.web.memory.nodes import Memory, memory_router
 from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
 from bot.web.miniapp.router import miniapp_router
-from bot.web.people.contacts import contacts_router
+from bot.web.people.contacts import contacts_router, map_router
 from bot.web.people.mentions import receipts_router
 from bot.web.people.people import people_router
 from bot.web.server.health import Readiness, health_router
@@ -57,6 +57,7 @@ from internal.errors import ConfigurationError
 from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.views.people_map import PeopleMaps
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
@@ -100,6 +101,7 @@ def build_web(
     metrics_open: bool = True,
     keys: ApiKeys | None = None,
     contacts: ContactBook | None = None,
+    maps: PeopleMaps | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
@@ -121,6 +123,8 @@ def build_web(
     )
     if contacts is not None:
         join(app, contacts_router(owners, contacts))
+    if maps is not None:
+        join(app, map_router(database, owners, maps))
     _add_activity(app, database, owners, stopping or asyncio.Event())
     join(
         app,

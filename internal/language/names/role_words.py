@@ -205,8 +205,19 @@ def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence
                 if named or _agrees(text_tokens, role, span):
                     return _stated(text_tokens, role, span, text, spans)
         if text_tokens[position].capital and not text_tokens[position].opens and position + 1 < span.start:
-            return None
+            return _named_relative(text_tokens, position, span, text, spans)
     return None
+
+
+def _named_relative(
+    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
+) -> StatedRelation | None:
+    """The relation of somebody whose name is told behind that of the other one: маму Кати зовут Тамара."""
+    other = next((one for one in spans if one.start <= position < one.end), None)
+    if other is None or not other.start or not any(one.key in _NAMING for one in text_tokens[other.end : span.start]):
+        return None
+    role = other.start - 1
+    return _stated(text_tokens, role, span, text, spans) if _meanings(text_tokens[role]) else None
 
 
 def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span], text: str) -> bool:

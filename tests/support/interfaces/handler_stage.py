@@ -32,9 +32,11 @@ from internal.errors import ModelError
 from internal.events.triggered import triggered_by
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
+from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
+from internal.flows.views.people_map import PeopleMaps
 from internal.language.dates.questions import DatedQuestion, dated_question
 from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boosts
 from internal.language.search import terms
@@ -107,6 +109,10 @@ class WritingChat:
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         self._log.append(Said("document", filename, content=content, caption=caption))
+
+    async def photo(self, filename: str, content: bytes, caption: str) -> None:
+        assert content.startswith(b"\x89PNG")
+        self._log.append(Said("photo", filename, caption=caption))
 
 
 def shown(markdown: str) -> str:
@@ -265,6 +271,8 @@ class World:
             FactCorrections(database, self.clock, LanguageHere(), b"k" * 32),
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
             TaskParser(LanguageHere()),
+            PeopleMaps(database, self.clock, LanguageHere()),
+            ContactBook(database, self.clock, LanguageHere(), b"k" * 32),
         )
         self.bot = Bot("7:secret")
         self.said: list[Said] = []

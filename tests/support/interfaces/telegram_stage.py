@@ -45,6 +45,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
+from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.answer import TurnFlow
@@ -52,6 +53,7 @@ from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
+from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
@@ -296,6 +298,8 @@ class WholeBot:
             FactCorrections(database, clock, LanguageHere(), b"k" * 32),
             self.publication,
             TaskParser(LanguageHere()),
+            PeopleMaps(database, clock, LanguageHere()),
+            ContactBook(database, clock, LanguageHere(), b"k" * 32),
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))

@@ -12,6 +12,7 @@ people-drawing = People around you, nearest inside
 people-closer = Zoom in
 people-farther = Zoom out
 people-whole = Show all
+people-map = Who is what to whom
 people-list = People as a list
 people-looking = Searching…
 people-nobody = Nobody found. Try another name, or something you know about them.

@@ -12,6 +12,7 @@ people-drawing = Люди вокруг вас, самые близкие вну�
 people-closer = Приблизить
 people-farther = Отдалить
 people-whole = Показать всех
+people-map = Кто кому кем приходится
 people-list = Люди списком
 people-looking = Поиск…
 people-nobody = Никого не найдено. Попробуйте другое имя или то, что известно о человеке.

@@ -12,6 +12,7 @@ people-drawing = Люди навколо вас, найближчі всеред
 people-closer = Наблизити
 people-farther = Віддалити
 people-whole = Показати всіх
+people-map = Хто кому ким доводиться
 people-list = Люди списком
 people-looking = Пошук…
 people-nobody = Нікого не знайдено. Спробуйте інше ім’я або те, що відомо про людину.

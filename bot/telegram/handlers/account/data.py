@@ -87,6 +87,9 @@ async def export(event: TelegramObject, chat: Chat, services: Services) -> None:
     if await services.read(lambda c: forgettings.pending(c, user_id)):
         caption += "\n" + label(lang, "export-caption-forgetting")
     await chat.document(f"laplaced-{day.isoformat()}.json", content, caption)
+    people = await services.contacts.export(user_id)
+    if people:
+        await chat.document("people.vcf", people, label(lang, "export-caption-people"))
 
 
 async def privacy(event: TelegramObject, chat: Chat, services: Services) -> None:

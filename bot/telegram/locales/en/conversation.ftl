@@ -17,6 +17,7 @@ help =
     __People__
     /people — everyone I know, by circle
     /person Name — all about one person; you can correct it right there
+    /map — who is what to whom around you, as a picture
     You can also send a contact or forward a message, and I'll remember who it is.
 
     __Facts__

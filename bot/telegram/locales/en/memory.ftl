@@ -69,6 +69,7 @@ forget-too-late = It's too late to undo: the time is up.
 
 export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }
 export-caption-forgetting = What you asked me to forget is still in here: while it can be undone, it isn't erased.
+export-caption-people = All people as vCards, for any address book
 file-failed = I couldn't send you the file: Telegram didn't take it. Please try again a little later.
 file-too-big = The file is too big for Telegram. The person who runs the bot can get it with: laplaced export
 

@@ -94,3 +94,26 @@ refused-no_name = A name needs at least one letter or digit.
 refused-bad_value = That's too long. Could you make it shorter?
 refused-username_taken = Someone else already has this @username.
 refused-being_forgotten = I'm forgetting this person right now. If that was a mistake, press "Undo" under that message.
+
+map-empty = I don't know yet who is what to you. Tell me, as in “Maria is my sister” or “my boss is Peter”.
+map-caption = { $count ->
+    [one] One person around you
+   *[other] { $count } people around you
+  }{ $inferred ->
+    [0] .
+   *[other] ; { $inferred } of these relations I inferred myself (dashed).
+  }
+contacts-unreadable = I can't read contacts from this file. I understand vCards (.vcf) and Google's CSV.
+contacts-review = Contacts: new { $new }, additions { $updated }, known already { $same }, left out { $left }.
+contacts-new = { $name } — new
+contacts-perhaps = (perhaps { $names }: I'll ask)
+contacts-updates = { $name } — added: { $adds }
+contacts-more = … and { $count } more
+contacts-button-yes = Import { $count }
+contacts-left = Left as they were: nothing was imported.
+contacts-again = I can't open that file any more. Send it once more, please.
+contacts-done = Imported: { $new } new, { $updated } completed. Each fact says that it comes from your contacts.
+contacts-ask = { $count ->
+    [one] One of them may be somebody I know: see /people.
+   *[other] { $count } of them may be people I know: see /people.
+  }

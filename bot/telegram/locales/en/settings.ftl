@@ -38,6 +38,7 @@ menu-button = Memory
 menu-help = What I can do
 menu-people = Everyone I know
 menu-person = One person: /person Name
+menu-map = Who is who around you: a map
 menu-facts = What I know for certain: /facts Name
 menu-why = What my answer is based on
 menu-asof = How it was then: /asof 2023 question

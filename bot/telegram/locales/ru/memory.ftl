@@ -77,6 +77,7 @@ forget-too-late = Вернуть уже нельзя: время вышло.
 
 export-caption = Всё, что я о тебе храню. Дата: { DATETIME($day, dateStyle: "long") }
 export-caption-forgetting = Здесь ещё есть то, что ты просишь забыть: пока это можно вернуть, оно не стёрто.
+export-caption-people = Все люди в виде vCard, для любой адресной книги
 file-failed = Не удалось отправить файл: Telegram его не принял. Попробуй ещё раз чуть позже.
 file-too-big = Файл слишком большой для Telegram. Его может выгрузить тот, кто запускает бота, командой laplaced export
 

@@ -97,3 +97,24 @@ refused-no_name = Нужно имя, в котором есть хотя бы о
 refused-bad_value = Слишком длинно. Попробуй, пожалуйста, короче.
 refused-username_taken = Такой @username уже есть у другого человека.
 refused-being_forgotten = Этого человека я как раз забываю. Если это ошибка, нажми «Вернуть» под тем сообщением.
+
+map-empty = Пока не знаю, кто кем тебе приходится. Расскажи: «Маша — моя сестра», «мой начальник Пётр».
+map-caption = { $count ->
+    [one] Вокруг тебя { $count } человек
+    [few] Вокруг тебя { $count } человека
+   *[other] Вокруг тебя { $count } человек
+  }{ $inferred ->
+    [0] .
+   *[other] ; связей, которые я вывел сам, — { $inferred } (пунктир).
+  }
+contacts-unreadable = Не могу прочитать контакты из этого файла. Я понимаю vCard (.vcf) и CSV из Google.
+contacts-review = Контакты: новых { $new }, дополнений { $updated }, уже знаю { $same }, пропущено { $left }.
+contacts-new = { $name } — новый человек
+contacts-perhaps = (возможно, это { $names }: спрошу)
+contacts-updates = { $name } — добавится: { $adds }
+contacts-more = … и ещё { $count }
+contacts-button-yes = Взять { $count }
+contacts-left = Оставил как есть: ничего не взял.
+contacts-again = Этот файл мне больше не открыть. Пришли его ещё раз, пожалуйста.
+contacts-done = Взял: новых — { $new }, дополнено — { $updated }. У каждого факта указано, что он из контактов.
+contacts-ask = Возможно, некоторых я уже знаю: { $count }. Загляни в /people.

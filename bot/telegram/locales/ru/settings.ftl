@@ -38,6 +38,7 @@ menu-button = Память
 menu-help = Что я умею
 menu-people = Кого я знаю
 menu-person = Один человек: /person Имя
+menu-map = Кто есть кто вокруг тебя: карта
 menu-facts = Что я знаю наверняка: /facts Имя
 menu-why = На чём основан мой ответ
 menu-asof = Как было тогда: /asof 2023 вопрос

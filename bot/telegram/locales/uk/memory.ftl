@@ -75,6 +75,7 @@ forget-too-late = Повернути вже не можна: час вийшов
 
 export-caption = Усе, що я про тебе зберігаю. Дата: { DATETIME($day, dateStyle: "long") }
 export-caption-forgetting = Тут ще є те, що ти просиш забути: доки це можна повернути, воно не стерте.
+export-caption-people = Усі люди у вигляді vCard, для будь-якої адресної книги
 file-failed = Не вдалося надіслати файл: Telegram його не прийняв. Спробуй ще раз трохи згодом.
 file-too-big = Файл завеликий для Telegram. Його може вивантажити той, хто запускає бота, командою laplaced export
 

@@ -97,3 +97,24 @@ refused-no_name = Потрібне ім’я, в якому є хоча б од�
 refused-bad_value = Задовго. Спробуй, будь ласка, коротше.
 refused-username_taken = Такий @username уже має інша людина.
 refused-being_forgotten = Цю людину я саме забуваю. Якщо це помилка, натисни «Повернути» під тим повідомленням.
+
+map-empty = Ще не знаю, хто ким тобі доводиться. Розкажи: «Марія — моя сестра», «мій начальник Петро».
+map-caption = { $count ->
+    [one] Навколо тебе { $count } людина
+    [few] Навколо тебе { $count } людини
+   *[other] Навколо тебе { $count } людей
+  }{ $inferred ->
+    [0] .
+   *[other] ; зв’язків, які я вивів сам, — { $inferred } (пунктир).
+  }
+contacts-unreadable = Не можу прочитати контакти з цього файлу. Я розумію vCard (.vcf) і CSV із Google.
+contacts-review = Контакти: нових { $new }, доповнень { $updated }, уже знаю { $same }, пропущено { $left }.
+contacts-new = { $name } — нова людина
+contacts-perhaps = (можливо, це { $names }: запитаю)
+contacts-updates = { $name } — додасться: { $adds }
+contacts-more = … і ще { $count }
+contacts-button-yes = Взяти { $count }
+contacts-left = Залишаю як є: нічого не взято.
+contacts-again = Цей файл мені більше не відкрити. Надішли його ще раз, будь ласка.
+contacts-done = Взято: нових — { $new }, доповнено — { $updated }. Біля кожного факту зазначено, що він із контактів.
+contacts-ask = Можливо, декого я вже знаю: { $count }. Зазирни в /people.

@@ -38,6 +38,7 @@ menu-button = Пам'ять
 menu-help = Що я вмію
 menu-people = Кого я знаю
 menu-person = Одна людина: /person Ім’я
+menu-map = Хто є хто навколо тебе: карта
 menu-facts = Що я знаю напевно: /facts Ім’я
 menu-why = На чому ґрунтується моя відповідь
 menu-asof = Як було тоді: /asof 2023 питання

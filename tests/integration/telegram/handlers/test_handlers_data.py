@@ -213,11 +213,20 @@ async def test_export_says_that_what_is_being_forgotten_is_still_in_it(world: Wo
     """As long as forgetting can be undone nothing is erased, and the caption does not hide that."""
     peter = await world.person("Пётр")
     note = text("en", "export-caption-forgetting")
-    assert note not in only(await world.send("/export")).caption
+    assert note not in (await world.send("/export"))[0].caption
     undo = only(await world.press(f"f:1:{peter.id}:1")).buttons["Undo"]
-    assert note in only(await world.send("/export")).caption
+    assert note in (await world.send("/export"))[0].caption
     await world.press(undo)
-    assert note not in only(await world.send("/export")).caption
+    assert note not in (await world.send("/export"))[0].caption
+
+
+async def test_export_brings_everybody_as_vcards_too(world: World) -> None:
+    """For any address book; without people there is no such file."""
+    assert [one.text for one in await world.send("/export")] == ["laplaced-2026-11-21.json"]
+    await world.person("Пётр")
+    _, cards = await world.send("/export")
+    assert cards.text == "people.vcf"
+    assert "FN:Пётр" in (cards.content or "")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.interfaces.handler_stage import World, only
+from support.interfaces.handler_stage import World, only, shown
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
@@ -295,3 +295,16 @@ async def test_dates_are_those_of_the_users_clock(world: World) -> None:
     assert "November 21, 2026" in only(await world.send("/person Пётр")).text
     await world.send("/timezone Europe/Kyiv")
     assert "November 22, 2026" in only(await world.send("/person Пётр")).text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_the_map_is_a_picture_of_who_is_what(world: World, lang: Language) -> None:
+    """Those whom a profile calls something are on it; before that it says how to begin."""
+    await world.admit(2, "Taras", lang)
+    assert only(await world.send("/map", 2)).text == shown(phrase(lang, "map-empty"))
+    maria = await world.person("Мария", owner=2, circle="Family")
+    bio = {"bio": "Мария — моя сестра."}
+    await world.write(lambda c: service.edit(c, 2, maria.id, bio, now=world.clock.now()))
+    drawn = only(await world.send("/map", 2))
+    assert (drawn.how, drawn.text) == ("photo", "map.png")
+    assert "1" in drawn.caption or "One" in drawn.caption

@@ -1,0 +1,174 @@
+"""Draws the map of people: the owner in the middle, everybody at the end of the chain that leads to him.
+
+One SVG is shown in the console and, as a picture, in the chat. Inferred relations are dashed.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from internal.language.names.kin import kin_word
+from internal.language.names.kin_map import Tie, tie_words
+from internal.language.names.kin_questions import Ties
+from internal.language.text.spelling import Language
+from internal.people.model import Circle, Person
+
+MOST: Final = 60
+"""People of one drawing, the nearest first."""
+
+_BOX: Final = (132, 42)
+_RING: Final = 128
+_CROWD: Final = 120
+"""Pixels of a ring's circumference that one box needs."""
+
+_COLOURS: Final = {
+    Circle.FAMILY: "#5b67e8",
+    Circle.FRIENDS: "#1f9d68",
+    Circle.WORK_INNER: "#b8720a",
+    Circle.WORK_OUTER: "#b8720a",
+    Circle.OTHER: "#6b7280",
+}
+_LEGEND: Final[dict[Language, tuple[str, str, str]]] = {
+    "en": ("You", "told", "inferred"),
+    "ru": ("Ты", "рассказано", "выведено"),
+    "uk": ("Ти", "розказано", "виведено"),
+}
+_FONT: Final = "Roboto, sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somebody of the map: where he stands, what he is, and under whom he hangs ("" = the owner)."""
+
+    node: str
+    name: str
+    word: str
+    words: str
+    inferred: bool
+    circle: Circle
+    parent: str
+    x: float
+    y: float
+
+
+def places(ties: Ties, people: Sequence[Person], language: Language) -> list[Place]:
+    """Everybody who is tied to the owner, on rings around him; each family of the tree has its own sector."""
+    by_node = {person.entity_id: person for person in people}
+    tied = {node: tie for node, tie in ties.map().ties(ties.owner).items() if node in by_node}
+    nearest = sorted(tied.items(), key=lambda one: (len(one[1].steps), -by_node[one[0]].mention_count))[:MOST]
+    tied = dict(nearest)
+    children: dict[str, list[str]] = defaultdict(list)
+    for node, tie in sorted(tied.items(), key=lambda one: (list(Circle).index(by_node[one[0]].circle), one[0])):
+        children[_parent(tie, ties.owner)].append(node)
+    sectors = _sectors(children, tied)
+    reach = max(_RING, len([node for node in tied if node not in children]) * _CROWD / (2 * math.pi))
+    found = []
+    for node, tie in tied.items():
+        angle, depth = sectors[node], len(tie.steps)
+        radius = reach + (depth - 1) * _RING
+        word = kin_word(tie.kin, language, tie.spouse) if tie.kin else kin_word(tie.steps[-1].kin, language)
+        found.append(
+            Place(
+                node,
+                by_node[node].display_name,
+                word,
+                tie_words(tie, ties.shown, language),
+                tie.inferred,
+                by_node[node].circle,
+                _parent(tie, ties.owner),
+                math.cos(angle) * radius * 1.35,
+                math.sin(angle) * radius,
+            )
+        )
+    return found
+
+
+def _parent(tie: Tie, owner: str) -> str:
+    return tie.steps[-2].who if len(tie.steps) > 1 else ""
+
+
+def _sectors(children: Mapping[str, Sequence[str]], tied: Mapping[str, Tie]) -> dict[str, float]:
+    """The angle of each node: the leaves go round evenly, and whoever has some stands over their middle."""
+    leaves: list[str] = []
+    found: dict[str, float] = {}
+
+    def visit(node: str) -> list[str]:
+        below = [leaf for child in children.get(node, ()) for leaf in visit(child)]
+        if not below and node:
+            leaves.append(node)
+            below = [node]
+        spans[node] = below
+        return below
+
+    spans: dict[str, list[str]] = {}
+    visit("")
+    turn = {leaf: 2 * math.pi * n / max(len(leaves), 1) - math.pi / 2 for n, leaf in enumerate(leaves)}
+    for node in tied:
+        angles = [turn[leaf] for leaf in spans.get(node, ())]
+        found[node] = sum(angles) / len(angles) if angles else 0.0
+    return found
+
+
+def drawn(found: Sequence[Place], language: Language) -> str:
+    """The SVG of the map."""
+    you, told, inferred = _LEGEND[language]
+    width, height = _BOX
+    half = [max((abs(axis) for axis in axes), default=0.0) for axes in ([p.x for p in found], [p.y for p in found])]
+    w, h = (round(2 * (half[0] + width / 2 + 24))), round(2 * (half[1] + height / 2 + 44))
+    at = {place.node: (place.x, place.y) for place in found} | {"": (0.0, 0.0)}
+    lines = [_line(place, at[place.parent]) for place in found]
+    boxes = [_box(place) for place in found]
+    legend = (
+        f'<g transform="translate({-w / 2 + 16:.0f},{h / 2 - 18:.0f})" font-size="12" fill="#6b7280">'
+        f'<path d="M0 -4h26" stroke="#6b7280" stroke-width="2"/><text x="34">{told}</text>'
+        f'<path d="M130 -4h26" stroke="#6b7280" stroke-width="2" stroke-dasharray="5 4"/>'
+        f'<text x="164">{inferred}</text></g>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-w / 2:.0f} {-h / 2:.0f} {w} {h}" width="{w}" height="{h}"'
+        f' font-family="{_FONT}"><rect x="{-w / 2:.0f}" y="{-h / 2:.0f}" width="{w}" height="{h}" fill="#ffffff"/>'
+        f"{''.join(lines)}{''.join(boxes)}"
+        f'<circle r="34" fill="#1f2440"/><text y="6" text-anchor="middle" font-size="17" fill="#ffffff">{you}</text>'
+        f"{legend}</svg>"
+    )
+
+
+def picture(svg: str) -> bytes:
+    """The SVG as a PNG, twice as large, for screens of phones."""
+    import resvg_py  # 7 ms a picture, and nothing where nobody asks for one
+
+    font = files(__package__).joinpath("Roboto-Regular.ttf")
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg, font_files=[str(font)], skip_system_fonts=True, zoom=2, font_family="Roboto"
+        )
+    )
+
+
+def _line(place: Place, start: tuple[float, float]) -> str:
+    dashed = ' stroke-dasharray="6 5"' if place.inferred else ""
+    return (
+        f'<line x1="{start[0]:.0f}" y1="{start[1]:.0f}" x2="{place.x:.0f}" y2="{place.y:.0f}"'
+        f' stroke="{_COLOURS[place.circle]}" stroke-width="2" stroke-opacity="0.55"{dashed}/>'
+    )
+
+
+def _box(place: Place) -> str:
+    width, height = _BOX
+    colour = _COLOURS[place.circle]
+    dashed = ' stroke-dasharray="6 5"' if place.inferred else ""
+    return (
+        f'<g transform="translate({place.x:.0f},{place.y:.0f})"><title>{escape(f"{place.name}: {place.words}")}</title>'
+        f'<rect x="{-width / 2}" y="{-height / 2}" width="{width}" height="{height}" rx="12" fill="#ffffff"'
+        f' stroke="{colour}" stroke-width="2"{dashed}/>'
+        f'<text y="-2" text-anchor="middle" font-size="14" fill="#1f2440">{escape(_cut(place.name, 17))}</text>'
+        f'<text y="14" text-anchor="middle" font-size="12" fill="{colour}">{escape(_cut(place.word, 20))}</text></g>'
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
