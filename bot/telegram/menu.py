@@ -68,7 +68,7 @@ COMMANDS = (
 )
 OWNER_COMMANDS = (*COMMANDS, "access", "groups")
 
-MENU = ("people", "facts", "tasks", "memories", "questions", "sessions", "forget", "settings", "console", "more")
+MENU = ("today", "people", "facts", "tasks", "brief", "files", "forget", "undo", "settings", "more")
 """What Telegram's menu shows: what people use day by day. The rest is listed by /more."""
 
 DEFAULT: Language = "en"

@@ -25,8 +25,9 @@ Admitted = Callable[[], Awaitable[bool]]
 """Whether a call's session or key still holds: an answer without an end must ask from time to time."""
 
 OWNERS_PATHS: Final = (
-    "/changes", "/chronicle", "/console", "/events", "/graph", "/memory", "/messages", "/model-calls", "/notifications",
-    "/people", "/snapshots", "/spend", "/tasks", "/teams", "/timeline", "/users",
+    "/artifacts", "/changes", "/chronicle", "/console", "/disclosures", "/events", "/graph", "/memory", "/messages",
+    "/model-calls", "/notifications", "/occasions", "/people", "/snapshots", "/spend", "/tasks", "/teams", "/timeline",
+    "/today", "/users",
 )  # fmt: skip
 """The paths of an owner's session or key. Every call there takes `user_id` or `group_id`; others are the admin's."""
 

@@ -47,6 +47,7 @@ help =
     /archive — go through the conversation now, without waiting for a pause
     /console — look at everything in the browser
     /status — what I'm working on
+    /files — files you sent
     /forget — forget a person, or everything
     /undo — take a change back
     /export — download everything I keep

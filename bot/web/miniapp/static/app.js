@@ -119,6 +119,21 @@ function search(placeholder, find, all) {
 
 const views = {};
 
+views.today = {
+  icon: "☀️",
+  async draw() {
+    const found = await get("/today", { days: 7 });
+    const occasion = (one) => item(one.text, [day(one.date, true)], one.person_id && (() => go("person", one.person_id)));
+    const promised = (one) => item(one.title, [one.due_at && day(one.due_at, one.whole_day)]);
+    const parts = [
+      section("tasks", found.tasks.map(task)), section("occasions", found.occasions.map(occasion)),
+      section("promises", found.promises.map(task)), section("waiting", found.waiting.map(promised)),
+      section("contacts", found.contacts.map(task)), section("questions", found.questions.map((one) => item(one.text, []))),
+    ].flat(2);
+    return rowsOr(parts, "no-today");
+  },
+};
+
 views.people = {
   icon: "👥",
   draw: () => search("people-find",
@@ -190,6 +205,31 @@ views.facts = {
       const { facts, count } = await get("/graph/facts", { limit: PAGE, offset });
       return { rows: facts, count };
     }, fact, "no-facts")),
+};
+
+views.files = {
+  icon: "📄",
+  draw: () => growing(async (offset) => {
+    const { artifacts, count } = await get("/artifacts", { limit: PAGE, offset });
+    return { rows: artifacts, count };
+  }, (one) => item(one.name || say("file"), [day(one.added_at), one.pages > 1 && say("pages", { count: one.pages })], () => go("file", one.id)), "no-files"),
+};
+
+views.file = {
+  async draw(id) {
+    const one = await get(`/artifacts/${id}`);
+    const { parts } = one.state === "read" ? await get(`/artifacts/${id}/text`) : { parts: [] };
+    return [
+      h("p", { class: "dim" }, day(one.added_at)),
+      one.state === "failed" && h("p", { class: "late" }, say("unread")),
+      parts.map((part) => h("blockquote", {}, part.text, part.page ? h("small", { class: "dim" }, say("page", { page: part.page })) : "")),
+      h("div", { class: "row" }, button("forget", () => sure(say("forget-file", { name: one.name }), say("forget"), async () => {
+        await call("DELETE", `/artifacts/${id}`);
+        await back();
+      }), "bad")),
+    ];
+  },
+  title: async (id) => (await get(`/artifacts/${id}`)).name || say("file"),
 };
 
 const since = (one) => (one.valid_at ? say("since", { day: day(one.valid_at, true) }) : "");

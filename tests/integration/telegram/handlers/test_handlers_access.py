@@ -128,7 +128,7 @@ async def test_the_menu_is_set_for_each_language_and_by_default() -> None:
     assert [len(method.commands) for method in asked] == [len(MENU)] * 6
     assert len(MENU) == 10
     for method in (asked[2], *asked[4:]):
-        assert method.commands[0].description == label("uk", "menu-people")
+        assert method.commands[0].description == label("uk", "menu-today")
 
 
 async def test_a_menu_that_telegram_refuses_breaks_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,6 +12,7 @@ from support.interfaces.rest_graph_stage import ANNA, KEY, Stage
 from support.long import LONG
 
 from bot.web.http.body_limit import LARGEST_BODY
+from bot.web.http.sessions import OWNERS_PATHS
 from bot.web.server.uvicorn import serving
 
 CALLS = frozenset(
@@ -144,6 +145,19 @@ async def test_the_description_needs_no_key(sole: Stage) -> None:
     del sole.client.headers["Authorization"]
     assert (await sole.client.get("/openapi.json")).status_code == 200
     assert (await sole.client.get("/openapi.json", headers={"Host": "evil.example"})).status_code == 403
+
+
+async def test_every_call_about_one_owner_is_open_to_that_owner(sole: Stage) -> None:
+    """A path that takes `user_id` and is not among the owners' would answer 404 to a session or a Mini App."""
+    paths: dict[str, dict[str, Any]] = (await sole.client.get("/openapi.json")).json()["paths"]
+    about_one = [
+        path
+        for path, calls in paths.items()
+        for call in calls.values()
+        if any(one["name"] == "user_id" for one in call.get("parameters", ()))
+    ]
+    assert about_one
+    assert [path for path in about_one if not any(path.startswith(place) for place in OWNERS_PATHS)] == []
 
 
 def settings(known: dict[str, tuple[str, str | int]]) -> str:
