@@ -159,9 +159,10 @@ def member(connection: Connection, user_id: int, *, by: User) -> User:
 
 
 def members(connection: Connection) -> list[User]:
-    """All admitted users, the owner first."""
+    """All admitted people, the owner first."""
     with across_owners(connection):
-        present = [user for user in repository.everybody(connection) if user.state is not UserState.REMOVED]
+        known = repository.everybody(connection)
+    present = [user for user in known if user.state is not UserState.REMOVED and user.user_id > 0]
     return sorted(present, key=lambda user: user.role is not Role.OWNER)
 
 

@@ -18,15 +18,17 @@ from internal.memory.questions.repository import AskedQuestion
 
 
 def ask_first(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:
-    """Asks the first thing that only the owner can decide, once; the others follow as he decides."""
-    question = next_question(connection, users.get(connection, user_id))
+    """Asks the first thing that only the owner can decide, once; the others follow as he decides. A group: nothing."""
+    question = None if user_id < 0 else next_question(connection, users.get(connection, user_id))
     if question is not None:
         once = f"suggestion:{question.id}"
         _enqueue(connection, user_id, question.text, once, links, now, buttons(question.rows))
 
 
 def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
-    """Asks something about memories, once for each `asked`."""
+    """Asks something about memories, once for each `asked`; of a group nothing, where nobody in particular decides."""
+    if user.user_id < 0:
+        return
     question = questions.question(connection, user, asked)
     ended = chronicle.listing(connection, user.user_id, limit=1, newest_first=True)
     links = {"session": ended[0].id} if ended else {}  # questions are asked when a conversation is over

@@ -125,17 +125,18 @@ class CommandFlow:
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
             return ChangeTask(one.kind, one.tasks, one.time, one.every)
+        himself = user.user_id > 0  # in a group "me" is who speaks
         match one.kind:
             case "forget":
                 return await self.to_forget(user, one)
             case "forget_all":
                 return Forget(everything=True)
-            case "name":
+            case "name" if himself:
                 return CallOwner(one.words)
             case "agenda":
                 return _agenda(one, user)
             case _:
-                return ShowOwner() if one.kind == "about_me" else None
+                return ShowOwner() if himself and one.kind == "about_me" else None
 
     async def to_forget(self, user: User, one: Recognised) -> Forget | None:
         """What is to be forgotten; None where nothing is found and the words may mean something else."""

@@ -134,27 +134,6 @@ async def test_private_commands_stay_private(stage: BotStage, model: ScriptedMod
     assert "reply_markup" in offered
 
 
-async def test_nothing_crosses_between_a_group_and_a_private_chat(stage: BotStage, model: ScriptedModel) -> None:
-    """The same words are asked for on both sides; no prompt of one holds a canary of the other."""
-    model.always(MODEL, "Noted.")
-    owner = await stage.person(known=False)
-    async with whole_bot(stage, model, groups=ON):
-        group = await group_of(stage, owner, await stage.add_user("Taras"))
-        await group.said(1)
-        for number in range(6):
-            await stage.say(owner, f"my secret word {number} is canaryprivate{number}")
-            await group.say(0, f"our secret word {number} is canarygroup{number}")
-            await model.wait_for(MODEL, 4 * number + 2)
-            await group.say(1, "what is the secret word?")
-            await stage.say(owner, "what is the secret word?")
-            await model.wait_for(MODEL, 4 * number + 4)
-        await group.said(13)
-    texts = [asked.text for asked in model.asked(MODEL)]
-    assert any("canaryprivate" in text for text in texts)
-    assert any("canarygroup" in text for text in texts)
-    assert not [text for text in texts if "canaryprivate" in text and "canarygroup" in text]
-
-
 async def test_a_group_keeps_its_memory_as_a_supergroup(stage: BotStage, model: ScriptedModel) -> None:
     """And the bot goes on there, though chat and message ids begin anew."""
     model.always(MODEL, "Noted.")
@@ -305,6 +284,9 @@ async def test_the_owner_turns_groups_on(stage: BotStage, model: ScriptedModel) 
         listed = await stage.wait_for_message(owner, lambda one: "Dacha" in one["text"])
         [_, [off]] = listed["reply_markup"]["inline_keyboard"]
         await stage.press(owner, listed["message_id"], off["callback_data"])
+        await stage.say(owner, "/access")
+        members = await stage.wait_for_message(owner, lambda one: "Olena" in one["text"], after=listed["message_id"])
+        assert "Dacha" not in members["text"]
 
         async def switched() -> bool:
             return not groups.of(await stage.read(lambda c: users.get(c, group.id))).on
