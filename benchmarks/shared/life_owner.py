@@ -15,7 +15,7 @@ from shared.life_sentences import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
 from bot.application.app import App
-from bot.runtime.bot import turn_flow
+from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue

@@ -6,18 +6,19 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.app import App
-from bot.application.artifacts import artifact_reading, shown_pictures, speaker
+from bot.application.artifacts import artifact_reading, speaker
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
 from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
 from bot.runtime.loop import restart_signal, stop_signals, work
+from bot.runtime.turns import turn_flow
 from bot.shared.child_process import begun, kept_alive
 from bot.shared.hosts import local_address
 from bot.simulator.client import ControlClient
@@ -28,39 +29,26 @@ from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
 from bot.telegram.files import TelegramFiles
 from bot.telegram.handlers import build_router
-from bot.telegram.handlers.cards import TelegramCards
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.update_handler import AccessPolicy, Ingest
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, BUSINESS
 from bot.telegram.menu import ChatMenus
-from bot.telegram.rendering import render
 from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url
 from bot.web.admin.simulator import Simulator
 from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
-from internal.agents.responder.agent import ModelResponder
 from internal.config import Config
-from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.tasks.parse import TaskParser
-from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
-from internal.flows.turn.commands import CommandFlow
 from internal.flows.turn.delivery import Delivery
-from internal.flows.turn.discretion import Discretion
-from internal.flows.turn.files import Files
 from internal.flows.turn.intake import Intake
-from internal.flows.turn.prompt import Prompts
-from internal.flows.turn.reminder_requests import ReminderRequests
-from internal.flows.turn.web import Web
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.llm.presets import Found, find_local
-from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
 from internal.scheduling.shards import ALL_SHARDS, Shards, WorkerShards
@@ -229,74 +217,6 @@ def _services(app: App, menus: ChatMenus) -> Services:
         maps=app.people_maps,
         contacts=app.contacts,
         refused=app.recorder.refused,
-    )
-
-
-def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
-    """The turns of an app, whose answers are shown in `drafts` while they are written."""
-    models, config = app.models, app.config
-    recall = TurnRecall(
-        app.database,
-        app.search,
-        models.embedder,
-        enricher=models.enricher,
-        reranker=models.reranker,
-        names=app.names,
-        facts=FactRecall(app.database, app.knowledge),
-        memories=app.memories,
-        passages=app.passages,
-        lessons=app.lessons,
-        limits=RecallLimits.of(config),
-        observer=app.metrics,
-    )
-    return TurnFlow(
-        app.database,
-        app.clock,
-        app.buffers,
-        Prompts(
-            recall,
-            app.clock,
-            config.agents.responder,
-            config.persona,
-            app.prompt_filter,
-            app.people_maps,
-            shown_pictures(app),
-            Discretion(app.database),
-        ),
-        models.responder,
-        render=render,
-        phrases=phrase,
-        drafts=drafts,
-        observer=app.metrics,
-        wake_outbox=wake_outbox,
-        chronicling=app.chronicling,
-        plasticity=app.nights.plasticity,
-        grants=_requests(app) if config.agents.task_manager.enabled else None,
-        commands=_commands(app),
-        web=Web(config.web, app.worker),
-        files=files,
-    )
-
-
-def _commands(app: App) -> CommandFlow:
-    return CommandFlow(
-        app.database,
-        app.clock,
-        app.worker,
-        app.knowledge,
-        app.restating,
-        TelegramCards(),
-        app.config.notifications.whole_day_at,
-        converses=isinstance(app.models.responder, ModelResponder),
-        speaks=app.models.speech is not None,
-        read_first=app.read_now,
-    )
-
-
-def _requests(app: App) -> ReminderRequests:
-    whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
-    return ReminderRequests(
-        app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, render=confirmation_in_turn
     )
 
 

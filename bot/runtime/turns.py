@@ -1,0 +1,89 @@
+"""The flow of turns, put together from the application's parts."""
+
+from collections.abc import Callable
+
+from bot.application.app import App
+from bot.application.artifacts import shown_pictures
+from bot.telegram.handlers.cards import TelegramCards
+from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
+from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
+from internal.agents.responder.agent import ModelResponder
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.turn.answer import Drafts, TurnFlow
+from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.discretion import Discretion
+from internal.flows.turn.files import Files
+from internal.flows.turn.prompt import Prompts
+from internal.flows.turn.reminder_requests import ReminderRequests
+from internal.flows.turn.web import Web
+from internal.recall.prompt.context import RecallLimits, TurnRecall
+from internal.recall.prompt.facts import FactRecall
+
+
+def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
+    """The turns of an app, whose answers are shown in `drafts` while they are written."""
+    models, config = app.models, app.config
+    recall = TurnRecall(
+        app.database,
+        app.search,
+        models.embedder,
+        enricher=models.enricher,
+        reranker=models.reranker,
+        names=app.names,
+        facts=FactRecall(app.database, app.knowledge),
+        memories=app.memories,
+        passages=app.passages,
+        lessons=app.lessons,
+        limits=RecallLimits.of(config),
+        observer=app.metrics,
+    )
+    return TurnFlow(
+        app.database,
+        app.clock,
+        app.buffers,
+        Prompts(
+            recall,
+            app.clock,
+            config.agents.responder,
+            config.persona,
+            app.prompt_filter,
+            app.people_maps,
+            shown_pictures(app),
+            Discretion(app.database),
+        ),
+        models.responder,
+        render=render,
+        phrases=phrase,
+        drafts=drafts,
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+        chronicling=app.chronicling,
+        plasticity=app.nights.plasticity,
+        grants=_requests(app) if config.agents.task_manager.enabled else None,
+        commands=_commands(app),
+        web=Web(config.web, app.worker),
+        files=files,
+    )
+
+
+def _commands(app: App) -> CommandFlow:
+    return CommandFlow(
+        app.database,
+        app.clock,
+        app.worker,
+        app.knowledge,
+        app.restating,
+        TelegramCards(),
+        app.config.notifications.whole_day_at,
+        converses=isinstance(app.models.responder, ModelResponder),
+        speaks=app.models.speech is not None,
+        read_first=app.read_now,
+    )
+
+
+def _requests(app: App) -> ReminderRequests:
+    whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
+    return ReminderRequests(
+        app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, render=confirmation_in_turn
+    )
