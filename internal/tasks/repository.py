@@ -12,7 +12,7 @@ from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.rows import reader
-from internal.storage.tables import forgettings, task_firings, tasks
+from internal.storage.tables import forgettings, people, task_firings, tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 _PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)
@@ -20,9 +20,13 @@ _COLUMNS: Final = [field.name for field in fields(Task)]
 
 # What is about to be forgotten is hidden already, though it can be restored until its time has come.
 _ASKED: Final = and_(forgettings.c.user_id == tasks.c.user_id, forgettings.c.state == "pending")
+_MERGED_INTO: Final = select(people.c.merged_into).where(
+    people.c.user_id == tasks.c.user_id, people.c.id == tasks.c.person_id, people.c.merged_into.is_not(None)
+)
 _LEAVING: Final = or_(
     and_(forgettings.c.kind == "episode", forgettings.c.ref_id == tasks.c.episode_id),
     and_(forgettings.c.kind == "person", forgettings.c.person_id == tasks.c.person_id),
+    and_(forgettings.c.kind == "person", forgettings.c.person_id.in_(_MERGED_INTO)),
     and_(forgettings.c.kind == "everything", forgettings.c.created_at >= tasks.c.created_at),
 )
 _IN_SIGHT: Final = and_(~select(forgettings.c.id).where(_ASKED, _LEAVING).exists(), ~hidings.hidden(tasks.c.message_id))

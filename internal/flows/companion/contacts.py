@@ -52,7 +52,9 @@ class Contacts:
         """Whom it is time to be in touch with by a rhythm; of a circle, who was not met for the longest time."""
         known = await self.database.read(lambda c: people.listing(c, user.user_id))
         if task.person_id is not None:
-            meant = [one for one in known if one.id == task.person_id]
+            person_id = task.person_id
+            person = await self.database.read(lambda c: people.resolve(c, user.user_id, person_id))
+            meant = [person] if person is not None else []
         else:
             [named] = await self.worker.run(named_in, [task.title], {one.id: names_of(one) for one in known})
             meant = [one for one in known if one.id in named]
@@ -63,8 +65,9 @@ class Contacts:
 
 def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task]:
     """What is open with somebody: tasks, promises and what the owner waits for, not the rhythm itself."""
+    meant = {person_id, *people.sources_of(connection, user_id, person_id)}
     found = [with_person(connection, one) for one in tasks.pending(connection, user_id)]
-    about = [one for one in found if one.person_id == person_id and one.state is TaskState.OPEN]
+    about = [one for one in found if one.person_id in meant and one.state is TaskState.OPEN]
     return [one for one in about if one.kind is not TaskKind.CONTACT]
 
 

@@ -25,6 +25,7 @@ from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
+from internal.people.circle_words import circles_named
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -139,6 +140,9 @@ class CompanionScheduler:
             tasks.change(connection, known, now, next_at=_evening_in(user, now, 1))
             return False
         wording, person = self._wording(), meant.person
+        if person is not None and task.person_id is None and not circles_named(task.title):
+            # From now on the rhythm is that person's: it goes when the person is forgotten.
+            known = tasks.change(connection, known, now, person_id=person.id)
         still_open = open_with(connection, user.user_id, person.id)[:_MOST_OPEN] if person is not None else []
         buttons = [list(row) for row in wording.nudge_buttons(user, task)]
         sent = notifications.generate(

@@ -23,7 +23,6 @@ from internal.notifications.model import Notification, NotificationKind
 from internal.people import repository as people_repository
 from internal.people import service as people
 from internal.people.model import Circle, Person
-from internal.people.service import Sender
 from internal.storage import evidence
 from internal.storage.evidence import Support
 from internal.storage.types import new_id
@@ -39,13 +38,9 @@ class House:
     companion: CompanionScheduler
 
     async def person(self, name: str, circle: Circle = Circle.FAMILY) -> Person:
-        sender, now = Sender(sum(map(ord, name)), name), self.talk.clock.now()
-
-        def work(connection: Connection) -> Person:
-            found = people.from_metadata(connection, OWNER, sender, seen_at=now, now=now)
-            return people.edit(connection, OWNER, found.id, {"circle": circle}, now=now)
-
-        return await self.talk.write(work)
+        now = self.talk.clock.now()
+        new = Person(0, OWNER, new_id(), name, circle, "", now, now)
+        return await self.talk.write(lambda c: people_repository.create(c, new, by="owner", now=now))
 
     async def rhythm(self, title: str, rule: str = "FREQ=WEEKLY", person: Person | None = None) -> Task:
         now = self.talk.clock.now()
@@ -162,3 +157,24 @@ async def test_a_reminder_with_a_weekday_stays_a_reminder(house: House) -> None:
     """Who names the day wants to be told on that day."""
     assert (await house.rhythm("Call grandma", "FREQ=WEEKLY;BYDAY=SU")).kind is TaskKind.TASK
     assert (await house.rhythm("Water the plants")).kind is TaskKind.TASK
+
+
+async def test_a_merge_takes_the_rhythm_and_what_is_open_along_and_forgetting_ends_it(house: House) -> None:
+    """Both by the id of the person, which a rhythm in words gets at its first nudge."""
+    tom, thomas = await house.person("Tom"), await house.person("Thomas")
+    task = await house.rhythm("Call Tom")
+    assert await house.at(8) == ["💬 It may be time: Call Tom. For example, Tom."]
+    assert (await house.task(task)).person_id == tom.id
+    now = house.talk.clock.now()
+    waiting = service.NewTask("Tom: a drill", Schedule(), TaskKind.WAITING, person_id=tom.id)
+    await house.talk.write(lambda c: service.open_task(c, OWNER, waiting, service.by_owner(OWNER, now, time(9))))
+    await house.talk.write(lambda c: people.merge(c, OWNER, tom.id, thomas.id, now=now))
+    house.talk.clock.advance(timedelta(hours=1))
+    await house.told("Met Thomas for lunch", thomas)
+    assert await house.at(10) == []
+    [text] = await house.at(15)
+    assert "Met Thomas for lunch" in text
+    assert "Tom: a drill" in text
+    now = house.talk.clock.now()
+    await house.talk.write(lambda c: requests.ask_forget(c, OWNER, thomas.id, now=now))
+    assert await house.at(29) == []
