@@ -19,6 +19,8 @@ from bot.telegram.handlers.buttons import (
     TaskTap,
     button,
 )
+from bot.telegram.handlers.companion.brief_button import brief_button
+from bot.telegram.handlers.companion.today import brief_shown
 from bot.telegram.handlers.facts.correct import choose_fact, sure_question
 from bot.telegram.handlers.facts.fact_text import cut, fact_lines, number_rows, numbered, quotable
 from bot.telegram.handlers.facts.facts import facts_shown
@@ -31,6 +33,7 @@ from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
+from internal.people.repository import by_ids
 from internal.tasks.model import Schedule, Task
 
 _TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
@@ -118,6 +121,13 @@ class TelegramCards:
 
     def owner(self, connection: Connection, user: User, now: datetime) -> Card:
         return _card(facts_shown(connection, user, owner(user), now))
+
+    def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> Card:
+        if len(people) == 1:
+            return _card(brief_shown(connection, user, people[0], now))
+        known = by_ids(connection, user.user_id, people).values()
+        rows: Rows = [[brief_button(user, one.id, one.display_name)] for one in known]
+        return _card((phrase(user.lang, "brief-ask"), rows))
 
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card:
         if not found:

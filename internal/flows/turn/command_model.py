@@ -75,11 +75,18 @@ class ShowTasks:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowBrief:
+    """Shows what to know before meeting somebody, or asks which of several."""
+
+    people: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """Says that nothing was done, where a reply claimed it."""
 
 
-Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | Undone
+Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | ShowBrief | Undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,8 @@ class Cards(Protocol):
 
     def owner(self, connection: Connection, user: User, now: datetime) -> Card: ...
 
+    def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> Card: ...
+
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card: ...
 
 
@@ -162,6 +171,7 @@ _NOTED: Final = {
     Correct: "to correct a fact",
     Remember: "to remember something",
     ShowOwner: "to see what is known of the owner",
+    ShowBrief: "to know about somebody before a meeting",
     ShowTasks: "to see the tasks of that time",
     Undone: "",
 }

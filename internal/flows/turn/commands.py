@@ -33,6 +33,7 @@ from internal.flows.turn.command_model import (
     Correct,
     Forget,
     Remember,
+    ShowBrief,
     ShowOwner,
     ShowTasks,
     Undone,
@@ -104,7 +105,7 @@ class CommandFlow:
             log.warning("commands_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
             return NO_COMMANDS
         actions_ = [one for one in acts if one is not None]
-        asks = any(isinstance(one, ShowOwner | ShowTasks) for one in actions_)
+        asks = any(isinstance(one, ShowOwner | ShowTasks | ShowBrief) for one in actions_)
         whole = only and len(own) == len(question.asked) and None not in acts
         return Commands(actions_, bool(actions_) and whole and not (asks and self.converses))
 
@@ -133,7 +134,7 @@ class CommandFlow:
                 return Forget(everything=True)
             case "name" if himself:
                 return CallOwner(one.words)
-            case "agenda":
+            case "agenda" | "brief":
                 return _agenda(one, user)
             case _:
                 return ShowOwner() if himself and one.kind == "about_me" else None
@@ -228,6 +229,8 @@ class CommandFlow:
                 properties, zone = {"content": asked.text}, ZoneInfo(user.tz)
                 node = memory.put_node(connection, user_id, "Memory", properties, now=now, zone=zone)
                 card = self.cards.remembered(user, node)
+            case ShowBrief():
+                card = self.cards.brief(connection, user, asked.people, now)
             case ShowOwner():
                 card = self.cards.owner(connection, user, now)
             case ShowTasks():
@@ -301,7 +304,9 @@ def change_task(connection: Connection, task: Task, how: str, schedule: Schedule
     return actions.move(connection, user_id, task.id, schedule, author)
 
 
-def _agenda(one: Recognised, user: User) -> ShowTasks:
+def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief:
+    if one.kind == "brief":
+        return ShowBrief(one.people[:OFFERED])
     if one.time is None:
         return ShowTasks()
     first = one.time.moment.astimezone(ZoneInfo(user.tz)).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -23,7 +23,7 @@ from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
-Kind = Literal["forget", "forget_all", "cancel", "done", "move", "name", "about_me", "about_you", "agenda"]
+Kind = Literal["forget", "forget_all", "cancel", "done", "move", "name", "about_me", "about_you", "agenda", "brief"]
 
 MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
@@ -68,9 +68,14 @@ def recognise(
         text = plain(written)
         spoken = text_language(text, language)
         commands = find_commands(text, at, spoken)
-        if people is None and any(one.kind in ("forget", "remove", "mark") for one in commands):
+        if people is None and any(one.kind in ("forget", "remove", "mark", "brief") for one in commands):
             return None
-        read = [_resolved(one, message_id, titles, people or (), quoted) for one in commands]
+        read = [
+            _brief(one, message_id, people or ())
+            if one.kind == "brief"
+            else _resolved(one, message_id, titles, people or (), quoted)
+            for one in commands
+        ]
         rest = _without(text, [one for one, known in zip(commands, read, strict=True) if known is not None])
         mine = [one for one in read if one is not None]
         for done in find_completions(rest, list(titles.values())):
@@ -175,6 +180,11 @@ def _resolved(
     if tasks:
         return Recognised("cancel", message_id, tasks=tasks)
     return Recognised("forget", message_id, words=_named(command.about), sure=command.sure)
+
+
+def _brief(command: Command, message_id: str, people: Sequence[Person]) -> Recognised | None:
+    meant = _people(command.about, content_words(command.about), people)
+    return Recognised("brief", message_id, people=meant) if meant else None
 
 
 def _named(about: str) -> str:

@@ -1,6 +1,7 @@
 """Questions that a card answers: what the bot knows of the owner, what it is itself, and what is on at a time."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -37,6 +38,14 @@ _YOURSELF: Final = re.compile(
     r"|who am i (?:talking|speaking|writing) (?:to|with)"
     r"|are you (?:an? )?(?:\w+ )?(?:bot|robot|human|ai|person|machine|real))\b"
 )
+_BRIEF: Final = re.compile(
+    r"\b(?:(?P<order>brief me(?: on| about)?)|before (?:i|we) (?:meet|see|talk to|talk with|call|visit)"
+    r"|(?:before|for) (?:my|our|the|a) (?:meeting|call|lunch|dinner|date|visit)(?: with)?"
+    r"|перед (?:\w+ )?(?:встреч|разговор|свидани|звонк|зустріч|розмов|побаченн|дзвінк)\w+(?: с| со| з| із)?"
+    r"|к встрече(?: с| со)?|до зустрічі(?: з| із)?)\b"
+)
+"""What to know before meeting somebody."""
+_LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 12
 _SHORT: Final = 8
 _TO_YOU: Final = re.compile(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
@@ -56,8 +65,9 @@ _WEEK: Final = re.compile(
 def find_question(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:
     """What the bot knows of the owner, what it is, or what is on at a time."""
     said = WORD.findall(folded)
-    if len(said) > _LONGEST_QUESTION or NEGATED.search(folded):
-        return None
+    brief = _brief(sentence, folded, said)
+    if brief is not None or len(said) > _LONGEST_QUESTION or NEGATED.search(folded):
+        return brief
     groups = [forms(word) for word in said]
     asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
     if _WHO_AM_I.fullmatch(folded):
@@ -77,6 +87,15 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
     if asks_about_bot(folded):
         return Command("about_you", sure=True)
     return _agenda(sentence, folded, at, language) if asks else None
+
+
+def _brief(sentence: str, folded: str, said: Sequence[str]) -> Command | None:
+    match = _BRIEF.search(folded)
+    if match is None or len(said) > _LONGEST_BRIEF or NEGATED.search(folded):
+        return None
+    tells = any(VERBS.get(form) == "tell" for word in said for form in forms(word))
+    asks = folded.rstrip().endswith("?") or any(forms(word) & ASK for word in said[:4])
+    return Command("brief", blank_out(sentence, [match.span()]), sure=True) if tells or asks or match["order"] else None
 
 
 def asks_about_bot(text: str) -> bool:

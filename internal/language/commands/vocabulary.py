@@ -14,7 +14,9 @@ from internal.language.text.openings import OPENING_WORDS
 from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import table
 
-Kind = Literal["forget", "forget_all", "remove", "cancel", "move", "mark", "name", "about_me", "about_you", "agenda"]
+Kind = Literal[
+    "forget", "forget_all", "remove", "cancel", "move", "mark", "name", "about_me", "about_you", "agenda", "brief"
+]
 
 TABLE: Final = table(__package__, "verbs")
 VERBS: Final[dict[str, str]] = {
