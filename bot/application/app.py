@@ -165,7 +165,7 @@ class App:
             database,
             clock,
             hmac_key,
-            [self.buffers, self.search, self.knowledge, self.messages, self.unused_files],
+            [self.buffers, self.search, self.knowledge, self.messages, self.unused_files, worker],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         )
         self.backups = Backups(config, database, clock, metrics.backup_finished)

@@ -5,12 +5,12 @@ they stand. A bare `[1]` and `(F1)` may be ordinary text: there the words before
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import regex
 
 from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
+from internal.kept_texts import kept
 from internal.language.facts.overlap import same_stem
 from internal.language.text.romanisation import skeletons
 
@@ -111,7 +111,7 @@ def codes_in(texts: Iterable[str]) -> set[Mark]:
     return set[Mark]().union(*map(_codes_of, texts))
 
 
-@lru_cache(4096)
+@kept(4096)
 def _codes_of(text: str) -> frozenset[Mark]:
     return frozenset(Mark(_kind(match), int(match["n"])) for match in _CODE.finditer(text))
 

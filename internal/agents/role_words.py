@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from internal.kept_texts import kept
 from internal.language.names.kin import Kin, kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
@@ -28,7 +28,7 @@ def calling(person: Person) -> Calling:
     return _calling(names_of(person), person.bio)
 
 
-@lru_cache(maxsize=2_000)
+@kept(2_000)
 def _calling(names: tuple[str, ...], bio: str) -> Calling:
     sightings = find_people(bio, text_language(bio, text_language(" ".join(names))))
     own = [sighting for sighting in sightings if mentions(sighting.name, {0: names})]

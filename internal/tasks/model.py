@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrule, rrulestr
 
 from internal.errors import Refused
+from internal.kept_texts import kept
 
 MAX_TITLE: Final = 300
 """Characters."""
@@ -267,7 +267,7 @@ def _naive(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-@lru_cache(_KEPT_SERIES)
+@kept(_KEPT_SERIES)
 def _series(recurrence: str, begin: datetime) -> rrule:
     """The moments of a rule from `begin` (naive) on, in order."""
     found = rrulestr(recurrence, dtstart=begin, cache=True)

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache
 from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
@@ -25,6 +24,7 @@ from internal.agents.responder.output import Speech, spoken, written_call
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.snapshot import instructions_block, snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
+from internal.kept_texts import kept
 from internal.language.text.block_tags import escape, neutralised
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall
 from internal.people.model import people_block
@@ -175,7 +175,7 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return turns
 
 
-@lru_cache(4096)
+@kept(4096)
 def _said(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
     if role == "assistant":

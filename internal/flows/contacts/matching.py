@@ -178,10 +178,8 @@ class Index:
     def _other_account(self, person_id: int, contact: Contact) -> bool:
         person = self.people[person_id]
         other = contact.telegram_id is not None and person.telegram_id not in (None, contact.telegram_id)
-        named = bool(contact.username and person.username) and name_key(contact.username) != name_key(
-            person.username or ""
-        )
-        return other or named
+        named = contact.username and person.username and name_key(contact.username) != name_key(person.username)
+        return other or bool(named)
 
 
 def _may_be(person: Person, contact: Contact) -> bool:

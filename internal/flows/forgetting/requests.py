@@ -5,10 +5,11 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from internal import kept_texts
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
 from internal.events.cause_in_progress import caused_by
@@ -19,6 +20,7 @@ from internal.flows.forgetting.messages import always_taken, document_of, with_q
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
+from internal.kept_texts import Remembers
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
@@ -38,13 +40,6 @@ ASKED, UNDONE, ERASED = "forgetting_asked", "forgetting_undone", "forgotten"
 _BATCH: Final = 50
 _CHECKPOINTS: Final = 20
 _CHECKPOINT_PAUSE: Final = 0.1
-
-
-class Remembers(Protocol):
-    """Something that keeps parts of an owner's data in memory."""
-
-    def forget(self, user_id: int) -> None:
-        """Drops everything it holds of this owner; it reads again what it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +274,7 @@ class ForgettingService:
     def _forget(self, user_id: int) -> None:
         for cache in self._caches:
             cache.forget(user_id)
+        kept_texts.forget(user_id)
 
     async def follow(self) -> None:
         """Finds what other processes erased since, for instance over REST, and empties the log if there is a reason.

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+
+from internal.kept_texts import kept
 
 MONTHS = (
     "январ(?:ь|я|е|ю|ем|ский)|янв|січ(?:ень|ня|ні|ню|нем)|jan(?:uary)?",
@@ -154,7 +155,7 @@ def _rewrite(symbols: Iterable[str]) -> str | None:
     return words or None
 
 
-@lru_cache(maxsize=2_000)
+@kept(2_000)
 def _symbol(word: str) -> str | None:
     """The word's symbol, empty for a word that changes nothing, None for a word that belongs to no date."""
     if match := _TENS.fullmatch(word):

@@ -1,8 +1,9 @@
 """Recognises answers that only repeat what the owner said, by rules over the endings of three languages."""
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from internal.kept_texts import kept
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")
 _MIN_LETTERS: Final = 4
@@ -27,7 +28,7 @@ def echoes(answer: str, message: str) -> bool:
     return kept == len(words) if len(words) < _SHORT else kept >= _SHARE * len(words)
 
 
-@lru_cache(maxsize=2048)
+@kept(2048)
 def _words(text: str) -> frozenset[str]:
     folded = (word.casefold() for word in _WORD.findall(text))
     return frozenset(word[:_PREFIX] for word in folded if len(word) >= _MIN_LETTERS or word.isdigit())

@@ -7,10 +7,10 @@ same. Forms that different things could share (prefixes, short forms) are left o
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice, product
 from typing import Any, Literal
 
+from internal.kept_texts import kept
 from internal.language.names.places import places
 from internal.language.text.morphology import dictionary_languages, dictionary_nominative, parses, readings_by_rules
 from internal.language.text.romanisation import skeletons
@@ -164,7 +164,7 @@ def is_place(name: str) -> bool:
     return bool(forms.places) or any(map(_is_geographic, _WORD.findall(name_key(name))))
 
 
-@lru_cache(maxsize=20_000)
+@kept(20_000)
 def _is_geographic(word: str) -> bool:
     """Whether a word is known as a place and not as an organization (МГУ is a form of a river's name too)."""
     languages = [language for language in dictionary_languages(word) if language != "en"]
@@ -227,7 +227,7 @@ def _other_alphabet(sound: str) -> str:
     return ("c" if sound[0] == "l" else "l") + sound[1:]
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def _forms(name: str) -> NameForms:
     plain = plain_forms(name)
     written = _QUOTES.sub("", _PREPOSITION.sub("", name.strip()))
@@ -258,7 +258,7 @@ class _Nominatives:
     forms: tuple[str, ...]
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def _nominatives(word: str) -> _Nominatives:
     if not word.isascii():
         languages = [language for language in dictionary_languages(word) if language != "en"]

@@ -7,8 +7,9 @@ English short forms come from the `nicknames` package.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
+from internal.kept_texts import kept
 from internal.language.text.english import FOREIGN_NAMES, GIVEN_NAMES
 from internal.language.text.morphology import Gender, regular_forms
 from internal.language.text.romanisation import skeletons
@@ -79,7 +80,7 @@ def _by_skeleton() -> dict[str, tuple[GivenName, ...]]:
     return {skeleton: tuple(names) for skeleton, names in found.items()}
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def given_names(word: str) -> tuple[GivenName, ...]:
     """The readings of a word in any case form as a first name of the table; a Latin word also by its sound."""
     key = name_key(word)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 
+from internal.kept_texts import kept
 from internal.language.names.given_names import GivenName, english_relatives, spellings_of
 from internal.language.names.kinship import relations
 from internal.language.names.name_words import NameWord, name_words, translations
@@ -64,7 +64,7 @@ class _Name:
     words: tuple[NameWord, ...]
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def word_forms(word: NameWord) -> Mapping[str, Form]:
     """Every form in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
     forms: dict[str, Form] = {}

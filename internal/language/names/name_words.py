@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal
 
+from internal.kept_texts import kept
 from internal.language.names.given_names import GivenName, english_relatives, given_names, is_english_given_name
 from internal.language.names.kinship import is_title
 from internal.language.text.morphology import name_readings
@@ -40,7 +41,7 @@ class NameWord:
         return frozenset(name.group for name in self.given)
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def name_words(name: str) -> tuple[NameWord, ...]:
     """The words of a name in order, each with its likeliest kind; digits and marks are left out."""
     written = [word for word in _WORD.findall(name) if not word.isdigit()]
@@ -159,7 +160,7 @@ def _name_dictionaries() -> object:
     return default_dicts()
 
 
-@lru_cache(maxsize=20_000)
+@kept(20_000)
 def translations(key: str) -> frozenset[str]:
     """Keys of the Russian spellings of a Ukrainian surname or patronymic (names-translator): Кравець gives кравец."""
     languages: tuple[Language, ...] = word_languages(key)

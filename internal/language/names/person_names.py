@@ -6,9 +6,9 @@ them in the language process: `await worker.run(mentions, text, names)`.
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import groupby
 
+from internal.kept_texts import kept
 from internal.language.names.name_index import FormKind, Match, NameIndex
 from internal.language.names.same_person import Reason, same_person_reason
 from internal.language.text.spelling import name_key
@@ -43,7 +43,7 @@ _KIND_BOOST = {
 }
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def _index(people: tuple[tuple[int, tuple[str, ...]], ...]) -> NameIndex:
     return NameIndex.of(dict(people))
 

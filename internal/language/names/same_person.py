@@ -1,9 +1,9 @@
 """Why two names may be one person: a suggestion, never a decision."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal
 
+from internal.kept_texts import kept
 from internal.language.names.name_words import NameWord, WordReason, name_words, word_reason
 from internal.language.text.spelling import name_key
 
@@ -15,7 +15,7 @@ _MOST_WORDS = 5
 _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
 
 
-@lru_cache(maxsize=100_000)
+@kept(100_000)
 def same_person_reason(a: str, b: str) -> Reason | None:
     """Why two names may mean one person; None if they are equal (that is no hint) or nothing says so. Symmetric.
 

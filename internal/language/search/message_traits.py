@@ -1,8 +1,9 @@
 """Traits of a message: whether it asks, names a time or a number, and how many names it holds."""
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from internal.kept_texts import kept
 
 ENDS_AS_QUESTION: Final = 1
 ASKS: Final = 1 << 1
@@ -114,7 +115,7 @@ def names_in(text: str) -> int:
     return min(MOST_NAMES, sum(word not in _OF_I for word in _NAME_INSIDE.findall(text)))
 
 
-@lru_cache(maxsize=_CACHED_WORDS)
+@kept(_CACHED_WORDS)
 def _of_word(word: str) -> int:
     folded = word.casefold()
     time = TIME if _TIME_WORD.fullmatch(folded) or word == _MAY else 0  # small, it is a verb

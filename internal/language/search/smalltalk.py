@@ -1,9 +1,9 @@
 """Recognises messages without content, by rules in three languages: bare questions, and "I do not know"."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from internal.kept_texts import kept
 from internal.language.search.terms import plain_query_terms
 
 _MOST_CHARACTERS: Final = 600
@@ -116,7 +116,7 @@ def asks_again(text: str, question: str) -> bool:
     return _only_asks(text) and len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
 
 
-@lru_cache(maxsize=1_000)
+@kept(1_000)
 def _only_asks(text: str) -> bool:
     if len(text) > _MOST_CHARACTERS:
         return False
@@ -124,7 +124,7 @@ def _only_asks(text: str) -> bool:
     return bool(sentences) and all(_is_bare_question(sentence) for sentence in sentences)
 
 
-@lru_cache(maxsize=1_000)
+@kept(1_000)
 def knows_nothing(text: str) -> bool:
     """Whether a short answer only says that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
     if len(text) > _MOST_CHARACTERS:
@@ -149,7 +149,7 @@ def asks_of_bot(text: str) -> bool:
     return bool(_OF_BOT.search(text))
 
 
-@lru_cache(maxsize=1_000)
+@kept(1_000)
 def _beginnings(text: str) -> frozenset[str]:
     """The beginnings of the longer words of a text, without function words."""
     words = (forms[0][0] for forms in plain_query_terms(text))

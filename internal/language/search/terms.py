@@ -9,9 +9,10 @@ one 5 microseconds.
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, NamedTuple
 
+from internal.kept_texts import kept
 from internal.language.names.given_names import english_relatives, given_names
 from internal.language.names.places import places
 from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
@@ -131,7 +132,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         yield _Token(written, capital, capital and not opens, username is not None)
 
 
-@lru_cache(maxsize=100_000)
+@kept(100_000)
 def _document_word(written: str, capital: bool, named: bool, username: bool) -> tuple[str, ...]:
     key = _POSSESSIVE.sub("", name_key(written))
     if username or _DIGIT.search(key):
@@ -149,7 +150,7 @@ def _document_word(written: str, capital: bool, named: bool, username: bool) -> 
     return tuple(dict.fromkeys([key, *names, *forms, *_rule_stems(key, forms), *sounds, *groups, *places]))
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def _query_word(written: str, capital: bool, named: bool, username: bool) -> Word:
     """The alternatives of a query word; owners write names in lower case too, so a possible name is one."""
     key = _POSSESSIVE.sub("", name_key(written))
@@ -251,7 +252,7 @@ def _groups(key: str) -> list[str]:
     return sorted({f"{GIVEN}{name.group}" for name in given_names(key)})
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def _is_function_word(key: str) -> bool:
     """Whether a word has no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
     if key in _STOP:

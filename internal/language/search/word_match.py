@@ -7,8 +7,8 @@ would reverse the meaning (a negation, "without", "from", a question's word, a n
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from internal.kept_texts import kept
 from internal.language.names import entities
 from internal.language.search.terms import SOUND, document_terms, topic_terms, words_of
 from internal.language.text.morphology import dictionary_languages, parses
@@ -101,7 +101,7 @@ def _have_partners(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[st
     return True
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def word_forms(text: str, *, light: bool) -> WordForms:
     """The word forms of a text; with `light` without the words in which a goal or a decision is expressed."""
     (terms,) = document_terms([text])

@@ -6,9 +6,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal
 
+from internal.kept_texts import kept
 from internal.language.dates.units import fold
 from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
@@ -154,7 +154,7 @@ def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=4_000)
+@kept(4_000)
 def _read(text: str, *, title: bool) -> _Statement:
     verbs: set[str] = set()
     things: set[str] = set()
@@ -179,7 +179,7 @@ def _read(text: str, *, title: bool) -> _Statement:
     return _Statement(frozenset(verbs), frozenset(things), past)
 
 
-@lru_cache(maxsize=20_000)
+@kept(20_000)
 def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
     """The dictionary forms of a Cyrillic word, whether it is a verb, and whether in the past tense."""
     key = name_key(word)

@@ -1,9 +1,9 @@
 """Forms of names by rules alone, where no dictionary may be asked: rather too many than too few."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from internal.kept_texts import kept
 from internal.language.text.morphology import regular_forms
 
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
@@ -45,7 +45,7 @@ _RULES: Final = (
 """Endings of a nominative, what stands in their place, and the endings of cases behind it."""
 
 
-@lru_cache(maxsize=5_000)
+@kept(5_000)
 def written_forms(key: str) -> frozenset[str]:
     """The forms in which a sentence may hold a word of a name: cases, English possessives, the plural of families.
 

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+
+from internal.kept_texts import kept
 
 # Capitals are single symbols here for sounds that Latin writes with several letters: Z zh, C ch, S sh.
 _CYRILLIC = {
@@ -25,7 +26,7 @@ _SILENT_H = re.compile(r"(?<=[aeiou])h$")
 _SOFT_C = re.compile(r"c(?![eiy])")
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def skeletons(word: str) -> frozenset[str]:
     """Every coarse spelling of one word: at most four, empty if it has no letter of the two alphabets.
 

@@ -4,8 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal
+
+from internal.kept_texts import kept
 
 Language = Literal["ru", "uk", "en"]
 
@@ -24,7 +25,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@lru_cache(maxsize=50_000)
+@kept(50_000)
 def name_key(text: str) -> str:
     """The key under which a name, an alias or a username is stored and compared; empty if nothing is left.
 

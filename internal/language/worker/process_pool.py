@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
+from internal import kept_texts
 from internal.errors import LaplacedError, ModelUnavailable
 
 P = ParamSpec("P")
@@ -139,6 +140,12 @@ class LanguageWorker:
         """Like `run`, but one at a time, owners in turn. Keep each call short: a running one is not interrupted."""
         return cast(T, await self._enqueue((function, args, kwargs), bulk=True))
 
+    def forget(self, user_id: int) -> None:
+        """Drops what the child keeps of texts, as soon as it is free."""
+        if self._child is not None and not self._closed:
+            dropped = self._put((kept_texts.forget, (user_id,), {}), bulk=False)
+            dropped.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
+
     async def close(self) -> None:
         """Ends the child and fails waiting calls with ModelUnavailable. May be called again."""
         self._closed = True
@@ -155,10 +162,13 @@ class LanguageWorker:
             raise ModelUnavailable("the language process is closed")
         if len(self._urgent) + len(self._bulk) + len(self._served) >= self._max_waiting:
             raise ModelUnavailable("too many calls wait for the language process")
+        return await self._put(call, bulk=bulk)
+
+    def _put(self, call: object, *, bulk: bool) -> asyncio.Future[Any]:
         job = _Job(pickle.dumps(call, protocol=pickle.HIGHEST_PROTOCOL), self._owner(), bulk)
         (self._bulk if bulk else self._urgent).put(job)
         self._begin()
-        return await job.answer
+        return job.answer
 
     def _begin(self) -> None:
         """Begins every call whose turn has come."""

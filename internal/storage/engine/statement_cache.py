@@ -11,6 +11,8 @@ from sqlalchemy import Engine as SqlEngine
 from sqlalchemy.engine import Dialect
 from sqlalchemy.util import LRUCache
 
+from internal import kept_texts
+
 MOST_STATEMENTS: Final = 2_000
 
 
@@ -20,6 +22,12 @@ class StatementCache:
     def __init__(self) -> None:
         self._dialect: Dialect | None = None
         self._compiled: LRUCache[object, object] = LRUCache(MOST_STATEMENTS)
+        kept_texts.asked(self)
+
+    def forget(self, user_id: int) -> None:
+        """Drops all statements: a compiled one holds the values that it was first executed with."""
+        for key in list(self._compiled):
+            self._compiled.pop(key, None)
 
     def connect(self, engine: SqlEngine, kind: type[Connection] = Connection) -> Connection:
         """Opens a connection that uses the cache. All engines are made with the same options."""

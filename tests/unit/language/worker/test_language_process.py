@@ -16,6 +16,7 @@ import pytest
 from support.product.forked_process import FRESH
 
 from internal.errors import ModelUnavailable
+from internal.language.names.name_words import name_words
 from internal.language.names.person_names import name_key
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 
@@ -47,6 +48,20 @@ async def test_it_starts_with_the_first_call(worker: LanguageWorker) -> None:
     assert await worker.run(name_key, " @Пётр ") == "петр"
     assert worker.pid is not None
     assert worker.pid != os.getpid()
+
+
+KEPT = "__import__('internal.language.names.name_words', fromlist='_').name_words.cache_info().currsize"
+"""How many names the process keeps in the words they are made of."""
+
+
+async def test_it_drops_what_it_keeps_of_texts_when_asked(worker: LanguageWorker) -> None:
+    """What was forgotten is not left in its memory; without a process nothing is to be done."""
+    worker.forget(7)
+    assert worker.pid is None
+    await worker.run(name_words, "Петро Коваль")
+    kept = await worker.run(eval, KEPT)
+    worker.forget(7)
+    assert (kept > 0, await worker.run(eval, KEPT)) == (True, 0)
 
 
 async def test_what_a_function_raises_comes_back_with_its_traceback(worker: LanguageWorker) -> None:

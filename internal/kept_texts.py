@@ -1,0 +1,49 @@
+"""Results kept in memory beside the texts they were made of, until anything is forgotten: then all are dropped."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, ParamSpec, Protocol, TypeVar
+from weakref import WeakSet
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Remembers(Protocol):
+    """Something that keeps parts of an owner's data in memory."""
+
+    def forget(self, user_id: int) -> None:
+        """Drops everything it holds of this owner; it reads again what it needs."""
+
+
+_DROPPED: Final[list[Callable[[], object]]] = []
+_ASKED: Final[WeakSet[Remembers]] = WeakSet()
+
+
+def kept(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keeps the latest results of a function, at most so many; `functools.lru_cache` outlives what was forgotten."""
+
+    def keeping(function: Callable[P, T]) -> Callable[P, T]:
+        cached = lru_cache(most)(function)
+        _DROPPED.append(cached.cache_clear)
+        return cached  # type: ignore[return-value] # its arguments are hashable
+
+    return keeping
+
+
+def dropped(drop: Callable[[], object]) -> None:
+    """Calls `drop` whenever anything is forgotten: what is kept belongs to owners nobody tells apart."""
+    _DROPPED.append(drop)
+
+
+def asked(holder: Remembers) -> None:
+    """Asks `holder` to forget owners of whom something is forgotten, as long as it lives."""
+    _ASKED.add(holder)
+
+
+def forget(user_id: int) -> None:
+    """Drops all that this process keeps of texts. Filling it again costs the next messages a few milliseconds."""
+    for drop in _DROPPED:
+        drop()
+    for holder in list(_ASKED):
+        holder.forget(user_id)
