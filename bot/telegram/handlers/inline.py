@@ -20,17 +20,19 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.deep_links import link
-from bot.telegram.handlers.facts.fact_text import cut, fact_line, message_line, when
+from bot.telegram.handlers.facts.fact_text import cut, fact_line, local, message_line, when
 from bot.telegram.handlers.people.find import find
-from bot.telegram.handlers.people.person import profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label
-from bot.telegram.rendering import render
+from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import Artifact
+from internal.dialogue.model import Message
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.language.text.spelling import name_key
+from internal.people.bio import bio_from_names
+from internal.people.model import Person
 
 PEOPLE, FACTS, MESSAGES, FILES = 5, 8, 5, 5
 RECENT_FILES: Final = 300
@@ -63,19 +65,32 @@ async def _found(words: str, user: User, services: Services, bot: Bot) -> list[I
     )
     threshold, name = services.knowledge.threshold, me.username
     shown: list[InlineQueryResultUnion] = [
-        _article(f"p_{one.id}", one.display_name, one.bio, profile(user, one), link(name, "p", one.id))
+        _article(f"p_{one.id}", one.display_name, one.bio, _person(one), link(name, "p", one.id))
         for one in people[:PEOPLE]
     ]
     shown += [
         _article(f"f_{one.id}", one.fact, when(user, one), fact_line(user, one), link(name, "f", one.id))
         for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
     ]
+    told = {hit.fact.fact for hit in facts}
+    said = [hit.message for hit in messages if hit.reasons.words or hit.chance >= LIKELY]
     shown += [
-        _article(f"m_{one.message.id}", one.message.content, "", message_line(user, one.message))
-        for one in messages
-        if one.reasons.words or one.chance >= LIKELY
+        _article(f"m_{one.id}", one.content, _said_at(user, one), message_line(user, one))
+        for one in sorted(said, key=lambda one: one.role == "assistant")
+        if one.content not in told
     ]
     return shown + [_file(one) for one in files]
+
+
+def _person(person: Person) -> str:
+    """What others may read of somebody: neither the circle nor how often the person was spoken of."""
+    known = "" if person.bio == bio_from_names(person.names) else f"\n{escape(person.bio)}"
+    return f"**{escape(person.display_name)}**{known}"
+
+
+def _said_at(user: User, message: Message) -> str:
+    key = "source-assistant" if message.role == "assistant" else "source-own"
+    return label(user.lang, key, at=local(user, message.timestamp))
 
 
 def _article(key: str, title: str, description: str, text: str, url: str | None = None) -> InlineQueryResultArticle:

@@ -1,4 +1,4 @@
-"""Which updates wait for one another."""
+"""Which updates wait for one another, and which bring nothing new."""
 
 from collections.abc import Hashable
 
@@ -26,3 +26,9 @@ def stopped_turn(query: CallbackQuery) -> str | None:
     if query.data is None or not query.data.startswith(STOP_CALLBACK):
         return None
     return query.data.removeprefix(STOP_CALLBACK)
+
+
+def found_inline(update: Update, bot_id: int) -> bool:
+    """Whether a message was found by the bot itself and sent by a tap: what memory said is no news for memory."""
+    message = update.message or update.edited_message
+    return message is not None and message.via_bot is not None and message.via_bot.id == bot_id

@@ -25,7 +25,7 @@ from bot.telegram.intake.business import Business, business_of
 from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
-from bot.telegram.intake.order import order_of, stopped_turn
+from bot.telegram.intake.order import found_inline, order_of, stopped_turn
 from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
@@ -216,6 +216,9 @@ class Ingest:
                 await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
+        if found_inline(update, self._bot.id):
+            await self._outcomes.settle(row, InboxState.IGNORED)
+            return
         if (chat := group_of(update)) is not None:
             await self._groups.route(row, update, chat)
             return

@@ -84,6 +84,7 @@ async def test_ones_own_memory_is_searched(stage: BotStage, model: ScriptedModel
         query_id = await stage.ask_inline(user, "Odesa")
         await eventually(lambda: answered(stage, query_id))
         told = await stage.request("POST", f"/inline/{query_id}/f_{known['fact']}")
+        await eventually(lambda: settled(stage, 6))
     assert [one["id"] for one in person["results"]] == [f"p_{known['person']}"]
     assert (person["cache_time"], person["is_personal"]) == (0, True)
     kinds = [one["id"][0] for one in found["results"]]
@@ -94,6 +95,9 @@ async def test_ones_own_memory_is_searched(stage: BotStage, model: ScriptedModel
     assert nothing["button"]["text"] == label("en", "inline-nothing")
     assert "Olena was in Odesa" in told["text"]
     assert told["via_bot"]["id"] == stage.bot.id
+    assert "Circle" not in str(person["results"][0]["input_message_content"])
+    talk = await stage.read(lambda c: dialogue.recent(c, user, limit=10))
+    assert [one.content for one in talk] == ["I bought winter tyres in Odesa"]
     kept = await stage.read(lambda c: c.execute(select(events.c.payload)).scalars().all())
     assert not any("zebra" in str(payload) for payload in kept)
     assert all(words == "" for _, words in await stage.inbox())
@@ -136,6 +140,12 @@ async def opened(stage: BotStage, user: int, words: str) -> str:
         return (await stage.texts(user))[before:]
 
     return str((await eventually(said))[0])
+
+
+async def settled(stage: BotStage, count: int) -> bool:
+    """Whether so many updates have come, and all are worked off."""
+    states = [state for state, _ in await stage.inbox()]
+    return len(states) >= count and "received" not in states
 
 
 async def answered(stage: BotStage, query_id: str) -> Any:
