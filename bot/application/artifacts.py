@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from bot.application.app import App
+from bot.application.imports import import_agents
 from bot.telegram.delivery.sender import Speak
 from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts.model import FileSource, Reader
 from internal.config_agents import AgentConfig
 from internal.flows.artifacts.documents import DocumentReader
+from internal.flows.artifacts.exports import FileImports, Known
 from internal.flows.artifacts.pictures import PictureReader, ShownPictures
 from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_model, by_server
+from internal.flows.transfer.imports import Importer
 from internal.flows.turn.intake import Phrases
 from internal.llm import whisper
 from internal.llm.calls import AudioRequest
@@ -79,6 +82,18 @@ def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]
     return below(user, artifact_id)
 
 
+def import_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    from bot.telegram.handlers.files.files import import_buttons as below
+
+    return below(user, artifact_id)
+
+
+def file_imports(app: App) -> FileImports:
+    agents = import_agents(app.config)
+    importer = Importer(app.database, app.clock, agents, Known(), woken=app.ticker.wake)
+    return FileImports(app.database, app.artifacts, importer, app.config.media)
+
+
 def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:
     return ArtifactReading(
         app.database,
@@ -89,5 +104,6 @@ def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> Artifact
         app.config.media,
         phrases,
         transcript_buttons,
+        import_buttons,
         app.publication.agents,
     )

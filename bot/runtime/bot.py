@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.app import App
-from bot.application.artifacts import artifact_reading, speaker
+from bot.application.artifacts import artifact_reading, file_imports, speaker
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
@@ -216,6 +216,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         task_words=TaskParser(app.worker),
         maps=app.people_maps,
         contacts=app.contacts,
+        file_imports=file_imports(app),
         refused=app.recorder.refused,
     )
 

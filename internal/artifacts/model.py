@@ -89,6 +89,8 @@ class FileText:
     parts: Sequence[Part]
     pages: int | None = None
     in_message: bool = False
+    export: str | None = None
+    """The format of an export of chats, whose conversations may be imported; it has no text of its own then."""
     failed: Reason | None = None
 
     @property

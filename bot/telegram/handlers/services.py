@@ -11,6 +11,7 @@ from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.flows.archival.archive_now import ArchivedCounts
+from internal.flows.artifacts.exports import FileImports
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TaskParser
@@ -78,6 +79,7 @@ class Services:
     task_words: TaskParser
     maps: PeopleMaps
     contacts: ContactBook
+    file_imports: FileImports | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
     """What the provider says of each model for which it refuses us."""
 

@@ -6,6 +6,7 @@ from internal.artifacts.extract import extract
 from internal.artifacts.model import FileText, Part, Reason, Received, UnreadableFile
 from internal.config_media import MediaConfig
 from internal.errors import ModelUnavailable
+from internal.flows.artifacts.exports import SUFFIXES, export_format
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 
 KINDS: Final = frozenset({"document"})
@@ -22,8 +23,13 @@ class DocumentReader:
     async def read(self, received: Received) -> FileText:
         """The text of a document with its pages. Raises UnreadableFile."""
         process = LanguageWorker(call_timeout=self._limits.timeout.total_seconds())
+        content, name = received.content, received.artifact.name
         try:
-            found = await process.run(extract, received.content, received.artifact.name, self._limits.max_pages)
+            if name.rpartition(".")[2].casefold() in SUFFIXES:
+                format_ = await process.run(export_format, content, name)
+                if format_ is not None:
+                    return FileText([], export=format_)
+            found = await process.run(extract, content, name, self._limits.max_pages)
         except (ModelUnavailable, LanguageCallFailed):  # it ended the process, or broke the library
             raise UnreadableFile("damaged") from None
         finally:

@@ -40,7 +40,7 @@ from internal.errors import ModelError, StorageError
 from internal.events import repository as events
 from internal.events.cause_in_progress import caused_by
 from internal.flows.archival.ingestion import add_episode
-from internal.flows.artifacts import transcripts
+from internal.flows.artifacts import exports, transcripts
 from internal.flows.artifacts.transcripts import Buttons
 from internal.flows.runs.rerun import after_edit
 from internal.flows.turn.files import Progress, failure_line, unseen
@@ -86,11 +86,16 @@ class ArtifactReading:
         limits: MediaConfig,
         phrases: Phrases,
         buttons: Buttons,
+        offers: Buttons,
         agents: Sequence[str] = (),
     ) -> None:
-        """`buttons` stand below a transcript. `agents` work on the text of a file that is an episode."""
+        """`buttons` stand below a transcript, `offers` below the question whether to import an export.
+
+        `agents` work on the text of a file that is an episode.
+        """
         self._database, self._clock, self._store, self._source = database, clock, store, source
         self._limits, self._phrases, self._agents, self._buttons = limits, phrases, agents, buttons
+        self._offers = offers
         self._readers = {kind: reader for reader in readers for kind in reader.kinds}
 
     @property
@@ -162,7 +167,7 @@ class ArtifactReading:
         except (FileUnavailable, ModelError, StorageError) as error:
             log.warning("artifact_waits", extra={"artifact": artifact.id, "error": str(error)})
             return "unavailable"
-        if not found.text.strip() and not found.in_message:
+        if not (found.text.strip() or found.in_message or found.export):
             return "empty"
         await self._database.write(lambda c: self._settle(c, user, kept, found))
         return None
@@ -209,11 +214,16 @@ class ArtifactReading:
         shown = text if len(text) <= LONGEST_IN_MESSAGE else f"{text[:LONGEST_IN_MESSAGE].rstrip()} …"
         mark = mark_of(artifact.kind, artifact.name, shown if found.in_message else None)
         outcome: dict[str, object] = {READ: mark, "pages": found.pages}
-        message = self._note(connection, artifact, mark, outcome | ({FAILED: found.failed} if found.failed else {}))
+        outcome |= {key: value for key, value in (("export", found.export), (FAILED, found.failed)) if value}
+        message = self._note(connection, artifact, mark, outcome)
         if message is None:
             return
         now = self._clock.now()
-        if not found.in_message or shown != text:
+        if found.export is not None:
+            asked = exports.offer(user, artifact, message, found.export, self._phrases, self._offers)
+            if asked is not None:
+                mailbox.put(connection, asked, now)
+        elif not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
         elif message.turn_id is not None:  # in a group, only what the bot was asked
             transcripts.show(connection, user, artifact, message, text, self._buttons, now)

@@ -99,12 +99,12 @@ class Importer:
 
     async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         if dry_run:
-            return _joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
+            return joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()
         if drafts and not await self._admission.stored(user_id):
             await self._database.write(lambda c: self._admission.expect(c, user_id, now))
         works = [partial(self._store, user_id=user_id, draft=draft, now=now) for draft in drafts]
-        taken = _joined(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
+        taken = joined(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
         if taken.messages:
             self._woken()
         return taken
@@ -156,7 +156,8 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> ImportedDrafts:
     return ImportedDrafts([new], known=len(draft.segments) - len(new), changed=changed)
 
 
-def _joined(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
+def joined(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
+    """What several imports did together."""
     return ImportedDrafts(
         [numbers for taken in several for numbers in taken.new],
         known=sum(taken.known for taken in several),

@@ -80,7 +80,12 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -
     if words != "\n".join(marks) or any(one.get(READ) and not _says_nothing(one) for one in attachments):
         return None
     kept = [
-        phrases(lang, "artifact-kept", name=str(one.get("name") or ""), pages=int(one.get("pages") or 0))
+        phrases(
+            lang,
+            "artifact-kept" if not one.get("export") else "artifact-export",
+            name=str(one.get("name") or ""),
+            pages=int(one.get("pages") or 0),
+        )
         for one in attachments
         if str(one.get(READ)).startswith(_FILE)
     ]
@@ -114,3 +119,7 @@ def _says_nothing(attachment: Mapping[str, Any]) -> bool:
 
 
 _FILE: Final = "[file "
+
+
+def _kept(attachment: Mapping[str, Any]) -> str:
+    return "artifact-export" if attachment.get("export") else "artifact-kept"

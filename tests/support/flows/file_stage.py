@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from support.flows.erase_stage import KEY
 from support.flows.flow_stage import BOT, OWNER, Talk
 
+from bot.telegram.handlers.files.files import import_buttons
 from bot.telegram.i18n import label, phrase
 from internal.artifacts.model import Artifact, FileUnavailable, UnreadableFile
 from internal.artifacts.store import ArtifactStore
@@ -75,6 +76,7 @@ class FileStage:
             self.limits,
             label,
             lambda *_: [],
+            import_buttons,
             ["archivist"],
         )
 

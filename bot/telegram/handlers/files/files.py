@@ -1,5 +1,6 @@
 """/files: the files that were sent; each is opened or forgotten by a button."""
 
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from aiogram import Router
@@ -15,8 +16,10 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.artifacts.model import Artifact
+from internal.errors import ModelUnavailable, Refused
 from internal.flows.forgetting import requests
 from internal.flows.views import artifacts as view
+from internal.language.worker.process_pool import LanguageCallFailed
 from internal.storage.erasure.forgettings import Forgetting
 
 _SHOWN = 700
@@ -35,6 +38,10 @@ class ForgetFileButton(FileButton, prefix="ff", command="/forget"):
     """Without `sure` it asks first."""
 
     sure: bool = False
+
+
+class ImportFileButton(FileButton, prefix="fm", command="/files"):
+    """Imports the conversations of an export."""
 
 
 async def files(message: Message, chat: Chat, services: Services) -> None:
@@ -72,6 +79,31 @@ async def forget_pressed(query: CallbackQuery, callback_data: ForgetFileButton, 
         undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
         minutes = round(requests.UNDO_WINDOW.total_seconds() / 60)
         await chat.edit(phrase(user.lang, "files-forgotten", name=file.name, minutes=minutes), [[undo]])
+
+
+async def import_pressed(query: CallbackQuery, callback_data: ImportFileButton, chat: Chat, services: Services) -> None:
+    user = chat.user
+    file = await services.read(lambda c: view.one(c, user.user_id, callback_data.file))
+    imports = services.file_imports
+    if imports is None:
+        return
+    await chat.toast(label(user.lang, "export-importing"))
+
+    async def work() -> None:
+        try:
+            done = await imports.run(user, file)
+        except (ModelUnavailable, LanguageCallFailed, Refused):
+            await chat.say(phrase(user.lang, "export-failed", name=file.name))
+        else:
+            await chat.say(phrase(user.lang, "export-imported", count=done.messages, episodes=done.episodes))
+
+    await chat.beside(work)
+
+
+def import_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    """The button below the offer to import an export, in Bot API form."""
+    text, data = button(label(user.lang, "export-button"), ImportFileButton(owner=user.user_id, file=artifact_id))
+    return [[{"text": text, "callback_data": data}]]
 
 
 def _listing(connection: Connection, user: User, page: int) -> tuple[str, Rows]:
@@ -112,5 +144,6 @@ def router() -> Router:
     built.message.register(files, Command("files", ignore_mention=True, ignore_case=True))
     built.callback_query.register(page_pressed, FilesButton.filter())
     built.callback_query.register(file_pressed, FileButton.filter())
+    built.callback_query.register(import_pressed, ImportFileButton.filter())
     built.callback_query.register(forget_pressed, ForgetFileButton.filter())
     return built

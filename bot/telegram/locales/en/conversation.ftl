@@ -103,6 +103,15 @@ files-button-forget = 🗑 Forget
 files-button-back = « All files
 files-forget-confirm = Forget { $name }, its text and what I know only from it?
 files-forgotten = { $name } is out of my sight, and will be erased in { $minutes } minutes.
+artifact-export = 📥 { $name } is an export of conversations. The button above takes them into my memory, each once.
+export-offer = 📥 { $name }: conversations from { $format }. Shall I take them into my memory?
+export-button = Import
+export-importing = I'm reading it. That may take a while.
+export-imported = { $count ->
+    [0] 📥 Everything in it was known already.
+   *[other] 📥 Imported: { $count } messages. I'll read through them in the background.
+}
+export-failed = 📥 { $name } couldn't be imported: it can't be read as an export.
 artifact-failed = { $reason ->
     [large] 📄 { $name } is too large for me.
     [slow] 📄 Reading { $name } took too long, so I gave up.

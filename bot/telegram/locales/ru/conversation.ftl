@@ -106,6 +106,17 @@ files-button-forget = 🗑 Забыть
 files-button-back = « Все файлы
 files-forget-confirm = Забыть { $name }, его текст и всё, что я знаю только из него?
 files-forgotten = { $name } я больше не вижу, через { $minutes } мин. сотру совсем.
+artifact-export = 📥 { $name } — выгрузка переписки. Кнопка выше возьмёт её в мою память, каждое сообщение один раз.
+export-offer = 📥 { $name }: переписка из { $format }. Взять её в мою память?
+export-button = Импортировать
+export-importing = Читаю. Это может занять время.
+export-imported = { $count ->
+    [0] 📥 Всё это я уже знал.
+    [one] 📥 Взял { $count } сообщение. Прочитаю понемногу.
+    [few] 📥 Взял { $count } сообщения. Прочитаю понемногу.
+   *[other] 📥 Взял { $count } сообщений. Прочитаю понемногу.
+}
+export-failed = 📥 { $name } не удалось взять: как выгрузка он не читается.
 artifact-failed = { $reason ->
     [large] 📄 { $name } для меня слишком большой.
     [slow] 📄 { $name } читается слишком долго, пришлось бросить.

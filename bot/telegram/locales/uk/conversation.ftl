@@ -106,6 +106,17 @@ files-button-forget = 🗑 Забути
 files-button-back = « Усі файли
 files-forget-confirm = Забути { $name }, його текст і все, що я знаю лише з нього?
 files-forgotten = { $name } я більше не бачу, за { $minutes } хв зітру зовсім.
+artifact-export = 📥 { $name } — вивантаження листування. Кнопка вище візьме його в мою пам’ять, кожне повідомлення один раз.
+export-offer = 📥 { $name }: листування з { $format }. Взяти його в мою пам’ять?
+export-button = Імпортувати
+export-importing = Читаю. Це може тривати.
+export-imported = { $count ->
+    [0] 📥 Усе це я вже знав.
+    [one] 📥 Взяв { $count } повідомлення. Прочитаю потроху.
+    [few] 📥 Взяв { $count } повідомлення. Прочитаю потроху.
+   *[other] 📥 Взяв { $count } повідомлень. Прочитаю потроху.
+}
+export-failed = 📥 { $name } не вдалося взяти: як вивантаження він не читається.
 artifact-failed = { $reason ->
     [large] 📄 { $name } завеликий для мене.
     [slow] 📄 { $name } читається надто довго, довелося кинути.
