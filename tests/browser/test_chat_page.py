@@ -6,8 +6,10 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
+from aiogram.utils.web_app import check_webapp_signature
 from PIL import Image
 from playwright.async_api import expect
 from support.product.browser_chat import Chat
@@ -421,3 +423,38 @@ async def test_screenshot_for_the_documentation(local: LocalTelegram, tmp_path: 
     header = (tmp_path / "chat.png").read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")) == (1200, 800)
+
+
+_APP = """<p></p><script>
+const said = document.querySelector("p");
+said.textContent = new URLSearchParams(location.hash.slice(1)).get("tgWebAppData");
+const tell = (eventType, eventData) => parent.postMessage(JSON.stringify({eventType, eventData}), "*");
+tell("web_app_setup_back_button", {is_visible: true});
+addEventListener("message", (event) => {
+  said.textContent = event.data;
+  setTimeout(() => tell("web_app_close"), 300);
+});
+</script>"""
+
+
+async def test_a_mini_app_is_opened_as_telegram_opens_it(open_chat: OpenChat, control: ControlClient) -> None:
+    """From the menu button or a button of a message: with data that the bot's token signed, and the back button."""
+    chat = await open_chat(await new_person(control, "Марко"))
+    url = f"data:text/html,{quote(_APP)}"
+    button = {"type": "web_app", "text": "Пам'ять", "web_app": {"url": url}}
+    await chat.bot("setChatMenuButton", menu_button=button)
+    await chat.page.locator(".menu-button").click()
+    await chat.page.get_by_text("Пам'ять").click()
+    told = chat.page.frame_locator(".mini-app-frame").locator("p")
+    await expect(told).to_contain_text("auth_date")
+    data = await told.inner_text()
+    assert check_webapp_signature(chat.token, data)
+    assert "Марко" in unquote(data)
+    await chat.page.locator(".mini-app-back").click()
+    await expect(told).to_contain_text("back_button_pressed")
+    await expect(chat.page.locator(".mini-app")).to_have_count(0)
+    await chat.bot("setChatMenuButton", menu_button={"type": "default"})
+    keyboard = {"inline_keyboard": [[{"text": "Відкрити", "web_app": {"url": url}}]]}
+    await chat.bot("sendMessage", chat_id=chat.user_id, text="Ось", reply_markup=keyboard)
+    await chat.page.get_by_role("button", name="Відкрити").click()
+    await expect(told).to_contain_text("auth_date")

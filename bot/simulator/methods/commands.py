@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
-from bot.simulator.repository import Json
+from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import bad_request
 
 _SCOPES = frozenset({"default", "all_private_chats", "all_group_chats", "all_chat_administrators"})
@@ -122,13 +122,19 @@ async def set_chat_menu_button(call: Call, wanted: MenuButton) -> bool:
     if needed is None or not all(button.get(name) for name in needed):
         raise bad_request("can't parse menu button: MenuButton must be specified and supported")
     call.telegram.repository.set_setting(f"menu_button:{_button_chat(call, wanted)}", button)
+    call.telegram.feed.publish("commands")
     return True
 
 
 @method("getChatMenuButton", MenuButton)
 async def get_chat_menu_button(call: Call, wanted: MenuButton) -> Json:
-    general: Json = call.telegram.repository.setting("menu_button:0", {"type": "commands"})
-    own: Json = call.telegram.repository.setting(f"menu_button:{_button_chat(call, wanted)}", general)
+    return menu_button_of(call.telegram.repository, _button_chat(call, wanted))
+
+
+def menu_button_of(repository: Repository, chat_id: int) -> Json:
+    """The button beside the field of a private chat: its own, else that of all chats."""
+    general: Json = repository.setting("menu_button:0", {"type": "commands"})
+    own: Json = repository.setting(f"menu_button:{chat_id}", general)
     return general if own["type"] == "default" else own
 
 

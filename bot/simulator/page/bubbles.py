@@ -29,6 +29,7 @@ class Reactions:
     react: Callable[[Json, str], None]
     vote: Callable[[Json, int], None]
     send: Callable[[str], None]
+    open_app: Callable[[str], None]
 
 
 class Bubble:
@@ -162,6 +163,8 @@ class Bubble:
         if "url" in button:
             element.props("target=_blank icon-right=north_east")
             element.props["href"] = button["url"]
+        elif "web_app" in button:
+            element.props("icon-right=apps").on_click(partial(self._reactions.open_app, str(button["web_app"]["url"])))
         elif "copy_text" in button:
             element.props("icon-right=content_copy").on_click(lambda: self._copy(str(button["copy_text"]["text"])))
         else:

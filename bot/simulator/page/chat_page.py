@@ -67,7 +67,7 @@ class ChatPage:
                 self._composer = Composer(self._context, self._sent)
                 reactions = Reactions(
                     self._composer.reply, self._composer.edit, self._press, self._react, self._vote,
-                    self._composer.send_text,
+                    self._composer.send_text, self._composer.open_app,
                 )  # fmt: skip
                 with conversation:
                     self._conversation = Conversation(self._context, reactions)

@@ -10,9 +10,11 @@ from nicegui import events, ui
 from bot.simulator.actions import ActRefused
 from bot.simulator.entities import trimmed
 from bot.simulator.media import MEDIA, with_file
+from bot.simulator.methods.commands import menu_button_of
 from bot.simulator.methods.registry import Upload
 from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
 from bot.simulator.page.inline_results import InlineResults
+from bot.simulator.page.mini_app import open_mini_app
 from bot.simulator.page.page_context import PageContext
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
@@ -91,14 +93,23 @@ class Composer:
     def refresh_commands(self) -> None:
         """Shows the command menu that the bot has set for this person."""
         commands = self._context.telegram.commands_for(self._context.user_id, self._context.chat_id)
+        app = menu_button_of(self._context.telegram.repository, self._context.chat_id)
         self._command_menu.clear()
         with self._command_menu:
+            if app["type"] == "web_app" and self._context.private:
+                with ui.menu_item(on_click=partial(self.open_app, app["web_app"]["url"])).classes("command"):
+                    ui.icon("apps")
+                    ui.label(app["text"]).classes("command-name")
             for command in commands:
                 with ui.menu_item(on_click=partial(self.send_text, f"/{command['command']}")).classes("command"):
                     ui.label(f"/{command['command']}").classes("command-name")
                     ui.label(command["description"]).classes("command-text")
             if not commands:
                 ui.menu_item("/start", on_click=lambda: self.send_text("/start"))
+
+    def open_app(self, url: str) -> None:
+        """Opens a Mini App in the colours of the page."""
+        open_mini_app(self._context, url, dark=self._context.telegram.repository.setting("theme") is True)
 
     def _attach_button(self) -> None:
         say = self._context.say

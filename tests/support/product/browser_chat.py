@@ -15,6 +15,7 @@ class Chat:
 
     def __init__(self, page: Page, local: LocalTelegram) -> None:
         self.page = page
+        self.user_id: int | None = None
         self._local = local
         self.complaints: list[str] = []
         page.on("console", self._heard)
@@ -29,7 +30,12 @@ class Chat:
         if not request.url.startswith((self._local.url, "data:", "blob:", self._local.url.replace("http", "ws"))):
             self.complaints.append(f"request to {request.url}")
 
+    @property
+    def token(self) -> str:
+        return self._local.token
+
     async def open(self, user_id: int | None) -> None:
+        self.user_id = user_id
         await self.page.goto(self._local.url + ("/" if user_id is None else f"/?user={user_id}"))
         await self.page.locator(".sidebar" if user_id is None else ".composer").wait_for()
 

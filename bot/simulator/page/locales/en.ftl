@@ -115,3 +115,4 @@ add-topic = New topic
 add-topic-hint = A topic is a talk of its own
 topic-name = Name of the topic
 topic-created = The topic “{ $name }” begins
+close = Close

@@ -117,3 +117,4 @@ add-topic = Новая тема
 add-topic-hint = Тема — отдельный разговор
 topic-name = Название темы
 topic-created = Начата тема «{ $name }»
+close = Закрыть

@@ -117,3 +117,4 @@ add-topic = Нова тема
 add-topic-hint = Тема — окрема розмова
 topic-name = Назва теми
 topic-created = Розпочато тему «{ $name }»
+close = Закрити

@@ -283,7 +283,7 @@ async function show() {
   main.removeAttribute("aria-busy");
   const deep = stack.length > 1;
   backButton(deep, back);
-  document.querySelector("#back").hidden = !deep || window.TelegramWebviewProxy !== undefined;
+  document.querySelector("#back").hidden = !deep || window.TelegramWebviewProxy !== undefined || window.parent !== window;
   for (const tab of document.querySelectorAll("nav button"))
     tab.toggleAttribute("aria-current", tab.dataset.name === stack[0][0]);
 }
