@@ -387,6 +387,35 @@ async def test_group_view(open_chat: OpenChat, control: ControlClient) -> None:
     await expect(chat.bubble("я").last).to_be_visible()
 
 
+async def test_a_group_with_topics_and_reactions(open_chat: OpenChat, control: ControlClient) -> None:
+    """A group is made on the page, a topic begun in it, and a reaction given and taken back."""
+    one = await new_person(control, "Ганна")
+    chat = await open_chat(one)
+    page = chat.page
+    await page.get_by_role("button", name="Створити групу").click()
+    await page.get_by_label("Назва групи").fill("Город")
+    await page.get_by_role("switch").click()  # the bot reads everything
+    await page.get_by_role("button", name="Додати", exact=True).click()
+    await expect(page.locator(".head-title")).to_have_text("Город")
+    await chat.write("копаємо о восьмій")
+    await page.get_by_label("Нова тема").click()
+    await page.get_by_label("Назва теми").fill("Насіння")
+    await page.get_by_role("button", name="Додати", exact=True).click()
+    await expect(page.locator(".topic.chosen")).to_have_text("Насіння")
+    await chat.write("чого насіємо?")
+    await expect(chat.bubble("чого насіємо?")).to_be_visible()
+    await expect(chat.bubble("копаємо о восьмій")).to_have_count(0)
+    message = page.locator(".message", has_text="чого насіємо?")
+    await message.hover()
+    await message.get_by_label("Поставити реакцію").click()
+    await page.locator(".reaction-menu").get_by_text("👍").click()
+    await expect(message.locator(".reaction.own")).to_have_text("👍")
+    await message.locator(".reaction.own").click()
+    await expect(message.locator(".reaction")).to_have_count(0)
+    [group] = [u["message"] for u in await chat.updates() if u.get("message", {}).get("text") == "чого насіємо?"]
+    assert group["is_topic_message"]
+
+
 async def test_phone(open_chat: OpenChat, control: ControlClient) -> None:
     """On a phone's width the list and the chat take turns, and nothing is wider than the screen."""
     user = await new_person(control, "Уляна")
