@@ -91,12 +91,13 @@ def write_setting(connection: Connection, key: str, value: Any) -> None:
 def message_times(connection: Connection, user_id: int, since: datetime, limit: int) -> list[datetime]:
     """When this user wrote the newest messages after `since`, newest first, at most `limit`.
 
-    Only what came from Telegram counts: hidden instructions and imports have no Telegram id.
+    Only what he wrote himself in Telegram counts: hidden instructions and imports have no Telegram id.
     """
     query = (
         select(messages.c.timestamp)
         .where(messages.c.user_id == user_id, messages.c.timestamp > since)
         .where(messages.c.role == "user", messages.c.tg_id.is_not(None))
+        .where(func.coalesce(messages.c.sender_id, user_id) == user_id)
         .order_by(messages.c.timestamp.desc())
         .limit(limit)
     )
