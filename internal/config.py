@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal.config_agents import LOCAL_DEFAULTS, AgentsConfig
-from internal.config_media import MediaConfig
+from internal.config_media import CardDavConfig, MediaConfig
 from internal.config_sources import from_environment, from_file, merge
 from internal.config_values import (
     Address,
@@ -293,6 +293,7 @@ class Config(BaseSettings):
     web: WebConfig = WebConfig()
     media: MediaConfig = MediaConfig()
     artifacts: ArtifactsConfig = ArtifactsConfig()
+    carddav: CardDavConfig = CardDavConfig()
 
     @model_validator(mode="before")
     @classmethod

@@ -1,11 +1,11 @@
-"""What an operator may set about files, voices and pictures."""
+"""What an operator may set about files, voices, pictures and address books."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr
 
-from internal.config_values import Duration, OptionalAddress, Secret, Section, off_word
+from internal.config_values import Duration, OptionalAddress, PositiveDuration, Secret, Section, off_word
 
 
 class TranscriptionConfig(Section):
@@ -34,3 +34,11 @@ class MediaConfig(Section):
     transcription: TranscriptionConfig = TranscriptionConfig()
     speech: SpeechConfig = SpeechConfig()
     vision: VisionConfig = VisionConfig()
+
+
+class CardDavConfig(Section):
+    url: OptionalAddress = ""
+    user: str = ""
+    password: Secret = SecretStr("")
+    owner: int = 0
+    every: PositiveDuration = timedelta(hours=1)

@@ -17,6 +17,7 @@ from bot.application.agents import (
     said,
 )
 from bot.application.backups import Backups
+from bot.application.contacts import contact_sync
 from bot.application.mirror import Mirrors
 from bot.application.models import Models, entity_types
 from bot.web.admin.archive import ArchiveReport
@@ -123,6 +124,7 @@ class App:
         self.restating = FactCorrections(database, clock, worker, hmac_key)
         self.prompt_filter = PromptFilter(database, hmac_key)
         self.contacts = ContactBook(database, clock, worker, hmac_key)
+        self.contact_sync = contact_sync(config, database, clock, self.contacts, metrics)
         self.people_maps = PeopleMaps(database, clock, worker)
         self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
         self.knowledge = KnowledgeSearch(
@@ -281,6 +283,7 @@ class App:
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.question_scheduler.ask_due, LOOKING),
                 Job("companion", self.companion.say_due, LOOKING),
+                *([Job("contacts", self.contact_sync.sync_due, LOOKING, aside=True)] if self.contact_sync else []),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),

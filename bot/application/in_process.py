@@ -158,12 +158,16 @@ class DatabaseRouters:
         return chronicle_router(self._database, self._owners(), Chronicle(audit, self._config.persona.name))
 
     async def contacts(self) -> APIRouter:
+        from bot.application.contacts import contact_sync
         from bot.web.people.contacts import contacts_router
         from internal.flows.contacts.imports import ContactBook
         from internal.storage.key_files import ensure_key
+        from internal.telemetry.metrics import Metrics
 
         key = ensure_key(self._config.data_dir, "hmac_key").encode()
-        return contacts_router(self._owners(), ContactBook(self._database, self._clock, self._worker(), key))
+        book = ContactBook(self._database, self._clock, self._worker(), key)
+        sync = contact_sync(self._config, self._database, self._clock, book, Metrics(self._config.metrics, ""))
+        return contacts_router(self._owners(), book, sync)
 
     async def console(self) -> APIRouter:
         from bot.web.admin.console_login import Console, console_router

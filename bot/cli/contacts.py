@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import click
+
+from bot.cli.base import command, load, main
 from internal.import_formats.google_contacts import is_google_csv
 from internal.import_formats.vcard import decoded, is_vcard
 
 if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.contacts.review import ImportReport, Reviewed
+    from internal.flows.contacts.sync import SyncReport
 
 _BEGINNING: Final = 4096
+
+
+@main.group("carddav", epilog="Example: laplaced carddav sync --config config.yaml")
+def carddav() -> None:
+    """The address book on a CardDAV server."""
+
+
+@command("laplaced carddav sync --config config.yaml", carddav)
+def sync(config_path: Path | None) -> None:
+    """Compare the people with the configured address book now, both ways. Nothing is deleted on either side."""
+    report = asyncio.run(_sync(load(config_path)))
+    if report.failed:
+        raise click.ClickException(f"the server of the address book cannot be used: {report.failed}")
+    names = {
+        "came": "new here", "updated": "completed here", "sent": "new there", "rewritten": "completed there",
+        "conflicts": "changed on both sides, again at the next time", "gone": "removed there, kept here",
+    }  # fmt: skip
+    told = [f"{count} {words}" for name, words in names.items() if (count := getattr(report, name))]
+    click.echo(", ".join(told) or "nothing has changed")
+
+
+async def _sync(config: Config) -> SyncReport:
+    from bot.application.rest import open_rest
+    from bot.web.people.contacts import SYNC_PATH
+    from internal.flows.contacts.sync import SyncReport
+
+    async with open_rest(config) as rest:
+        return await rest.post(SYNC_PATH, {}, SyncReport)
 
 
 def is_contacts(path: Path) -> bool:

@@ -267,3 +267,8 @@ def is_command(message: Message) -> bool:
     """Whether the owner commands something; what he forwards is somebody else's word."""
     begins = any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())
     return begins and forward_of(message) is None
+
+
+def is_order(message: Message) -> bool:
+    """Whether a handler takes the message, not the companion: a command, a contact, or a file of contacts."""
+    return is_command(message) or message.contact is not None or holds_contacts(message)

@@ -89,6 +89,7 @@ class Metrics:
         self._llm_seconds = self._seconds("llm_request", "Time of one model call.", _MODEL_SECONDS, "agent", "model")
         self._telegram_requests = self._counter("telegram_requests", "Calls of the Bot API.", "method")
         self._telegram_errors = self._counter("telegram_errors", "Failed calls of the Bot API.", "method", "kind")
+        self._carddav = self._counter("carddav_syncs", "Synchronisations of the address book.", "outcome")
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
@@ -119,6 +120,9 @@ class Metrics:
 
     def facts_changed(self, outcome: str, count: int = 1) -> None:
         self._facts.labels(outcome).inc(count)
+
+    def carddav_synced(self, outcome: str) -> None:
+        self._carddav.labels(outcome).inc()
 
     def analysis_verdict(self, verdict: str, count: int = 1) -> None:
         """`count` responses were judged correct, partially_correct or incorrect."""

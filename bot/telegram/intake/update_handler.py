@@ -36,9 +36,8 @@ from bot.telegram.message_reader import (
     author_of,
     chat_of,
     forward_of,
-    holds_contacts,
     incoming_of,
-    is_command,
+    is_order,
     reaction_of,
 )
 from internal.access import repository as users
@@ -276,7 +275,7 @@ class Ingest:
         other = forward_of(message) is not None or self._intake.keeps(attachments_of(message))
         if awaited is not None and awaited.kind != ADMISSION and other:
             awaited = None  # neither somebody else's words nor a file answer a question
-        return is_command(message) or message.contact is not None or holds_contacts(message) or awaited is not None
+        return is_order(message) or awaited is not None
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:
         """An edit or a reaction in the private chat of a user; a stranger's is ignored."""

@@ -14,6 +14,7 @@ from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.review import ImportReport, Placed, cards_of
+from internal.flows.contacts.sync import ContactSync, SyncReport
 from internal.flows.views.map_drawing import Place, drawn, places
 from internal.flows.views.people_map import PeopleMaps
 from internal.import_formats.model import Unreadable
@@ -21,6 +22,7 @@ from internal.language.text.spelling import Language
 from internal.storage.database import Database
 
 IMPORT_PATH: Final = "/contacts/import"
+SYNC_PATH: Final = "/contacts/sync"
 _CONTACTS: Final[dict[str, Any]] = {"prefix": "/contacts", "tags": ["people"], "dependencies": KEYED}
 
 
@@ -72,7 +74,7 @@ def map_router(database: Database, owners: Owners, maps: PeopleMaps) -> APIRoute
     return router
 
 
-def contacts_router(owners: Owners, book: ContactBook) -> APIRouter:
+def contacts_router(owners: Owners, book: ContactBook, sync: ContactSync | None = None) -> APIRouter:
     router = APIRouter(**_CONTACTS)
 
     @router.post("/import", responses=WRITING)
@@ -85,6 +87,16 @@ def contacts_router(owners: Owners, book: ContactBook) -> APIRouter:
         except Unreadable as error:
             raise Refused("content", f"content: {error}") from None
         return await book.take(order.user_id, cards, source=order.source, dry_run=order.dry_run)
+
+    @router.post("/sync", responses=WRITING)
+    async def sync_contacts() -> SyncReport:
+        """Compares the people with the configured address book now, both ways."""
+        if sync is None:
+            raise Refused(
+                "carddav", "no address book is configured (carddav.url; carddav.owner where users are several)"
+            )
+        await owners.stored(sync.owner)
+        return await sync.sync()
 
     @router.get("/export", responses=READING, response_class=Response)
     async def export_contacts(user_id: UserId) -> Response:

@@ -56,6 +56,7 @@ from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
 from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.contacts.imports import ContactBook
+from internal.flows.contacts.sync import ContactSync
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.views.people_map import PeopleMaps
 from internal.scheduling.clock import Clock
@@ -102,6 +103,7 @@ def build_web(
     keys: ApiKeys | None = None,
     contacts: ContactBook | None = None,
     maps: PeopleMaps | None = None,
+    contact_sync: ContactSync | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
@@ -122,7 +124,7 @@ def build_web(
         people_router(database, clock, owners, graph.finder if graph is not None else None, eraser),
     )
     if contacts is not None:
-        join(app, contacts_router(owners, contacts))
+        join(app, contacts_router(owners, contacts, contact_sync))
     if maps is not None:
         join(app, map_router(database, owners, maps))
     _add_activity(app, database, owners, stopping or asyncio.Event())

@@ -1,7 +1,7 @@
 """All people of an owner as cards: those that came from an address book as they were, with what is known since."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.flows.contacts.matching import RELATIONS, Index, item_key
-from internal.flows.contacts.review import CIRCLE, TO_OWNER, joined
+from internal.flows.contacts.review import CIRCLE, GONE, TO_OWNER, joined
 from internal.flows.views.people_map import read_ties
 from internal.import_formats.contact_card import Contact, Item, ItemKind, contact_of, new_card, property_of
 from internal.import_formats.vcard import Card, Property, escaped, read_cards, write_cards
@@ -45,6 +45,45 @@ def cards_of_people(
     }
 
 
+def cards_to_push(connection: Connection, user: User, book: str, *, now: datetime) -> dict[int, Card]:
+    """The cards that a book on a server does not hold as they are now, by person; nothing of a profile's words.
+
+    Whoever has no card there gets one if there is a way to reach him, or a birthday. What was removed from a card there
+    is not written back, and nothing that stands there is taken out, but for what the owner corrected.
+    """
+    index = Index.read(connection, user, now)
+    items, corrected = known_items(connection, user, index, now=now), _corrected(connection, user, now)
+    found: dict[int, Card] = {}
+    for person in index.people.values():
+        known = items[person.entity_id]
+        here = next((one for one in index.stored.get(person.id, ()) if one.book == book), None)
+        if here is None:
+            if any(item.kind in ("phone", "email", "birthday", "address") for item in known):
+                found[person.id] = _card(person, index, known, None, notes=False)
+            continue
+        before = read_cards(here.card)[0]
+        gone = {tuple(one.text.split(" ", 1)) for one in before if one.name == GONE}
+        outdated = {item_key(item, index.region) for item in corrected[person.entity_id]}
+        wanted = [item for item in known if item_key(item, index.region) not in gone]
+        there = [one for one in before if one.name != GONE]
+        card = _renamed(with_known(there, wanted, index, outdated), person)
+        if list(card) != there:
+            found[person.id] = [*card, *(one for one in before if one.name == GONE)]
+    return found
+
+
+def _corrected(connection: Connection, user: User, now: datetime) -> Mapping[str, list[Item]]:
+    """What the owner replaced by other words, by entity id."""
+    wanted = FactFilter(relations=list(_KINDS), include_invalid=True)
+    facts = knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS)
+    replaced = {fact.supersedes for fact in facts if fact.set_by == "owner" and fact.supersedes}
+    found: dict[str, list[Item]] = defaultdict(list)
+    for fact in facts:
+        if fact.id in replaced:
+            found[fact.source].append(Item(_KINDS[fact.name], fact.target_name))
+    return found
+
+
 def known_items(connection: Connection, user: User, index: Index, *, now: datetime) -> Mapping[str, list[Item]]:
     """What is known of each person that a card can say, by entity id."""
     found: dict[str, list[Item]] = defaultdict(list)
@@ -61,19 +100,26 @@ def known_items(connection: Connection, user: User, index: Index, *, now: dateti
     return found
 
 
-def with_known(card: Card, known: Sequence[Item], index: Index) -> Card:
-    """A card with what is known, and without what was imported from it and is no fact any more."""
+def with_known(
+    card: Card, known: Sequence[Item], index: Index, outdated: Collection[tuple[str, str]] | None = None
+) -> Card:
+    """A card with what is known, and without what was imported from it and is no fact any more.
+
+    With `outdated` only what is in it is left out.
+    """
     wanted = {item_key(item, index.region): item for item in known}
     kept, said = list[Property](), set[tuple[str, str]]()
     for one in card:
         items = contact_of([one, *card]).items[:1] if one.name in _READ else ()
         keys = {item_key(item, index.region) for item in items}
         said |= keys
-        if not any(kind in _FOLLOWED for kind, _ in keys) or keys & wanted.keys():
+        stale = keys and any(key[0] in _FOLLOWED for key in keys) if outdated is None else keys & set(outdated)
+        if not stale or keys & wanted.keys():
             kept.append(one)
     return [*kept, *(property_of(item) for key, item in wanted.items() if key not in said)]
 
 
+_OWN: Final = frozenset({CIRCLE, TO_OWNER, GONE})
 _READ: Final = frozenset({"TEL", "EMAIL", "ORG", "TITLE", "URL", "BDAY", "ADR", "RELATED", "X-ABRELATEDNAMES"})
 
 
@@ -106,7 +152,7 @@ def _card(person: Person, index: Index, items: Sequence[Item], to_owner: str | N
     own += [Property(TO_OWNER, to_owner)] if to_owner and kin_of_label(to_owner) else []
     if person.telegram_id is not None and contact_of(card).telegram_id is None:
         own.append(Property("IMPP", f"tg://user?id={person.telegram_id}", (("TYPE", "telegram"),)))
-    card = [one for one in card if one.name not in (CIRCLE, TO_OWNER)]
+    card = [one for one in card if one.name not in _OWN]
     return [*_noted(card, person), *own] if notes else card
 
 

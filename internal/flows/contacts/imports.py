@@ -21,6 +21,7 @@ from internal.events import repository as events
 from internal.flows.contacts.exports import export_cards
 from internal.flows.contacts.matching import RELATIONS, Index, alike, item_key, ways
 from internal.flows.contacts.review import (
+    GONE,
     TO_OWNER,
     ImportReport,
     Outcome,
@@ -35,7 +36,7 @@ from internal.flows.forgetting.contacts import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
 from internal.import_formats.contact_card import Contact, Item, contact_of
-from internal.import_formats.vcard import read_cards, write_cards
+from internal.import_formats.vcard import Property, escaped, read_cards, write_cards
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -359,12 +360,22 @@ class _Taking:
                     self._connection, self._user.user_id, "merge", person_id, payload, now=self._now
                 )
 
+    def _gone(self, before: StoredContact, contact: Contact) -> list[Property]:
+        """What the server had and has no more: it stays a fact, and is not written back."""
+        old = read_cards(before.card)[0] if before.card else ()
+        here = {item_key(item, self._index.region) for item in contact.items}
+        lost = {item_key(item, self._index.region) for item in contact_of(old).items} - here
+        known = {tuple(one.text.split(" ", 1)) for one in old if one.name == GONE}
+        return [Property(GONE, escaped(" ".join(key))) for key in sorted(lost | (known - here))]
+
     def _keep(self, person_id: int, placed: Placed, contact: Contact) -> None:
         """Keeps the card; another one of the same book is joined with it, so that nothing of either is lost."""
         before = next((one for one in self._index.stored.get(person_id, ()) if one.book == self._book), None)
         card = contact.card
         if before is not None and placed.href is None:
             card = joined(read_cards(before.card)[0], card)
+        if before is not None and placed.href is not None:
+            card = [*card, *self._gone(before, contact)]
         uid = contact.uid or (before.uid if before else "")
         text = write_cards([card])
         if before is not None and (text, placed.href, placed.etag) == (before.card, before.href, before.etag):

@@ -15,8 +15,9 @@ from internal.people.model import Circle
 Outcome = Literal["new", "updated", "same", "forgotten", "self", "nameless", "refused"]
 
 TO_OWNER: Final = "X-LAPLACED-RELATION"
+GONE: Final = "X-LAPLACED-GONE"
 CIRCLE: Final = "X-LAPLACED-CIRCLE"
-"""Properties of our own: what a person is to the owner, and his circle."""
+"""Properties of our own: what a person is to the owner, what was removed on a server, and his circle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,20 @@ def test_help_names_every_command() -> None:
     command = [sys.executable, "-m", BOT, "--help"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (0, "")
-    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "key", "logout", "mcp"]
+    everyday = [
+        "archive",
+        "backup",
+        "carddav",
+        "doctor",
+        "eval",
+        "export",
+        "forget",
+        "graph",
+        "import",
+        "key",
+        "logout",
+        "mcp",
+    ]
     rare = [
         "migrate-store",
         "quarantine",

@@ -47,6 +47,7 @@ CONTRACT = {
     "laplaced_telegram_requests_total": {"method"},
     "laplaced_telegram_errors_total": {"method", "kind"},
     "laplaced_updates_quarantined_total": set(),
+    "laplaced_carddav_syncs_total": {"outcome"},
     "laplaced_sends_unknown_total": set(),
     "laplaced_runs_dead": set(),
     "laplaced_mirror_lag_changes": set(),
@@ -71,6 +72,7 @@ def samples(counted: Metrics, stored: StoredGauges = NOTHING) -> dict[str, float
 
 def everything_happened(counted: Metrics) -> None:
     counted.people_applied(7, "Merged", 1)
+    counted.carddav_synced("failed")
     counted.extraction_seconds(7, 1.5)
     counted.operation_refused("archivist", "unknown_id")
     counted.people_searched(7, 0.002, 3)

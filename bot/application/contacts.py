@@ -1,0 +1,28 @@
+"""The address book on a server, as far as one is configured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from internal.config import Config
+from internal.flows.contacts.imports import ContactBook
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+if TYPE_CHECKING:
+    from internal.flows.contacts.sync import ContactSync, SyncObserver
+
+
+def contact_sync(
+    config: Config, database: Database, clock: Clock, book: ContactBook, observer: SyncObserver
+) -> ContactSync | None:
+    """The synchronisation with the configured book; None without one. Its owner is named, or the only one let in."""
+    settings, allowed = config.carddav, config.access.allowed_user_ids
+    owner = settings.owner or (next(iter(allowed)) if len(allowed) == 1 else 0)
+    if not settings.url or not owner:
+        return None
+    from internal.flows.contacts.carddav import CardDavBook  # only who has such a server pays for it
+    from internal.flows.contacts.sync import ContactSync
+
+    server = CardDavBook(settings.url, settings.user, settings.password.get_secret_value())
+    return ContactSync(database, clock, book, server, owner, settings.every, observer)

@@ -1,0 +1,151 @@
+"""Keeps an owner's people and an address book on a CardDAV server in step, both ways.
+
+What is new on either side comes to the other. The owner's own edits win; nothing is deleted on either side: a line that
+was removed on the server stays a fact here and is not written back, a card that was removed there stays a person, and
+whoever was forgotten here stays on the server and does not come back.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+from urllib.parse import quote, unquote, urlsplit
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.contacts import repository as contacts
+from internal.contacts.model import StoredContact
+from internal.events import repository as events
+from internal.flows.contacts.carddav import BookUnavailable, CardChanged, CardDavBook
+from internal.flows.contacts.exports import cards_to_push
+from internal.flows.contacts.imports import ContactBook
+from internal.flows.contacts.review import GONE, Placed
+from internal.import_formats.model import Unreadable
+from internal.import_formats.vcard import Card, Property, read_cards, write_cards
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+AGAIN: Final = timedelta(minutes=5)
+
+
+class SyncObserver(Protocol):
+    def carddav_synced(self, outcome: str) -> None:
+        """`outcome` is done or failed."""
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What came and went. `conflicts` were changed on both sides at once and wait for the next time; `gone` are cards
+    that the server has no more, whose people stay. `failed` says why the server could not be asked.
+    """
+
+    came: int = 0
+    updated: int = 0
+    sent: int = 0
+    rewritten: int = 0
+    conflicts: int = 0
+    gone: int = 0
+    failed: str = ""
+
+
+class ContactSync:
+    """The synchronisation of one owner's book."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        book: ContactBook,
+        server: CardDavBook,
+        owner: int,
+        every: timedelta,
+        observer: SyncObserver,
+    ) -> None:
+        self._database, self._clock, self._book, self._server = database, clock, book, server
+        self.owner = owner
+        self._owner, self._every, self._observer = owner, every, observer
+        self._next: datetime | None = None
+
+    async def sync_due(self) -> None:
+        """The job: synchronises when it is time."""
+        if self._next is None or self._clock.now() >= self._next:
+            report = await self.sync()
+            self._next = self._clock.now() + (AGAIN if report.failed else self._every)
+
+    async def sync(self) -> SyncReport:
+        """Synchronises now. A server that does not answer is an event and a metric."""
+        report = SyncReport()
+        with acting_for(self._owner):
+            try:
+                await self._pull(report)
+                await self._push(report)
+            except BookUnavailable as error:
+                report.failed = str(error)
+                log.warning("carddav_failed", extra={"reason": report.failed})
+            kind = "carddav_failed" if report.failed else "carddav_synced"
+            payload = {name: value for name in report.__slots__ if (value := getattr(report, name))}
+            if payload:
+                await self._database.write(lambda c: self._note(c, kind, payload))
+        self._observer.carddav_synced("failed" if report.failed else "done")
+        return report
+
+    async def _pull(self, report: SyncReport) -> None:
+        stored = {one.href: one for one in await self._stored()}
+        there = await self._server.etags()
+        report.gone = sum(href not in there for href in stored)
+        changed = [href for href, etag in there.items() if href not in stored or stored[href].etag != etag]
+        placed = []
+        for card in await self._server.read(changed):
+            try:
+                placed.append(Placed(read_cards(card.text)[0], card.href, card.etag))
+            except Unreadable:
+                log.warning("carddav_card_unreadable", extra={"href": card.href})
+        if placed:
+            host = urlsplit(self._server.url).hostname or "CardDAV"
+            done = await self._book.take(self._owner, placed, source=host, book=self._server.url)
+            report.came, report.updated = done.count("new"), done.count("updated")
+
+    async def _push(self, report: SyncReport) -> None:
+        now, known = self._clock.now(), {one.person_id: one for one in await self._stored()}
+        cards = await self._database.read(
+            lambda c: cards_to_push(c, users.get(c, self._owner), self._server.url, now=now)
+        )
+        there = await self._server.etags() if cards else {}
+        for person_id, card in cards.items():
+            before = known.get(person_id)
+            if before is not None and before.href not in there:
+                continue  # removed there: it is not made again
+            await self._write(person_id, card, before, report)
+
+    async def _write(self, person_id: int, card: Card, before: StoredContact | None, report: SyncReport) -> None:
+        uid = next((one.text for one in card if one.name == "UID"), "")
+        if not uid:
+            uid = f"laplaced-{person_id}-{self._clock.now():%Y%m%d%H%M%S}"
+            card = [*card, Property("UID", uid)]
+        name = quote(uid.rpartition(":")[2], safe="-_.")
+        href = before.href if before is not None and before.href else unquote(self._server.path_of(name))
+        try:
+            sent = [one for one in card if one.name != GONE]
+            etag = await self._server.put(quote(href), write_cards([sent]), before.etag if before else None)
+        except CardChanged:
+            report.conflicts += 1
+            return
+        report.rewritten += before is not None
+        report.sent += before is None
+        now = self._clock.now()
+        base = before or StoredContact(self._owner, self._server.url, person_id, uid, "", now)
+        # Without an etag the card is read again the next time, and found to be as it was written.
+        stored = replace(base, card=write_cards([card]), href=href, etag=etag, updated_at=now)
+        await self._database.write(lambda c: contacts.put(c, stored))
+
+    async def _stored(self) -> list[StoredContact]:
+        return await self._database.read(lambda c: contacts.listing(c, self._owner, self._server.url))
+
+    def _note(self, connection: Connection, kind: str, payload: Mapping[str, object]) -> None:
+        now = self._clock.now()
+        events.append(connection, kind, source="system:contacts", now=now, user_id=self._owner, payload=dict(payload))
