@@ -8,6 +8,7 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from internal.access import repository as users
+from internal.access import service as access
 from internal.access.model import User, UserState
 from internal.events import repository as events
 from internal.flows.turn.intake import Phrases
@@ -57,6 +58,15 @@ class UpdateOutcomes:
     def wake(self) -> None:
         """Has what was put into the outbox sent."""
         self._wake_outbox()
+
+    async def stands(self, row: InboxRow, user_id: int, *, blocked: bool) -> None:
+        """Settles a change of the bot's standing in a private chat; what waits for somebody who blocked it is held."""
+
+        def work(connection: Connection) -> None:
+            if blocked and access.pause(connection, user_id):
+                mailbox.hold(connection, user_id, "blocked the bot")
+
+        await self.settle_with(row, InboxState.INGESTED, work)
 
     async def say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
         """Settles an update with one line to somebody who is no user."""

@@ -318,8 +318,9 @@ class Ingest:
 
     async def _membership(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
         if changed.chat.type == "private":
-            left = changed.new_chat_member.status in ("kicked", "left")
-            await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
+            await self._outcomes.stands(
+                row, changed.chat.id, blocked=changed.new_chat_member.status in ("kicked", "left")
+            )
         else:
             await self._leave_channel(row, changed)
 
@@ -393,8 +394,3 @@ def _admit(connection: Connection, author: Author, policy: AccessPolicy, bot_id:
     if user is not None:
         mailbox.release(connection, user.user_id, bot_id, now)
     return user
-
-
-def _left(connection: Connection, user_id: int, *, left: bool) -> None:
-    if left and access.pause(connection, user_id):
-        mailbox.hold(connection, user_id, "blocked the bot")
