@@ -70,10 +70,12 @@ def _transcriber(app: App) -> Transcriber | None:
         return by_server(app.models.transcription, media.transcription.model, media.timeout)
     if not media.transcription.local:
         return None
-    if not whisper.installed():
-        log.error("transcription_missing", extra={"reason": "media.transcription.local needs the extra voice"})
+    folder = Path(media.transcription.local).expanduser()
+    if not (whisper.installed() and folder.is_dir()):
+        reason = f"there is no folder {folder}" if whisper.installed() else "it needs the extra voice"
+        log.error("transcription_missing", extra={"reason": f"media.transcription.local: {reason}"})
         return None
-    return by_local_model(Path(media.transcription.local).expanduser())
+    return by_local_model(folder)
 
 
 def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:

@@ -104,3 +104,23 @@ async def test_an_answer_is_spoken_on_request(tmp_path: Path) -> None:
         sent = await people.say(user, "Again, aloud")
         await people.wait_for_message(user, lambda m: "couldn't say it aloud" in m.get("text", ""))
         assert (await chat.say("And now?"))["text"] == "Only written."
+
+
+async def test_a_kill_while_it_listens_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """The voice message is heard after the restart: one transcript, one answer, and the question is not forgotten."""
+    async with product(tmp_path, scripted=True, **MEDIA) as (bot, people):
+        assert bot.model is not None
+        user = await people.add_user("Emma", language_code="en")
+        bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+        bot.model.always(RESPONDER, "Noted.")
+        bot.model.script(HEARD, Fault("hang"), "Dinner is at eight.")
+        await bot.start()
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS sound", "audio/ogg", caption="When?")
+        await bot.model.wait_for(HEARD)
+        await bot.kill()
+        await bot.start()
+        await people.wait_for_message(user, lambda m: m["text"] == "Noted.", after=sent["message_id"])
+        told = [m["text"] for m in await people.bot_messages(user) if m["message_id"] > sent["message_id"]]
+        assert told == ["🎙 Dinner is at eight.", "Noted."]
+        assert "When?\n[voice] Dinner is at eight." in bot.model.asked(RESPONDER)[-1].text
+        assert bot.rows("SELECT state, attempts FROM artifacts") == [("read", 2)]

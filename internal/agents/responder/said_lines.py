@@ -21,7 +21,7 @@ from internal.language.names.mentions import find_people
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import besides_change, subjects_of, tells_change
 from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
-from internal.language.text.spelling import Language, sentences, text_language, tokens, words
+from internal.language.text.spelling import Language, sentences, text_language, tokens, with_signs, words
 
 _LATEST: Final = 300
 """Most lines of this dialogue that are searched: more than a prompt holds, since no passage repeats them.
@@ -193,7 +193,7 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
 
 def quotable(text: str, said: str) -> str:
     """A line, or of a long one its sentences around the first that touches what is asked."""
-    text = " ".join(text.split())
+    text = " ".join(with_signs(text).split())
     if len(text) <= _LONGEST:
         return text
     asked, subjects = {term for word in topic_terms(said) for term, _ in word}, subjects_of(said)

@@ -72,7 +72,8 @@ def _shown(
     user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons, *, correction: bool = False
 ) -> Outgoing:
     words = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rstrip()} …"
-    quotation = {"type": "expandable_blockquote", "offset": 3, "length": len(words.encode("utf-16-le")) // 2}
+    shown = f"🎙 {words}"
+    quotation = {"type": "expandable_blockquote", "offset": 0, "length": len(shown.encode("utf-16-le")) // 2}
     key = f"transcript:{artifact.id}"
     assert message.bot_id is not None
     assert message.chat_id is not None
@@ -81,7 +82,7 @@ def _shown(
         bot_id=message.bot_id,
         chat_id=message.chat_id,
         thread_id=message.thread_id,
-        text=f"🎙 {words}",
+        text=shown,
         entities=[quotation],
         dedupe=f"{key}:{message.rev}" if correction else key,
         kind="edit" if correction else "send",

@@ -102,6 +102,13 @@ def unquoted(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.startswith(">")) if ">" in text else text
 
 
+def with_signs(text: str) -> str:
+    """A stored text as a screen shows it: signs tell what was spoken, heard or seen."""
+    return _MARK.sub(lambda mark: f"{_SIGNS[mark[1]]} ", text) if "[" in text else text
+
+
+_SIGNS: Final = {"voice": "🎙", "video_note": "🎙", "audio": "🎧", "photo": "🖼"}
+_MARK: Final = re.compile(rf"^\[({'|'.join(_SIGNS)})\](?: \|)?(?: |$)", re.MULTILINE)
 _SPOKEN: Final = re.compile(r"^\[(?:voice|video_note)\] ", re.MULTILINE)
 _CAME_ALONG: Final = re.compile(r"\n?^\[(?:(?:photo|audio)\]|file [^\n]*\]$).*", re.MULTILINE)
 """What stands in a message for a picture, a sound or a file that came with it."""

@@ -18,6 +18,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
+from internal.language.text.spelling import with_signs
 
 LINE = 220
 """Characters of a fact in a list: eight of them fit one message."""
@@ -238,7 +239,7 @@ def number_rows(buttons: Sequence[Button], width: int = 4) -> list[list[Button]]
 
 def cut(text: str, length: int) -> str:
     """The first `length` characters at most, cut at a word's end where there is one near."""
-    text = " ".join(text.split())
+    text = " ".join(with_signs(text).split())
     if len(text) <= length:
         return text
     short = text[: length - 1]
