@@ -735,7 +735,7 @@ def _first_button(message: dict[str, Any]) -> str:
 async def test_the_first_to_come_through_an_open_door_gets_the_owners_menu(
     stage: BotStage, model: ScriptedModel
 ) -> None:
-    """With a local Telegram he becomes the owner by writing, and sees his commands without a restart."""
+    """With a local Telegram he becomes the owner by writing, and sees the menu in his language without a restart."""
     model.always(MODEL, "Ok.")
     first, second = await stage.person(known=False, language="uk"), await stage.person(known=False)
     async with whole_bot(stage, model):
@@ -743,5 +743,5 @@ async def test_the_first_to_come_through_an_open_door_gets_the_owners_menu(
             await stage.say(user, "Hi")
             await said(stage, user)
     owners = await stage.bot.get_my_commands(scope=BotCommandScopeChat(chat_id=first))
-    assert ("access", label("uk", "menu-access")) in [(one.command, one.description) for one in owners]
+    assert ("more", label("uk", "menu-more")) in [(one.command, one.description) for one in owners]
     assert await stage.bot.get_my_commands(scope=BotCommandScopeChat(chat_id=second)) == []
