@@ -41,11 +41,10 @@ def propose(request: TaskManagerRequest) -> str:
     before: TranscriptLine | None = None
     for line in (one.unquoted() for one in request.transcript if one.owners_word):
         found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
-        found = [one for one in found if one.asked or not is_occasion(one.title)]
+        promised = find_promised(line.text, line.at, text_language(line.text, request.owner.language))
+        found = [one for one in found if one.asked or not (promised or is_occasion(one.title))]
         tasks += [_item(one, line, before) for one in found]
-        if not found:
-            promised = find_promised(line.text, line.at, text_language(line.text, request.owner.language))
-            tasks += [_waiting(one, line) for one in promised]
+        tasks += [_waiting(one, line) for one in promised]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})

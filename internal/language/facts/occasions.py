@@ -13,7 +13,7 @@ from typing import Final
 
 from internal.language.dates.days import named_days
 from internal.language.dates.in_text import dates_in
-from internal.language.dates.normalise import NUMBERS, canonical
+from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
 from internal.language.text.spelling import Language, name_key
 
 OWNER: Final = -1
@@ -36,8 +36,9 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
     ("birthday", r"(?:день|дн[её]м|дня|дню|дне|дні|днями|дней) рожд\w+|(?:день|днем|дня|дню|дні) народж\w+|др|днюх\w+"
                  r"|именинни[кц]\w*|іменинни[кц]\w*|уродин\w*|birth\s?days?|b-?day|юбиле\w+|ювіле\w+"
                  rf"|(?:исполн\w+|виповн\w+|стукн\w+|turn(?:s|ed|ing)?|will be)\s+(?:уже\s+|вже\s+)?{_N}"
-                 rf"(?!\s*(?:%|meters|degrees))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
-                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$|\d+[-\s]?(?:лети[ею]|річч[яю])"),
+                 rf"(?!\s*(?:%|meters|degrees|{'|'.join(MONTHS)}))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
+                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$|\d+[-\s]?(?:лети[ею]|річч[яю])"
+                 r"|исполн(?:ится|яется|илось)|виповн(?:иться|юється|илося|илось)|стукн(?:ет|уло|е)"),
     ("name_day", r"именин\w*|іменин\w*|(?:день|дня|днем|дн[её]м) ангела|name[\s-]?day"),
     ("wedding", r"свадьб\w*|весілл\w*|wedding|(?:gets?|getting|got|be|is|are) married|marry(?:ing)?|marries"
                 r"|жен(?:ится|имся|юсь|ятся)|(?:выходит|выхожу|выйдет) замуж|виходить заміж|одруж\w+|расписыва\w+"
@@ -222,7 +223,9 @@ def _distance(one: Span, other: Span) -> int:
 
 def _days(sentence: str, at: datetime, language: Language, *, past: bool) -> list[_Day]:
     """The days that a sentence names, in order: those of the calendar, else those relative to the message."""
-    found = [*_calendar_days(sentence), *_numeric_days(sentence)]
+    # "turns 22 on June 23": the count is no day.
+    blanked = _WORD.sub(lambda match: "~" * len(match[0]), sentence)
+    found = [*_calendar_days(blanked), *_numeric_days(blanked)]
     found = [day for day in found if not _NOT.search(sentence[: day.start])]
     if found:
         return sorted(found, key=lambda day: day.start)
