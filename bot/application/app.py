@@ -137,7 +137,13 @@ class App:
             observer=metrics,
         )
         self.messages = MessageSearch(
-            database, clock, embedder=models.embedder, terms=terms, names=self.names, observer=metrics
+            database,
+            clock,
+            embedder=models.embedder,
+            terms=terms,
+            names=self.names,
+            observer=metrics,
+            data_dir=config.data_dir,
         )
         self.lessons = LessonRecall(database, clock, terms, metrics)
         handlers = background_agents(config, clock, database, metrics, models, worker, hmac_key, self.ticker)
@@ -280,6 +286,7 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("unused files", self.unused_files.delete_due),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
+                Job("indexes", self.messages.save, LOOKING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.question_scheduler.ask_due, LOOKING),
                 Job("companion", self.companion.say_due, LOOKING),

@@ -217,8 +217,10 @@ class DatabaseRouters:
 
     def _eraser(self) -> ForgettingService:
         from internal.flows.forgetting.requests import ForgettingService
+        from internal.recall.messages.saved import SavedIndexes
         from internal.storage.backup import backup
         from internal.storage.key_files import ensure_key
 
         folder, key = backup.folder_of(self._config.data_dir), ensure_key(self._config.data_dir, "hmac_key").encode()
-        return ForgettingService(self._database, self._clock, key, backups=lambda: backup.listing(folder))
+        saved = SavedIndexes(self._config.data_dir, None)
+        return ForgettingService(self._database, self._clock, key, [saved], lambda: backup.listing(folder))

@@ -11,8 +11,8 @@ import itertools
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,31 @@ class LexicalIndex:
         index._vocabulary = dict(numbers)
         doc_of_posting = np.repeat(np.arange(len(lengths), dtype=np.int64), np.array(lengths, dtype=np.int64))
         index._build(np.array(postings, dtype=np.int64), doc_of_posting)
+        return index
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """The index as arrays, from which `unpacked` makes one that finds the same."""
+        if self._recent:
+            self._store(*self._all_postings())
+        return {
+            "vocabulary": to_bytes(self._vocabulary),
+            "starts": self._starts,
+            "docs": self._docs,
+            "counts": self._counts,
+            "lengths": self._lengths[: self._size],
+            "alive": self._alive[: self._size],
+        }
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> LexicalIndex:
+        """The index whose arrays these are, their names begun with `prefix`."""
+        index = cls()
+        terms = from_bytes(arrays[f"{prefix}vocabulary"])
+        index._vocabulary = dict(zip(terms, range(len(terms)), strict=True))
+        index._starts, index._docs, index._counts = (arrays[prefix + name] for name in ("starts", "docs", "counts"))
+        index._lengths, index._alive = arrays[f"{prefix}lengths"], arrays[f"{prefix}alive"]
+        index._size = len(index._alive)
+        index._dropped = index._size - int(index._alive.sum())
         return index
 
     def __len__(self) -> int:
@@ -269,3 +294,13 @@ class LexicalIndex:
 
 def _terms(document: str) -> list[str]:
     return document.replace(OR, " ").split()
+
+
+def to_bytes(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """Texts without line breaks as one array."""
+    return np.frombuffer("\n".join(texts).encode(), dtype=np.uint8)
+
+
+def from_bytes(array: NDArray[Any]) -> list[str]:
+    """The texts that `to_bytes` was given."""
+    return array.tobytes().decode().split("\n") if len(array) else []

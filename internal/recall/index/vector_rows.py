@@ -148,6 +148,9 @@ class ByteCache(Generic[K, V]):
         self._values.move_to_end(key)
         self.shrink()
 
+    def held(self) -> list[K]:
+        return list(self._values)
+
     def shrink(self) -> None:
         """Drops the least recently used values until the rest fits; the last used one stays."""
         while len(self._values) > 1 and self.nbytes > self._budget:

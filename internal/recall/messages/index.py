@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.recall.index.bm25 import LexicalIndex
+from internal.recall.index.bm25 import LexicalIndex, from_bytes, to_bytes
 from internal.recall.index.quantise import quantise
 from internal.recall.index.vector_rows import FIRST_ROWS
 from internal.recall.messages.rows import (
     BOT,
+    COLUMNS,
     GAP,
     NOBODY,
     OWNER,
     MessageRow,
     MessageRows,
-    Numbers,
     by_session,
+    grown,
+    lane_ends,
     lengths_of,
+    padded_links,
+    passages_of,
 )
 
 _GAP: Final = GAP // (GAP.resolution)
-_GROWTH: Final = 1.5
-_PASSAGE: Final = 30
-"""Terms of a passage, some 60 words: a message of more than half as many again is several rows."""
-
 _LOAD_BATCH: Final = 4_096
 """Messages quantised at once while an index is loaded."""
 
 _MESSAGE_BYTES: Final = 250
 """Approximate memory of one message besides its numbers: its id and lookup tables."""
-
-_COLUMNS: Final[dict[str, Any]] = {
-    "seq": np.int64,
-    "moment": np.int64,
-    "sender": np.int32,
-    "assistant": np.bool_,
-    "traits": np.int32,
-    "lane": np.int32,
-    "previous": np.int32,
-    "following": np.int32,
-    "session": np.int32,
-    "mean_idf": np.float32,
-    "slot": np.int32,
-}
 
 
 class MessageIndex:
@@ -60,6 +48,8 @@ class MessageIndex:
         """`seq` is the change log position up to which the index is current; `commits` as in ItemIndex."""
         self.seq = seq
         self.commits = -1
+        self.unsaved = 0
+        """Messages that changed since the index was saved."""
         self.unanalysed: dict[str, str] = {}
         self.senders: list[str] = ["", ""]
         """Names by number; the bot has none, the owner that of the account."""
@@ -67,7 +57,7 @@ class MessageIndex:
         """The terms of the senders' names, as far as they were requested."""
         self._sender_numbers: dict[str, int] = {}
         self._words = LexicalIndex()
-        self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in _COLUMNS.items()}
+        self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in COLUMNS.items()}
         self._vectors: NDArray[np.int8] = np.zeros((FIRST_ROWS, dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros(FIRST_ROWS, dtype=np.float32)
         self._slots = 0
@@ -87,12 +77,45 @@ class MessageIndex:
         all_terms: list[str] = []
         unread = iter(messages)
         while batch := list(itertools.islice(unread, _LOAD_BATCH)):
-            passages = [_passages(message.terms or "") for message in batch]
+            passages = [passages_of(message.terms or "") for message in batch]
             index._append(batch, passages, len(all_terms))
             all_terms += itertools.chain.from_iterable(passages)
         index._words = LexicalIndex.of(all_terms)
         index._columns["mean_idf"][: len(all_terms)] = index._words.mean_idfs()
-        index._linked = False
+        index._linked, index.unsaved = False, len(index)
+        return index
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """The index as arrays, but for the links between messages; it has no texts that wait for their terms."""
+        size, slots = self._words.size, self._slots
+        lanes = sorted(self._lanes, key=self._lanes.__getitem__)
+        return {
+            "seq": np.array(self.seq),
+            "named": to_bytes([json.dumps([self.senders, lanes])]),
+            "ids": to_bytes(self._rows_of),
+            "starts": np.array([rows.start for rows in self._rows_of.values()], dtype=np.int32),
+            "stops": np.array([rows.stop for rows in self._rows_of.values()], dtype=np.int32),
+            "hashes": np.array([self._terms[ref_id] for ref_id in self._rows_of], dtype=np.int64),
+            "vectors": self._vectors[:slots],
+            "scales": self._scales[:slots],
+            **{f"column_{name}": column[:size] for name, column in self._columns.items()},
+            **{f"words_{name}": values for name, values in self._words.packed().items()},
+        }
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> MessageIndex:
+        """The index that was packed; its links are made when they are needed."""
+        index = cls(arrays["vectors"].shape[1], int(arrays["seq"]))
+        index.senders, lanes = json.loads(from_bytes(arrays["named"])[0])
+        index._sender_numbers = {name: number for number, name in enumerate(index.senders) if number > BOT}
+        index._lanes = {tuple(lane): number for number, lane in enumerate(lanes)}
+        ids = from_bytes(arrays["ids"])
+        index._rows_of = dict(zip(ids, map(range, arrays["starts"].tolist(), arrays["stops"].tolist()), strict=True))
+        index._terms = dict(zip(ids, arrays["hashes"].tolist(), strict=True))
+        index._vectors, index._scales = arrays["vectors"], arrays["scales"]
+        index._slots, index._linked = len(index._scales), False
+        index._columns = {name: arrays[f"column_{name}"] for name in COLUMNS}
+        index._words = LexicalIndex.unpacked(arrays, "words_")
         return index
 
     def __len__(self) -> int:
@@ -131,6 +154,8 @@ class MessageIndex:
     def apply_changes(self, touched: Iterable[str], current: Sequence[MessageRow]) -> None:
         """Applies changes: `touched` ids that are not among `current` are removed, the others replaced."""
         visible = {message.ref_id for message in current}
+        touched = list(touched)
+        self.unsaved += len(touched)
         for ref_id in touched:
             if ref_id not in visible:
                 self._drop(ref_id)
@@ -157,7 +182,7 @@ class MessageIndex:
             self._fill(rows, message)
             self._link(rows)
             return
-        if message.terms is not None and hash(terms) != self._terms[message.ref_id]:
+        if message.terms is not None and crc32(terms.encode()) != self._terms[message.ref_id]:
             rows = self._replace(message.ref_id, terms)
         position_before = self._position(rows[0])
         self._fill(rows, message)
@@ -215,14 +240,14 @@ class MessageIndex:
             previous[after] = rows[-1]
 
     def _new_rows(self, ref_id: str, terms: str) -> range:
-        passages = _passages(terms)
+        passages = passages_of(terms)
         first = self._words.size
         rows = self._rows_of[ref_id] = range(first, first + len(passages))
         self._reserve(rows.stop)
         for row, passage in zip(rows, passages, strict=True):
             self._words.put(passage)
             self._columns["mean_idf"][row] = self._words.mean_idf(passage)
-        self._terms[ref_id] = hash(terms)
+        self._terms[ref_id] = crc32(terms.encode())
         return rows
 
     def _fill(self, rows: range, message: MessageRow) -> None:
@@ -241,7 +266,7 @@ class MessageIndex:
         self._reserve(first + sum(counts))
         for message, start, count in zip(batch, itertools.accumulate(counts, initial=first), counts, strict=False):
             self._rows_of[message.ref_id] = range(start, start + count)
-            self._terms[message.ref_id] = hash(message.terms or "")
+            self._terms[message.ref_id] = crc32((message.terms or "").encode())
             if message.terms is None:
                 self.unanalysed[message.ref_id] = message.text or ""
         values = [self._values(message, count) for message, count in zip(batch, counts, strict=True)]
@@ -280,13 +305,13 @@ class MessageIndex:
 
     def _reserve(self, rows: int) -> None:
         if rows > len(self._columns["seq"]):
-            self._columns = {name: _grown(column, rows) for name, column in self._columns.items()}
+            self._columns = {name: grown(column, rows) for name, column in self._columns.items()}
 
     def _new_slots(self, count: int) -> int:
         """Makes room for the vectors of so many messages; the first of their places."""
         first, self._slots = self._slots, self._slots + count
         if self._slots > len(self._scales):
-            self._vectors, self._scales = _grown(self._vectors, self._slots), _grown(self._scales, self._slots)
+            self._vectors, self._scales = grown(self._vectors, self._slots), grown(self._scales, self._slots)
         return first
 
     def _link(self, rows: range) -> None:
@@ -327,7 +352,7 @@ class MessageIndex:
         columns["session"][order[1:]] = np.cumsum(~near)
         self._sessions = int(np.count_nonzero(~near)) + 1 if len(order) else 0
         self._newest = int(columns["seq"][order].max(initial=-1))
-        self._last = {int(columns["lane"][row]): int(row) for row in order[_lane_ends(lane)]}
+        self._last = {int(columns["lane"][row]): int(row) for row in order[lane_ends(lane)]}
         self._linked = True
 
     def _make_rows(self) -> MessageRows:
@@ -370,31 +395,3 @@ class MessageIndex:
         starts = {ref_id: int(renumbered[rows[0]]) for ref_id, rows in self._rows_of.items()}
         self._rows_of = {ref_id: range(start, start + len(self._rows_of[ref_id])) for ref_id, start in starts.items()}
         self._linked = False
-
-
-def _grown(values: NDArray[Any], rows: int) -> NDArray[Any]:
-    """The values with room for so many and more."""
-    spare = max(rows, int(len(values) * _GROWTH)) - len(values)
-    return np.concatenate((values, np.zeros((spare, *values.shape[1:]), dtype=values.dtype)))
-
-
-def _passages(terms: str) -> list[str]:
-    """The terms of a message in parts of equal length, as near to _PASSAGE as can be."""
-    if terms.count(" ") < _PASSAGE * 3 // 2:
-        return [terms]
-    words = terms.split()
-    count = -(-len(words) // _PASSAGE)
-    bounds = [len(words) * n // count for n in range(count + 1)]
-    return [" ".join(words[start:end]) for start, end in itertools.pairwise(bounds)]
-
-
-def padded_links(renumbered: Numbers) -> Numbers:
-    """New row numbers by old ones, with one more place so that NOBODY stays NOBODY."""
-    return np.concatenate((renumbered, np.array([NOBODY], dtype=np.int32)))
-
-
-def _lane_ends(lane: Numbers) -> NDArray[np.intp]:
-    """The positions of the last message of each lane, for rows ordered by lane."""
-    is_last = np.ones(len(lane), dtype=np.bool_)
-    is_last[:-1] = lane[1:] != lane[:-1]
-    return np.flatnonzero(is_last)

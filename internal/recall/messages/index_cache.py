@@ -2,6 +2,8 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection
@@ -13,15 +15,20 @@ from internal.recall.index.vector_rows import ByteCache, OwnerLocks, aside
 from internal.recall.messages import repository
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.rows import OWNER, MessageRow
+from internal.recall.messages.saved import SavedIndexes
 from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """Memory for all owners together: some 300,000 messages of 384 dimensions."""
 
+MANY_UNSAVED: Final = 500
+"""Changed messages from which an index is saved again: applying so many takes a quarter of a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Refreshed:
-    """The result of one read: a newly built index, or the messages that changed and are visible."""
+    """The result of one read: a newly built or saved index, and the messages that changed and are visible."""
 
     seq: int
     owner: str
@@ -40,9 +47,15 @@ class MessageIndexes:
         terms: TermTools | None,
         *,
         cache_bytes: int = CACHE_BYTES,
+        data_dir: Path | None = None,
     ) -> None:
-        """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words."""
+        """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words.
+
+        `data_dir` is where large indexes are saved.
+        """
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
+        self._saved = SavedIndexes(data_dir, vectors_of) if data_dir is not None else None
+        self._swept = False
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
         self._locks = OwnerLocks()
 
@@ -57,6 +70,23 @@ class MessageIndexes:
     def forget(self, user_id: int) -> None:
         """Drops this owner's data from memory; the next search reads it again."""
         self._cache.drop(user_id)
+        if self._saved is not None:
+            self._saved.forget(user_id)
+
+    async def save(self) -> None:
+        """Saves the indexes of which much changed since, and drops files that may not be there. Raises OSError."""
+        if (saved := self._saved) is None:
+            return
+        if not self._swept:
+            with acting_for_everyone():
+                await self._database.read(saved.sweep)
+            self._swept = True
+        for user_id in self._cache.held():
+            async with self.lock(user_id):
+                place, index = saved.place(user_id), self._cache.get(user_id)
+                if index is not None and index.unsaved >= MANY_UNSAVED and not index.unanalysed:
+                    with acting_for(user_id):
+                        await self._database.read(partial(saved.save, user_id=user_id, index=index, place=place))
 
     async def current(self, user_id: int) -> MessageIndex:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
@@ -76,7 +106,7 @@ class MessageIndexes:
         assert index is not None
         if refreshed.index is not None:
             self._cache.put(user_id, index)
-        elif refreshed.touched:
+        if refreshed.touched:
             await aside(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
             self._cache.shrink()
         index.rename(OWNER, refreshed.owner)
@@ -85,13 +115,16 @@ class MessageIndexes:
 
     def _read(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
         """Runs on a database thread: building an index of 100,000 messages takes seconds."""
-        owner = repository.owner_name(connection, user_id)
+        owner, saved = repository.owner_name(connection, user_id), None
+        if after is None and self._saved is not None:
+            saved = self._saved.load(connection, user_id)
+            after = saved.seq if saved is not None else None
         if after is not None:
             log_after = changes.log_after(connection, user_id, after)
             if log_after.entries is not None:
                 touched = repository.touched(log_after.entries)
                 current = repository.rows(connection, user_id, self._vectors_of, touched)
-                return _Refreshed(log_after.seq, owner, touched=touched, current=tuple(current))
+                return _Refreshed(log_after.seq, owner, saved, touched, tuple(current))
         seq = changes.last_seq(connection, user_id)
         dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
         index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._vectors_of))

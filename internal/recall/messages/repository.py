@@ -14,9 +14,9 @@ from internal.recall.index.item_repository import VectorKind, micros, searchable
 from internal.recall.messages.rows import MessageRow
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
-from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
 from internal.storage.search_items import item_of
-from internal.storage.tables import forgettings, messages, search_items, users
+from internal.storage.tables import changes, forgettings, messages, search_items, users
 from internal.storage.vectors import from_blob
 
 _KIND: Final = "message"
@@ -69,6 +69,22 @@ def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -
         found_rows = connection.execute(_BY_SEQ, {"owner": user_id, "seqs": chunk}).all()
         visible |= {message.seq: message for message in kept_messages(found_rows)}
     return visible
+
+
+def change_at(connection: Connection, user_id: int, seq: int) -> str | None:
+    """The entry at this place of the owner's change log as text; None if it has none there any more."""
+    query = select(changes.c.kind, changes.c.id).where(changes.c.user_id == user_id, changes.c.seq == seq)
+    found = connection.execute(query).first()
+    return None if found is None else f"{found.kind} {found.id}"
+
+
+def holds(connection: Connection, user_id: int, seq: int, change: str) -> bool:
+    """Whether the log still leads on from this place and nothing was erased since; a restored store has another log."""
+    behind = select(changes.c.kind).where(changes.c.user_id == user_id, changes.c.seq >= seq)
+    erased = behind.where(changes.c.seq > seq, changes.c.kind.in_((FORGOTTEN, EVERYTHING)))
+    if connection.execute(behind.limit(1)).first() is None or connection.execute(erased.limit(1)).first() is not None:
+        return False
+    return change_at(connection, user_id, seq) in (change, None)
 
 
 @cache

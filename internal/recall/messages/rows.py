@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -23,8 +24,29 @@ OWNER: Final = 0
 BOT: Final = 1
 """The senders that always exist; senders of forwarded messages follow."""
 
+PASSAGE: Final = 30
+"""Terms of a passage, some 60 words: a message of more than half as many again is several rows."""
+
+_GROWTH: Final = 1.5
+
 NOBODY: Final = -1
 """The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
+
+
+COLUMNS: Final[dict[str, Any]] = {
+    "seq": np.int64,
+    "moment": np.int64,
+    "sender": np.int32,
+    "assistant": np.bool_,
+    "traits": np.int32,
+    "lane": np.int32,
+    "previous": np.int32,
+    "following": np.int32,
+    "session": np.int32,
+    "mean_idf": np.float32,
+    "slot": np.int32,
+}
+"""The numbers of a message, as they are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +156,31 @@ def by_session(alive: Mask, session: Numbers) -> tuple[NDArray[np.int64], NDArra
     first[1:] = of_order[1:] != of_order[:-1]
     starts = np.flatnonzero(first)
     return order, starts, of_order[starts]
+
+
+def grown(values: NDArray[Any], rows: int) -> NDArray[Any]:
+    """The values with room for so many and more."""
+    spare = max(rows, int(len(values) * _GROWTH)) - len(values)
+    return np.concatenate((values, np.zeros((spare, *values.shape[1:]), dtype=values.dtype)))
+
+
+def passages_of(terms: str) -> list[str]:
+    """The terms of a message in parts of equal length, as near to PASSAGE as can be."""
+    if terms.count(" ") < PASSAGE * 3 // 2:
+        return [terms]
+    words = terms.split()
+    count = -(-len(words) // PASSAGE)
+    bounds = [len(words) * n // count for n in range(count + 1)]
+    return [" ".join(words[start:end]) for start, end in itertools.pairwise(bounds)]
+
+
+def padded_links(renumbered: Numbers) -> Numbers:
+    """New row numbers by old ones, with one more place so that NOBODY stays NOBODY."""
+    return np.concatenate((renumbered, np.array([NOBODY], dtype=np.int32)))
+
+
+def lane_ends(lane: Numbers) -> NDArray[np.intp]:
+    """The positions of the last message of each lane, for rows ordered by lane."""
+    is_last = np.ones(len(lane), dtype=np.bool_)
+    is_last[:-1] = lane[1:] != lane[:-1]
+    return np.flatnonzero(is_last)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -138,14 +139,15 @@ class MessageSearch:
         rankings: Rankings | None = None,
         observer: RecallObserver | None = None,
         cache_bytes: int = CACHE_BYTES,
+        data_dir: Path | None = None,
     ) -> None:
-        """`rankings` None: those that come with the product."""
+        """`rankings` None: those that come with the product. `data_dir` is where large indexes are saved."""
         self._database, self._clock = database, clock
         self._terms, self._names = terms, names
         self._rankings = rankings or shipped_rankings()
         self._observer = observer or NoObserver()
         vectors_of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
-        self._indexes = MessageIndexes(database, vectors_of, terms, cache_bytes=cache_bytes)
+        self._indexes = MessageIndexes(database, vectors_of, terms, cache_bytes=cache_bytes, data_dir=data_dir)
 
     @property
     def cached_bytes(self) -> int:
@@ -160,6 +162,13 @@ class MessageSearch:
     def forget(self, user_id: int) -> None:
         """Drops this owner's data from memory; the next search reads it again."""
         self._indexes.forget(user_id)
+
+    async def save(self) -> None:
+        """Saves indexes that take long to build. A disk that is full costs the next start some seconds, no more."""
+        try:
+            await self._indexes.save()
+        except OSError as error:
+            log.warning("index_not_saved", extra={"reason": str(error)})
 
     async def search(
         self,

@@ -18,7 +18,7 @@ from internal.language.search.question_kinds import NamedDates, QuestionKind
 from internal.language.search.terms import Word
 from internal.recall.index.bm25 import K1, B
 from internal.recall.messages import features
-from internal.recall.messages import index as message_index
+from internal.recall.messages import rows as message_rows
 from internal.recall.messages.features import NAMES, candidates
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.question import Question, without_names
@@ -192,7 +192,7 @@ def test_features_are_those_of_the_formulas(
     common: float,
 ) -> None:
     """Loaded, added, edited, moved and dropped in any order: always the values of what is there."""
-    monkeypatch.setattr(message_index, "_PASSAGE", PASSAGE)
+    monkeypatch.setattr(message_rows, "PASSAGE", PASSAGE)
     places = {one.seq: one for one in first}
     there = {one.ref_id: one for one in places.values()}
     index = MessageIndex.load(0, 0, there.values())
