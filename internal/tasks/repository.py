@@ -182,6 +182,12 @@ def of_people(connection: Connection, user_id: int, person_ids: Collection[int])
     return [_task(row) for row in connection.execute(query)]
 
 
+def about_nobody(connection: Connection, user_id: int) -> list[Task]:
+    """Every task that is about no person, whatever became of it."""
+    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.person_id.is_(None))
+    return [_task(row) for row in connection.execute(query)]
+
+
 def _one(user_id: int, task_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return tasks.c.user_id == user_id, tasks.c.id == task_id
 

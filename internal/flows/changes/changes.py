@@ -26,6 +26,7 @@ from internal.people import service as people
 from internal.storage.erasure import forgettings
 from internal.tasks import service as tasks
 from internal.tasks.model import TaskState
+from internal.tasks.service import TaskAuthor
 
 WINDOW: Final = timedelta(days=7)
 """How far back changes are listed."""
@@ -59,14 +60,17 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`id` names it for `undo`; `text` is what it is about, as it is now; `by_owner`: not an agent or the system."""
+    """`id` names it for `undo`; `text` is what it is about, as it is now; `by_owner`: not an agent or the system.
+
+    `refs` are the ids of what changed: several, where one change stored the same words more than once.
+    """
 
     id: str
     at: datetime
     kind: ChangeKind
     text: str
     by_owner: bool
-    ref: str
+    refs: tuple[str, ...]
 
 
 def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, offset: int = 0) -> list[Change]:
@@ -75,10 +79,10 @@ def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, o
     seen: set[tuple[str, str]] = set()
     for event in events.newest(connection, user_id, tuple(_KINDS), since=now - WINDOW):
         for change in _changes(connection, user_id, event):
-            target = (_family(change.kind), change.ref)
-            if target not in seen:
-                seen.add(target)
+            targets = {(_family(change.kind), ref) for ref in change.refs}
+            if not targets & seen:
                 found.append(change)
+            seen |= targets
         if len(found) >= offset + limit:
             break
     return found[offset : offset + limit]
@@ -95,29 +99,34 @@ def undo(connection: Connection, user_id: int, change_id: str, *, now: datetime,
     change = next((one for one in _changes(connection, user_id, event) if one.id == f"{event_id}.{number}"), None)
     if change is None:
         raise NotFound("that was taken back already, or changed since")
-    author = tasks.by_owner(user_id, now, whole_day_at)
-    match change.kind:
+    for ref in change.refs:
+        _undo_one(connection, user_id, change.kind, ref, tasks.by_owner(user_id, now, whole_day_at))
+    return change
+
+
+def _undo_one(connection: Connection, user_id: int, kind: ChangeKind, ref: str, author: TaskAuthor) -> None:
+    now = author.now
+    match kind:
         case ChangeKind.FACT:
-            knowledge.retract_fact(connection, user_id, change.ref, now=now)
+            knowledge.retract_fact(connection, user_id, ref, now=now)
         case ChangeKind.CORRECTION:
-            corrected = knowledge.fact(connection, user_id, change.ref)
-            knowledge.undo_correction(connection, user_id, change.ref, now=now)
+            corrected = knowledge.fact(connection, user_id, ref)
+            knowledge.undo_correction(connection, user_id, ref, now=now)
             bio_sentences.show_replaced(connection, user_id, {corrected.supersedes or ""}, now=now)
         case ChangeKind.MEMORY:
-            requests.ask(connection, user_id, "memory", change.ref, now=now)
+            requests.ask(connection, user_id, "memory", ref, now=now)
         case ChangeKind.PERSON:
-            requests.ask(connection, user_id, "person", change.ref, now=now)
+            requests.ask(connection, user_id, "person", ref, now=now)
         case ChangeKind.PEOPLE_MERGED:
-            merging_people.undo_merge(connection, user_id, int(change.ref), now=now)
+            merging_people.undo_merge(connection, user_id, int(ref), now=now)
         case ChangeKind.THINGS_MERGED:
-            entities.split(connection, user_id, change.ref, now=now)
+            entities.split(connection, user_id, ref, now=now)
         case ChangeKind.TASK:
-            actions.cancel(connection, user_id, change.ref, author)
+            actions.cancel(connection, user_id, ref, author)
         case ChangeKind.TASK_CLOSED:
-            tasks.reopen(connection, user_id, change.ref, author)
+            tasks.reopen(connection, user_id, ref, author)
         case ChangeKind.FORGETTING:
-            requests.append_event(connection, requests.UNDONE, requests.undo(connection, user_id, change.ref), now)
-    return change
+            requests.append_event(connection, requests.UNDONE, requests.undo(connection, user_id, ref), now)
 
 
 def _family(kind: ChangeKind) -> str:
@@ -127,14 +136,17 @@ def _family(kind: ChangeKind) -> str:
 
 def _changes(connection: Connection, user_id: int, event: Event) -> Iterator[Change]:
     kind = _KINDS[event.event_type]
-    for number, ref in enumerate(_refs(kind, event)):
+    same: dict[str, list[str]] = {}
+    for ref in _refs(kind, event):
         try:
             text = _text(connection, user_id, kind, ref, event)
         except (LaplacedError, KeyError):
             continue  # gone, forgotten, or taken back
         if text:
-            owner = event.source == f"user:{user_id}"
-            yield Change(f"{event.id}.{number}", event.timestamp, kind, text, owner, ref)
+            same.setdefault(text, []).append(ref)
+    owner, numbers = event.source == f"user:{user_id}", {ref: n for n, ref in enumerate(_refs(kind, event))}
+    for text, refs in same.items():
+        yield Change(f"{event.id}.{numbers[refs[0]]}", event.timestamp, kind, text, owner, tuple(refs))
 
 
 def _refs(kind: ChangeKind, event: Event) -> list[str]:

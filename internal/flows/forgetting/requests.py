@@ -13,7 +13,7 @@ from internal import kept_texts
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
 from internal.events.cause_in_progress import caused_by
-from internal.flows.forgetting import bio_sentences
+from internal.flows.forgetting import bio_sentences, named_tasks
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
 from internal.flows.forgetting.messages import always_taken, document_of, with_quotations
@@ -81,6 +81,8 @@ def ask(
             take_along(connection, asked, messages)
         return asked
     ref_id = check(connection, user_id, kind, ref_id)
+    if kind == "person" and ref_id is not None:
+        named_tasks.assign(connection, user_id, int(ref_id), now)
     asked = forgettings.ask(connection, user_id, kind, ref_id, now=now, due_at=now + UNDO_WINDOW)
     hide(connection, asked, messages)
     append_event(connection, ASKED, asked, now, until=asked.due_at.isoformat(), messages=len(messages))
@@ -190,6 +192,8 @@ class ForgettingService:
 
         def work(connection: Connection) -> tuple[ErasureReport, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
+            if kind == "person" and checked is not None:
+                named_tasks.assign(connection, user_id, int(checked), now)
             document = document_of(connection, user_id, checked) if kind == "message" and checked else None
             meant: tuple[Kind, str | None] = ("episode", document) if document else (kind, checked)
             left = bio_sentences.remaining(connection, user_id, checked) if kind == "fact" and checked else []

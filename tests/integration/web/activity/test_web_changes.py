@@ -7,6 +7,7 @@ from datetime import time, timedelta
 import pytest
 from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage
 
+from internal.events import repository as events
 from internal.flows.changes.changes import ChangeKind
 from internal.flows.forgetting import requests
 from internal.flows.merging import people as merging_people
@@ -105,6 +106,41 @@ async def test_a_forgetting_is_called_off_in_time(known: Stage) -> None:
     assert await undo(known, asked) == 200
     assert await changes(known) == []
     assert (await known.client.get(f"/people/{person.id}", params={"user_id": ANNA})).status_code == 200
+
+
+async def test_a_task_that_only_names_the_person_goes_along(known: Stage) -> None:
+    """Opened before the person was known: it is out of sight with the rest, comes back with the undo, or is erased."""
+    author = tasks.by_owner(ANNA, known.clock.now(), time(9))
+    titles = ("Костя: прислать фотки", "Ask Kostya's sister", "Call the plumber")
+    news = [tasks.NewTask(title, Schedule(None)) for title in titles]
+    await known.database.write(lambda c: [tasks.open_task(c, ANNA, new, author) for new in news])
+    person = await known.person("Костя")
+    now = known.clock.now()
+    await known.database.write(lambda c: requests.ask_forget(c, ANNA, person.id, now=now))
+    shown = [one["text"] for one in await changes(known)]
+    assert shown == ["person", "Call the plumber", "Ask Kostya's sister"]
+    assert await undo(known, (await changes(known))[0]) == 200
+    assert len((await known.client.get("/tasks", params={"user_id": ANNA})).json()["tasks"]) == 3
+    assert (await known.client.delete(f"/people/{person.id}", params={"user_id": ANNA})).status_code == 204
+    left = (await known.client.get("/tasks", params={"user_id": ANNA})).json()["tasks"]
+    assert [one["title"] for one in left] == ["Ask Kostya's sister", "Call the plumber"]
+
+
+async def test_the_same_words_are_one_change(known: Stage) -> None:
+    """Of a sentence that holds two facts; both are taken back with it."""
+    mira = await known.node("Mira")
+    words = "Mira lives in Riga and works at Bosch"
+    targets = [await known.node("Riga"), await known.node("Bosch")]
+    ids = [(await known.tell(mira, "ABOUT", target, words))[0] for target in targets]
+    now = known.clock.now()
+    await known.database.write(
+        lambda c: events.append(
+            c, "fact_created", source="agent:Archivist", now=now, user_id=ANNA, payload={"ids": ids}
+        )
+    )
+    [both] = await changes(known)
+    assert await undo(known, both) == 200
+    assert (await known.client.get("/graph/facts", params={"user_id": ANNA})).json()["facts"] == []
 
 
 async def test_pages_and_a_week(known: Stage) -> None:

@@ -1,0 +1,21 @@
+"""Tasks that name a person in their words alone: they go with the person, like those that are about the person."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.flows.visibility.prompt_filter import words_in
+from internal.people import erase_repository, tombstones
+from internal.people import repository as people
+from internal.tasks import repository as tasks
+
+
+def assign(connection: Connection, user_id: int, person_id: int, now: datetime) -> None:
+    """Makes the tasks about the person that name nobody else who is known, and are about nobody yet."""
+    ids = {person_id} | people.sources_of(connection, user_id, person_id)
+    profiles = erase_repository.profiles(connection, user_id, ids)
+    others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
+    names = tombstones.word_forms(name for one in profiles for name in one.names) - tombstones.word_forms(others)
+    for task in tasks.about_nobody(connection, user_id):
+        if names & words_in(f"{task.title} {task.details or ''}"):
+            tasks.change(connection, task, now, person_id=person_id)
