@@ -124,3 +124,8 @@ async def test_a_kill_while_it_listens_loses_and_doubles_nothing(tmp_path: Path)
         assert told == ["🎙 Dinner is at eight.", "Noted."]
         assert "When?\n[voice] Dinner is at eight." in bot.model.asked(RESPONDER)[-1].text
         assert bot.rows("SELECT state, attempts FROM artifacts") == [("read", 2)]
+        bot.model.script(HEARD, "Bring wine.")
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS more", "audio/ogg")
+        await people.wait_for_message(user, lambda m: m["text"] == "Noted.", after=sent["message_id"])
+        await Chat(people, user).say("What was that?", reply_to=sent["message_id"])
+        assert "in_reply_to: the owner: [voice] Bring wine." in bot.model.asked(RESPONDER)[-1].text

@@ -19,7 +19,7 @@ from internal.config import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import QUOTED_MARK, SPEAKER_MARK, Incoming, Message, Reaction, Turn, clock_metadata
+from internal.dialogue.model import QUOTED_MARK, SPEAKER_MARK, Incoming, Message, Quoted, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.instructions import keep as instructions
@@ -126,7 +126,7 @@ class Intake:
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
         metadata: dict[str, Any] = {**clock_metadata(incoming.timestamp, user.tz)}
         if incoming.quoted is not None:
-            metadata[QUOTED_MARK] = asdict(incoming.quoted)
+            metadata[QUOTED_MARK] = asdict(_with_words(connection, incoming, incoming.quoted))
         incoming, files = self._files_of(incoming)
         if incoming.speaker is not None:
             metadata[SPEAKER_MARK] = incoming.speaker.name
@@ -230,6 +230,14 @@ class Intake:
         instructions.keep_again(connection, message, now)
         _append_event(connection, "message_edited", update_n, message, now)
         return message
+
+
+def _with_words(connection: Connection, incoming: Incoming, quoted: Quoted) -> Quoted:
+    """What a message answers, with what was heard or seen in it: Telegram only knows that it was a voice or picture."""
+    if incoming.reply_to is None or not quoted.text.startswith("["):
+        return quoted
+    there = dialogue.find_incoming(connection, replace(incoming, tg_id=incoming.reply_to))
+    return quoted if there is None or not there.content else replace(quoted, text=there.content)
 
 
 def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
