@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from sqlalchemy import Connection, delete, exists, select, update
+from sqlalchemy import BigInteger, Connection, cast, delete, exists, select, update
 
 from internal.dialogue import search_item_repository
 from internal.dialogue.model import Message
@@ -59,7 +59,7 @@ def drop_sources(connection: Connection, user_id: int, kind: str, ref_ids: Itera
 def known_from_messages(connection: Connection, user_id: int, telegram_id: int) -> bool:
     """Whether the metadata of a stored message (a forward or a contact) names this Telegram account."""
     ours = messages.c.user_id == user_id
-    forwarded = messages.c.forward["user_id"].as_integer() == telegram_id
+    forwarded = cast(messages.c.forward["user_id"].as_string(), BigInteger) == telegram_id
     if connection.execute(select(messages.c.seq).where(ours, forwarded).limit(1)).first():
         return True
     attached = connection.execute(select(messages.c.attachments).where(ours, messages.c.attachments.is_not(None)))

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, cast, delete, func, insert, select, update
 
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.rows import reader
@@ -103,7 +103,7 @@ def mark_notified(connection: Connection, taken: TeamPromise) -> bool:
 
 def erase_unsent(connection: Connection, giver: int, task_ids: Collection[str] | None = None) -> int:
     """Deletes pending notices about promises of `giver`, all or these. Returns how many."""
-    his = notifications.c.payload["giver"].as_integer() == giver
+    his = cast(notifications.c.payload["giver"].as_string(), BigInteger) == giver
     unannounced = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
     if task_ids is not None:
         unannounced = unannounced.where(notifications.c.payload["promise"].as_string().in_(list(task_ids)))
