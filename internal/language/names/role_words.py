@@ -116,6 +116,8 @@ def _in_genitive(text_tokens: Sequence[Token], position: int, span: Span, spans:
         return None
     cases = _word_cases(text_tokens[place]) if isinstance(found, int) else _name_cases(text_tokens, found)
     apposition = isinstance(found, Span) and cases & _word_cases(text_tokens[position]) and found.end != span.start
+    if isinstance(found, Span) and _of_other_gender(text_tokens, position, found):
+        apposition = False  # жену Петра: she is not Пётр
     return None if "gent" not in cases or apposition else found
 
 
@@ -177,12 +179,23 @@ def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
     owned = span.start > 1 and text_tokens[span.start - 2].key in MY
     if role.key not in relations() or role.latin or owned:
         return False
+    if _of_other_gender(text_tokens, span.start - 1, span):
+        return True
     name_cases, role_cases = _name_cases(text_tokens, span), _word_cases(role)
     return (
         "gent" in name_cases
         and "gent" not in role_cases
         and (span.kinds == ("surname",) or not name_cases & role_cases)
     )
+
+
+def _of_other_gender(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
+    """Whether a name may be in the genitive and is, in the case of the role before it, none of the role's gender."""
+    genders = {one.gender for one in _meanings(text_tokens[position])}
+    readings = [one for one in name_readings(text_tokens[span.start].text) if one.known]
+    cases = _word_cases(text_tokens[position])
+    alike = [one for one in readings if one.case in cases and one.gender in (*genders, None)]
+    return None not in genders and any(one.case == "gent" for one in readings) and not alike
 
 
 def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]) -> StatedRelation | None:

@@ -25,7 +25,7 @@ async def _lay_map(context: PageContext) -> None:
     """Who is what to whom, as a drawing; nothing while no relation is known."""
     known = await context.rest.get("/people/map", user_id=context.user_id)
     if known["people"]:
-        heading(context.say("people-map"), 2)
+        heading(context.say("people-map"), 2).classes("people-map-title")
         with ui.element("div").classes("people-map").props('role="img" tabindex=0') as place:
             place.props["aria-label"] = "; ".join(f"{one['name']}: {one['relation']}" for one in known["people"])
             ui.html(known["svg"], sanitize=False)  # drawn by the bot, every name in it escaped
