@@ -16,6 +16,7 @@ from internal.flows.companion.contacts import LastContact
 from internal.flows.companion.occasions import Coming, local_day, title
 from internal.flows.companion.today import Agenda
 from internal.knowledge.model import EvidenceLine, Fact
+from internal.language.text.spelling import sentences
 from internal.people.bio import bio_from_names
 from internal.tasks.model import Task
 
@@ -101,11 +102,8 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
     lines = [
         phrase(lang, "brief-about", name=person.display_name, circle=circle, since=person.first_seen.astimezone(zone))
     ]
-    about = "" if person.bio == bio_from_names(person.names) else person.bio
-    for line in known.talks:
-        about = about.replace(line.quote.rstrip(" .!"), "").replace("..", ".")
-    if about.strip(" ."):
-        lines.append(escape(cut(about.strip(), _BIO)))
+    if about := _about(known):
+        lines.append(escape(cut(about, _BIO)))
 
     def fact(one: Fact) -> str:
         return f"[{numbered.index(one) + 1}] {escape(quotable(one.fact))}"
@@ -129,6 +127,20 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
     if numbered:
         lines += ["", phrase(lang, "brief-receipts")]
     return "\n".join(lines), numbered
+
+
+def _about(known: Brief) -> str:
+    """The profile's sentences that say more than the lines and facts below them."""
+    person = known.person
+    below = {_bare(text) for text in (*[one.quote for one in known.talks], *[one.fact for one in known.facts])}
+    parts = [person.bio[start:end].strip() for start, end in sentences(person.bio)]
+    return (
+        "" if person.bio == bio_from_names(person.names) else " ".join(one for one in parts if _bare(one) not in below)
+    )
+
+
+def _bare(text: str) -> str:
+    return text.casefold().strip(" .!…")
 
 
 def _questions(user: User, known: Brief, today: date) -> list[str]:
