@@ -224,7 +224,6 @@ class CompanionScheduler:
         events.append(
             connection, "occasion_due", source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
         )
-        log.info("occasion_due", extra={"user_id": user.user_id, "fact": one.occasion.fact_id})
         return True
 
 
