@@ -1,6 +1,5 @@
 """Finds where a reply claims that something was set, changed or forgotten. For the language process."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,15 +19,16 @@ from internal.language.commands.vocabulary import (
 from internal.language.dates.units import Span, fold
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import nominative_person, title_of
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, sentences, words
 
 ClaimKind = Literal["remind", "change"]
 
-_REMINDING: Final = re.compile(
+_REMINDING: Final = pattern(
     r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:remind|ping|nudge)\s+you\b"
     r"|\b(?:напомню|нагадаю)\b"
 )
-_STIRRING: Final = re.compile(
+_STIRRING: Final = pattern(
     r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:wake|alert|notify|text|message|poke|buzz|prod)\s+you\b"
     r"|\b(?:i'll|i will) (?:give|send|drop) you an? (?:\w+ )?(?:nudge|shout|ping|heads[- ]?up|reminder|message|poke)\b"
     r"|\b(?:раз|роз)бу(?:жу|джу)\b|\b(?:напишу|черкну) (?:тебе|тобі|вам)\b|\b(?:пну|толкну|дерну|пингану|маякну|свистну"
@@ -37,14 +37,14 @@ _STIRRING: Final = re.compile(
     r"|[⏰✅🔔])"
 )
 """What promises or confirms a reminder where it names a time."""
-_NO_MORE: Final = re.compile(
+_NO_MORE: Final = pattern(
     r"\bне буду\W+(?:\w+\W+){0,5}?(?:напоминать|беспокоить|нагадувати|турбувати)|\bне (?:нагадуватиму|турбуватиму)\b"
     r"|\b(?:won't|will not|will no longer|will never)\s+(?:\w+\s+)?(?:remind|bother|ping|nudge|nag|bug"
     r"|hear (?:from me )?about)\b"
 )
 """What says that a reminder came to its end."""
-_NEW_STATE: Final = re.compile(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
-_OFF: Final = re.compile(
+_NEW_STATE: Final = pattern(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
+_OFF: Final = pattern(
     r"\b(?:off|gone from|out of|no longer (?:on|in)|not (?:on|in)) (?:my|your|the) (?:\w+ )?(?:list|memory|mind"
     r"|records?|reminders|tasks)\b"
     r"|\b(?:больше|більше) (?:нет|немає|нема)\b|\bi (?:no longer|don't) (?:know|remember)\b.*\b(?:any ?more"
@@ -53,13 +53,13 @@ _OFF: Final = re.compile(
     r"|\bбільше (?:\w+ ){0,2}не (?:пам'ятаю|знаю)\b"
 )
 """What says that something is no more where the program keeps things."""
-_DID_OUTSIDE: Final = re.compile(
+_DID_OUTSIDE: Final = pattern(
     r"(?:\bi(?:'ve| have)?|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*)\s*(?:just |already |also )*"
     r"(?:sent|e-?mailed|messaged|texted|called|phoned|booked|reserved|ordered|paid|notified|told|contacted"
     r"|invited)\b(?! you)"
 )
-_IN_CALENDAR: Final = re.compile(r"\b(?:calendar|календар\w*|schedule|расписани\w|розклад\w?)\b")
-_PUT: Final = re.compile(
+_IN_CALENDAR: Final = pattern(r"\b(?:calendar|календар\w*|schedule|расписани\w|розклад\w?)\b")
+_PUT: Final = pattern(
     r"(?:\bi(?:'ve| have)?|\b(?:is|are) now|^\W*)\s*(?:just |already )*(?:added|put|saved|noted|in|on)\b"
 )
 _OUTSIDE: Final = words(
@@ -70,18 +70,18 @@ _OUTSIDE: Final = words(
 _WRITING: Final = words("написать написати")
 _NOTING: Final = words("внести занести вписать добавить записать додати вписати записати поставить поставити")
 _SOME_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_LEADING: Final = re.compile(
+_LEADING: Final = pattern(
     r"^(?:\W*(?:done|ok|okay|sure|great|alright|got it|of course|готово|хорошо|конечно|ладно|добре|звичайно|гаразд)\b)*"
     r".*?(?:remind(?:er)?(?: set| created)?(?: you)?|напомню|нагадаю|напоминани[ея]|нагадування)\b"
     r"(?:\W*(?:тебе|тобі|вам))?"
     r"(?:\W*(?:to|about|for|о|об|про|что|що|:|—|-)\b)*"
 )
-_DONE: Final = re.compile(r"\W*(?:all )?(?:done|готово|сделано|зроблено|ok(?:ay)?|sure(?: thing)?|as you wish)\W*")
+_DONE: Final = pattern(r"\W*(?:all )?(?:done|готово|сделано|зроблено|ok(?:ay)?|sure(?: thing)?|as you wish)\W*")
 _SETTING: Final = words(
     "set created added scheduled поставить создать добавить завести записать запланировать установить"
     " поставити створити додати завести записати запланувати встановити"
 )
-_PAST_EN: Final = re.compile(
+_PAST_EN: Final = pattern(
     r"\b(?:i've|i have|i(?: just)?|has been|have been|is(?: now)?|are(?: now)?|was|were|all|been|successfully)"
     r"\s+(?:(?:just|now|already|also|gone ahead and|successfully)\s+)*(?P<verb>set|[a-z]+(?:ed|ten|en))\b"
     r"|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*(?P<first>set|[a-z]+(?:ed|ten|en))\b"
@@ -94,7 +94,7 @@ _IRREGULAR: Final = {
     "dropped": "drop",
     "scrapped": "scrap",
 }
-_ABOUT: Final = re.compile(r"\b(?:about|про|о|об|обо|щодо)\b")
+_ABOUT: Final = pattern(r"\b(?:about|про|о|об|обо|щодо)\b")
 _OF_OTHERS: Final = words("ты вы он она они ти ви він вона вони you he she they")
 _CLASSES: Final = frozenset({"forget", "remove", "cancel", "move", "mark"})
 
@@ -193,4 +193,4 @@ def _verbs(sentence: str, folded: str, names: set[str]) -> list[str]:
     return found
 
 
-_OF_ME: Final = re.compile(r"^\W*я\s+(?:\w+\s+)?$")
+_OF_ME: Final = pattern(r"^\W*я\s+(?:\w+\s+)?$")

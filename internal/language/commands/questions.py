@@ -22,13 +22,14 @@ from internal.language.commands.vocabulary import (
 )
 from internal.language.dates.units import blank_out
 from internal.language.tasks.times import TimeFound, find_time
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key, words
 
-OF_ME: Final = re.compile(
+OF_ME: Final = pattern(
     r"\b(?:обо мне|про меня|о моей персоне|насчет меня|про мене|щодо мене|(?:about|on|of) me"
     r"|на мене|на меня|who am i)\b"
 )
-_YOURSELF: Final = re.compile(
+_YOURSELF: Final = pattern(
     r"\b(?:ты (?:\w+ )?кто|кто (?:же )?ты|что ты (?:такое|за \w+)|вы кто|кто вы|о себе|про себ[яе]|ти (?:\w+ )?хто"
     r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+| exactly| really)? (?:are|r) (?:you|u)"
     r"|who dis"
@@ -38,7 +39,7 @@ _YOURSELF: Final = re.compile(
     r"|who am i (?:talking|speaking|writing) (?:to|with)"
     r"|are you (?:an? )?(?:\w+ )?(?:bot|robot|human|ai|person|machine|real))\b"
 )
-_BRIEF: Final = re.compile(
+_BRIEF: Final = pattern(
     r"\b(?:(?P<order>brief me(?: on| about)?)|before (?:i|we) (?:meet|see|talk to|talk with|call|visit)"
     r"|(?:before|for) (?:my|our|the|a) (?:meeting|call|lunch|dinner|date|visit)(?: with)?"
     r"|перед (?:\w+ )?(?:встреч|разговор|свидани|звонк|зустріч|розмов|побаченн|дзвінк)\w+(?: с| со| з| із)?"
@@ -48,14 +49,14 @@ _BRIEF: Final = re.compile(
 _LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 12
 _SHORT: Final = 8
-_TO_YOU: Final = re.compile(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
-_WHO_AM_I: Final = re.compile(
+_TO_YOU: Final = pattern(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
+_WHO_AM_I: Final = pattern(
     r"\W*(?:а\s+)?(?:кто я|хто я|who am i|who's me)(?: (?:такой|такая|такий|така|для тебя|to you))?\W*"
     r"|\W*(?:(?:do|did) (?:you|u) (?:know|remember)\W+|(?:ты |ти )?(?:знаешь|помнишь|знаєш|пам'ятаєш)\W+|tell me\W+"
     r"|(?:скажи|нагадай|напомни)\W+|а )*(?:what(?:'s| is)? (?:is )?)?(?:my name(?: is)?|как меня зовут|как мо[её] имя"
     r"|мо[её] имя|як мене (?:звати|звуть|кличуть)|моє ім'я|яке моє ім'я)(?: again|-то| то| же)?\W*"
 )
-_WEEK: Final = re.compile(
+_WEEK: Final = pattern(
     r"\b(?:(?P<next>(?:на |in |for )?(?:следующ\w+ недел\w+|наступн\w+ тиж\w+|next week))"
     r"|(?:(?:на|в|for) )?(?:эт(?:ой|у) недел\w+|цьому тижні|цей тиждень|(?:this|the) week)"
     r"|(?P<end>(?:(?:на|в|for|at|over|on) )?(?:(?:эти|ці|the|this) )?(?:выходны\w+|вихідн\w+|weekend)))\b"
@@ -129,10 +130,10 @@ def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
     return TimeFound(midnight + timedelta(days=ahead), True, None, (week.span(),)), days
 
 
-_CALENDAR: Final = re.compile(
+_CALENDAR: Final = pattern(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
 )
-_TO_DO: Final = re.compile(
+_TO_DO: Final = pattern(
     r"\b(?:(?:do )?(?:i|we) (?:have|got|need|gotta)(?: got)? to (?:do|get done)|(?:am i|i'm) supposed to do"
     r"|(?:мне|нам|я) (?:надо|нужно|должен|должна|должны) (?:с?делать|успеть)"
     r"|(?:мені|нам) (?:треба|потрібно) (?:з?робити|встигнути)|(?:я )?(?:маю|маємо|повинен|повинна)"

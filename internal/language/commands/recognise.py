@@ -39,24 +39,25 @@ from internal.language.instructions.find import find_instructions
 from internal.language.tasks.requests import REMIND, find_tasks
 from internal.language.tasks.times import find_time
 from internal.language.text.openings import LEADING
+from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences, words
 
-_CALLING: Final = re.compile(
+_CALLING: Final = pattern(
     r"\b(?:call|address|зови(?:те)?|называй\w*|обращай\w*|клич\w*|називай\w*|звертай\w*|величай\w*)\b"
 )
-_THAT_OR_NAME: Final = re.compile(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
+_THAT_OR_NAME: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
 """What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
-_PARTICLE: Final = re.compile(r"(?<=[а-яіїєґ])-ка\b")
-_OWN_CLAUSE: Final = re.compile(
+_PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
+_OWN_CLAUSE: Final = pattern(
     r"(?<=\w),\s+(?=I\b|(?!(?:что|чтобы|кот\w+|чего|где|що|шо|де|як\w+|that|where|which|who|what|пожалуйста|плиз|будь"
     r"|please)\b)"
     r"[^A-ZА-ЯЁІЇЄҐ])"
 )
 """Where something else begins than more of the object: no relative clause, no further name."""
-_QUOTED: Final = re.compile(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
+_QUOTED: Final = pattern(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 _LONGEST_QUOTED_NAME: Final = 30
-_UNKNOW: Final = re.compile(
+_UNKNOW: Final = pattern(
     r"\b(?:не хочу|не надо|не нужно|не треба|не потрібно|не хотел[аи]? бы|не хотів би|не хотіла б|перестань(?:те)?"
     r"|хватит"
     r"|досить|припини(?:ть)?)"
@@ -68,29 +69,29 @@ _UNKNOW: Final = re.compile(
     r"(?:you|u)\s+(?:didn't|wouldn't|not|did not)\s+)(?:remember|know|keep|stor)\w*"
 )
 """Wishes that something be known no more."""
-_UNABLE: Final = re.compile(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
-_UNREMIND: Final = re.compile(
+_UNABLE: Final = pattern(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
+_UNREMIND: Final = pattern(
     r"\bне (?:надо |нужно |треба |потрібно )?(?:мне |мені )?(?:больше |більше )?(?:напомина\w+|нагаду\w+)"
     r"|\b(?:stop|quit|don't|do not|no more)\s+(?:remind\w*|nagging|bugging|pinging)"
 )
-_ONTO: Final = re.compile(
+_ONTO: Final = pattern(
     rf"\b(?<!пів )(?<!ть )(?:to|на)\s+(?=(?:\d|half\b|пів\b|чверть|{SPOKEN})(?!\s*(?:min|hour|day|week|month"
     r"|час(?:а|ов)?\b(?! дня| ночи)|годин|дн|день|тиж|нед)))",
     re.IGNORECASE,
 )
 """What an hour follows to which something is moved."""
-_OF_ME: Final = re.compile(rf"{OF_ME.pattern}|\b(?:себя|себе)\b")
-_AT_LAST: Final = re.compile(
+_OF_ME: Final = pattern(rf"{OF_ME.pattern}|\b(?:себя|себе)\b")
+_AT_LAST: Final = pattern(
     r"(?<!\bat)(?<!\bby)(?<![а-яіїєґ])( \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?(?: instead| please| then)*\W*)$"
 )
 """An hour that ends an English order: "make the bank one 11 instead"."""
-_CHANGED: Final = re.compile(r"[a-z]|\b(?:о|на|до|к)\b", re.IGNORECASE)
-_MOVED: Final = re.compile(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
-_CALLED: Final = re.compile(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
-_FROM_MEMORY: Final = re.compile(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
+_CHANGED: Final = pattern(r"[a-z]|\b(?:о|на|до|к)\b", re.IGNORECASE)
+_MOVED: Final = pattern(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
+_CALLED: Final = pattern(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
+_FROM_MEMORY: Final = pattern(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
 _TAKING: Final = words("take throw kick get put push")
-_REPORTED: Final = re.compile(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
-_LEAD: Final = re.compile(
+_REPORTED: Final = pattern(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
+_LEAD: Final = pattern(
     rf"(?:(?:{LEADING})\W+"
     r"|(?:can|could|would|will|might) (?:you|u|ya)\W+|(?:you|u) (?:can|may|should|could|must|need to|have to|better)\W+"
     r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|love|prefer|wanna|ask|beg)(?: for)? (?:you|u) to\W+"
@@ -98,8 +99,8 @@ _LEAD: Final = re.compile(
     r"|from (?:now|here|today|this (?:moment|day))(?: on(?:wards?)?)?\W+|going forward\W+|would you mind\W+|mind\W+"
     r"|it's time to\W+|time to\W+|is it possible to\W+|possible to\W+|how about\W+|any chance you (?:can|could)\W+)*"
 )
-_WANTS: Final = re.compile(r"\b(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+$")
-_BOUNDARY: Final = re.compile(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plus)\s+")
+_WANTS: Final = pattern(r"\b(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+$")
+_BOUNDARY: Final = pattern(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plus)\s+")
 
 
 def find_commands(text: str, at: datetime, language: Language = "en") -> list[Command]:

@@ -9,6 +9,7 @@ from typing import Final
 from internal.language.dates import deadlines
 from internal.language.dates.normalise import MONTHS, WEEKDAYS
 from internal.language.dates.units import Span, day_after
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language
 
 _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
@@ -16,39 +17,39 @@ _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
     (r"\b(?:на |до |к |by |until |on |till )?(?:завтра|завтрашн\w+|tomorrow)\b", 1),
     (r"\b(?:на |до |by )?(?:сегодня|сьогодні|today|tonight|сегодняшн\w+)\b", 0),
 )
-_RELATIVE_DAY_PATTERNS: Final = [(re.compile(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
+_RELATIVE_DAY_PATTERNS: Final = [(pattern(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
 _BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не позднее|не пізніше)"
 _NEXT: Final = (
     r"(?P<next>след(?:ующ\w{2,3})?\.?|наст(?:упн\w{1,3})?\.?|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
     r"|ц(?:ей|ю|я|е|ього))"
 )
-_WEEKDAY: Final = re.compile(
+_WEEKDAY: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?:the\s+)?{_NEXT}\s+)?(?P<day>"
     + "|".join(rf"(?P<w{n}>{forms})" for n, forms in enumerate(WEEKDAYS))
     + r")\b(?P<nextweek>\s+(?:на\s+)?(?:следующ\w+\s+недел\w+|наступного\s+тижня|next\s+week))?"
 )
 _MONTH_WORD: Final = "|".join(rf"(?:{forms})" for forms in MONTHS)
-_DATE: Final = re.compile(
+_DATE: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:st|nd|rd|th|-?го|-?е|-?е)?(?:\s+of)?\s+(?:{_MONTH_WORD})"
     rf"|(?:{_MONTH_WORD})\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\d|:))\b(?P<year>,?\s+\d{{4}}(?:\s*(?:года|року|г\.|р\.))?)?"
 )
-_NUMERIC: Final = re.compile(
+_NUMERIC: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?P<d>[0-3]?\d)\.(?P<m>[01]\d)(?:\.(?P<y>\d{{4}}|\d{{2}}))?(?![\d.]*\d)"
 )
-_ISO: Final = re.compile(
+_ISO: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[t ](?P<isot>\d{{1,2}}:\d{{2}})(?::\d{{2}})?)?"
 )
-_OF_MONTH: Final = re.compile(
+_OF_MONTH: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?P<n1>[0-3]?\d)(?:-?го|-?е|-?ого)?\s+числ[ао]|(?:the\s+)(?P<n2>[0-3]?\d)(?:st|nd|rd|th))\b"
 )
-_NEXT_UNIT: Final = re.compile(
+_NEXT_UNIT: Final = pattern(
     r"\b(?:на\s+|в\s+|у\s+|до\s+|by\s+|the\s+)?(?:(?:следующ\w+|наступн\w+|next)\s+"
     r"(?P<u>недел\w+|тиж\w+|week|месяц\w*|місяц\w*|month))\b"
 )
-_WEEKEND: Final = re.compile(
+_WEEKEND: Final = pattern(
     r"\b(?:на выходных|на вихідних|at the weekend|on the weekend|this weekend|over the weekend)\b"
 )
-_END: Final = re.compile(
+_END: Final = pattern(
     r"\b(?:до|к|by|before|until|till|на)\s+(?:the\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+(?:the\s+|this\s+)?"
     r"(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year)\b|\bнаприкінці\s+(?:тижня|місяця|року)\b"
     r"|\bв конце\s+(?:недели|месяца|года)\b|\bat the end of\s+(?:the\s+|this\s+)?(?:week|month|year)\b"
@@ -152,9 +153,7 @@ def _bare_abbreviation(match: re.Match[str]) -> bool:
 
 
 _ABBREVIATED: Final = 4
-_HOUR_BEHIND: Final = re.compile(
-    r"\.?,?\s*(?:в|во|о|об)?\s*\d|\.?,?\s+(?:утром|вечером|днем|вранці|ввечері|зранку|вдень)"
-)
+_HOUR_BEHIND: Final = pattern(r"\.?,?\s*(?:в|во|о|об)?\s*\d|\.?,?\s+(?:утром|вечером|днем|вранці|ввечері|зранку|вдень)")
 
 
 def _relative_days(folded: str, at: datetime) -> list[NamedDay]:

@@ -1,6 +1,5 @@
 """Finds the hour that a text names: "at 9", "о пів на", "в 7 вечера", "tonight"."""
 
-import re
 from collections.abc import Sequence
 from datetime import time
 from typing import Final, NamedTuple
@@ -8,6 +7,7 @@ from typing import Final, NamedTuple
 from internal.language.dates.normalise import MONTHS
 from internal.language.dates.spoken_hours import HALF
 from internal.language.dates.units import Span
+from internal.language.text.patterns import pattern
 
 _NOON: Final = time(12)
 _HALF_DAY: Final = 12
@@ -16,18 +16,18 @@ _SIDE: Final = (
     r"(?P<side>a\.?m\b\.?|p\.?m\b\.?|(?:in the )?morning|(?:in the )?(?:afternoon|evening)|at night"
     r"|утра|вечера|дня|ночи|ранку|вечора|дня|ночі)"
 )
-_CLOCK: Final = re.compile(
+_CLOCK: Final = pattern(
     rf"(?:{_AT}(?P<h1>[01]?\d|2[0-3])(?:[:.{HALF}](?P<m1>[0-5]\d))?(?![\d:.]*\d)(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|o'clock|h)\b)?"
     rf"(?:\s*{_SIDE})?"
     rf"|\b(?P<h2>[01]?\d|2[0-3])[:](?P<m2>[0-5]\d)(?:\s*{_SIDE.replace('side', 'side2')})?"
     rf"|\b(?P<h3>1[0-2]|0?[1-9])\s*(?P<side3>a\.?m\b\.?|p\.?m\b\.?|утра|вечера|ранку|вечора))"
 )
-_BARE: Final = re.compile(
+_BARE: Final = pattern(
     r"\s*,?\s*(?:(?:на|to|for|@)\s+)?(?P<h1>[01]?\d|2[0-3])(?:[:.](?P<m1>[0-5]\d))?"
     r"(?=(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|h)\b)?\s*(?:[,;!?)]|\.(?!\d)|$))"
 )
 """An hour right behind its day, with nothing after it that could be counted: "to Saturday 11", "на субботу на 11"."""
-_NOT_AN_HOUR: Final = re.compile(
+_NOT_AN_HOUR: Final = pattern(
     r"\s*(?:-?(?:го|е|ое|th|st|nd|rd|й|му)\b|числ|" + "|".join(MONTHS) + r"|%|минут|хвилин|minut|день|дня|дней|дн|days?"
     r"|недел|тиж|weeks?|месяц|місяц|months?|год[уа]\b|лет|рок|year|человек|людей|раз|этаж|поверх|грн|руб|usd|eur|km|км|кг|kg)"
 )
@@ -48,7 +48,7 @@ _NAMED_HOURS: Final[Sequence[tuple[str, time]]] = (
     (rf"\b(?:вечером|ввечері|увечері|вечора|tonight|in the evening|{_BESIDE}evening)\b", time(19)),
     (r"\b(?:at night|на ночь|на ніч|перед сном|before bed)\b", time(22)),
 )
-_PARTS: Final = [(re.compile(shape), hour) for shape, hour in _NAMED_HOURS]
+_PARTS: Final = [(pattern(shape), hour) for shape, hour in _NAMED_HOURS]
 
 
 class NamedHour(NamedTuple):

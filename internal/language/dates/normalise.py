@@ -1,9 +1,9 @@
 """Rewrites the words of dates in three languages in one notation: "в прошлый вторник" is `last weekday1`."""
 
-import re
 from collections.abc import Iterable
 
 from internal.kept_texts import kept
+from internal.language.text.patterns import pattern
 
 MONTHS = (
     "январ(?:ь|я|е|ю|ем|ский)|янв|січ(?:ень|ня|ні|ню|нем)|jan(?:uary)?",
@@ -93,10 +93,10 @@ _WORDS = {
     "|ще|только|as|back|ету|right|just",
 }  # fmt: skip
 _UNITS = "minute|hour|day|week|month|year|decade"
-_SHAPES = [(re.compile(forms), symbol) for symbol, forms in _WORDS.items()]
+_SHAPES = [(pattern(forms), symbol) for symbol, forms in _WORDS.items()]
 
 _PHRASES = [
-    (re.compile(shape), words)
+    (pattern(shape), words)
     for shape, words in (
         (r"\bday before yesterday\b", "позавчера"),
         (r"\bday after tomorrow\b", "послезавтра"),
@@ -107,12 +107,12 @@ _PHRASES = [
         (r"\bpart of\b", ""),
     )
 ]
-_NUMBER = re.compile(r"'?(\d{1,4})(?:-?(?:й|ый|го|ого|м|ом|му|ому|ій|і|ого|г|р|рік|st|nd|rd|th))?")
-_TENS = re.compile(r"'?(\d{2}|\d{3}0)(?:-?(?:х|е|ые|ых|ті|тих|і|их)|'?s)")
-_BETWEEN_WORDS = re.compile(r"[\s,;()]+|(?<=\D)\.|\.(?=\s|$)")
+_NUMBER = pattern(r"'?(\d{1,4})(?:-?(?:й|ый|го|ого|м|ом|му|ому|ій|і|ого|г|р|рік|st|nd|rd|th))?")
+_TENS = pattern(r"'?(\d{2}|\d{3}0)(?:-?(?:х|е|ые|ых|ті|тих|і|их)|'?s)")
+_BETWEEN_WORDS = pattern(r"[\s,;()]+|(?<=\D)\.|\.(?=\s|$)")
 
 _REWRITES = [
-    (re.compile(shape), words)
+    (pattern(shape), words)
     for shape, words in (
         (r"\bin (\d{1,3}(?:\.5)?) (minute|hour|day|week|month|year)$", r"ahead \1 \2"),
         (r"\bin ", ""),

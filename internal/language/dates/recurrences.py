@@ -8,6 +8,7 @@ from typing import Final
 from internal.language.dates.hours import part_of_day
 from internal.language.dates.normalise import WEEKDAYS
 from internal.language.dates.units import COUNT, UNIT, Span, number_of, unit_of
+from internal.language.text.patterns import pattern
 
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EVERY: Final = r"(?:кажд\w{2,3}|кожн\w{1,3}|every|each)"
@@ -34,14 +35,14 @@ _WEEKDAY: Final = "|".join(
     rf"(?P<e{n}>{forms}|{_PLURALS[n]}|{_BY_WEEKDAYS[n]}|{_EVERY_WEEKDAY_UK[n]})" for n, forms in enumerate(WEEKDAYS)
 )
 _WEEKDAY_UNNAMED: Final = re.sub(r"\(\?P<e\d>", "(?:", _WEEKDAY)
-_ON_WEEKDAYS: Final = re.compile(
+_ON_WEEKDAYS: Final = pattern(
     rf"\b(?:(?:{_EVERY}\s+(?:(?P<other>other|second|втор\w{{2,3}}|друг\w{{1,3}})\s+)?)(?:{_WEEKDAY_UNNAMED})"
     rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|по\s+(?:пн|вт|ср|чт|пт|сб|вс|нд)"
     rf"|(?:{'|'.join(_EVERY_WEEKDAY_UK)}))"
     rf"(?P<more>(?:\s*(?:,|and|и|та|і|й)\s*(?:{_EVERY}\s+|по\s+|on\s+)?(?:{_WEEKDAY_UNNAMED}))*)\b"
 )
-_ANY_DAY: Final = re.compile(rf"\b(?:{_WEEKDAY})\b")
-_ON_MONTHDAY: Final = re.compile(
+_ANY_DAY: Final = pattern(rf"\b(?:{_WEEKDAY})\b")
+_ON_MONTHDAY: Final = pattern(
     rf"\b(?:{_EVERY}\s+(?P<d1>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[оа](?:\s+(?:месяца|місяця))?"
     rf"|(?P<d2>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[ао]\s+(?:каждого|кожного)\s+(?:месяца|місяця)"
     rf"|(?:щомісяця|ежемесячно|{_EVERY}\s+(?:месяц|місяць|month)|monthly)\s+(?:on\s+the\s+)?(?P<d3>[0-3]?\d)(?:st|nd|rd|th|-?го)?(?:\s+числа)?(?!\d|:)"
@@ -62,9 +63,9 @@ _PERIODIC_WORDS: Final[Sequence[tuple[str, str]]] = (
     (r"\b(?:ежемесячно|щомісяця|monthly|раз в месяц|раз на місяць|once a month)\b", "FREQ=MONTHLY"),
     (r"\b(?:ежегодно|щороку|yearly|annually|раз в год|раз на рік|once a year)\b", "FREQ=YEARLY"),
 )  # fmt: skip
-_PERIODIC: Final = [(re.compile(shape), rule) for shape, rule in _PERIODIC_WORDS]
-_EVERY_UNIT: Final = re.compile(rf"\b{_EVERY}\s+(?:{COUNT}\s+)?{UNIT}")
-_EVERY_PART: Final = re.compile(
+_PERIODIC: Final = [(pattern(shape), rule) for shape, rule in _PERIODIC_WORDS]
+_EVERY_UNIT: Final = pattern(rf"\b{_EVERY}\s+(?:{COUNT}\s+)?{UNIT}")
+_EVERY_PART: Final = pattern(
     rf"\b{_EVERY}\s+(?P<part>утро|ранок|ранку|morning|вечер|вечір|вечора|evening|night|ночь|ніч|обед|обід|afternoon)\b"
 )
 _FREQUENCY: Final = {

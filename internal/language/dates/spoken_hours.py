@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from internal.language.text.patterns import pattern
+
 HALF: Final = "\u00b7"
 """Stands between hour and minutes that were spelt out: unlike "4:30" they name neither a.m. nor p.m."""
 
@@ -45,9 +47,9 @@ _NOT_COUNTED: Final = (
 """Nothing follows that an hour could count: "at two different shops", "в пять раз"."""
 SPOKEN: Final = rf"(?:(?:{_CARDINAL})\b{_NOT_COUNTED}|{_ORDINAL}\b)"
 """An hour that is spelt out."""
-_HINT: Final = re.compile(rf"half|past|quarter|пол|пів|чверт|без |\bчас|\d-?[йіт]|\b(?:{_CARDINAL})\b|{_ORDINAL}")
+_HINT: Final = pattern(rf"half|past|quarter|пол|пів|чверт|без |\bчас|\d-?[йіт]|\b(?:{_CARDINAL})\b|{_ORDINAL}")
 _SHAPES: Final = [
-    (re.compile(rf"\b{shape}"), towards)
+    (pattern(rf"\b{shape}"), towards)
     for shape, towards in (
         (rf"{_AT}?(?:пол(?:овин[еуы])?[\s-]*|пів(?:\s+на\s+|\s+))(?P<next>{_ORDINAL})\b", 30),
         (rf"{_AT}?(?P<m>{_MINUTE}){_UNIT}?\s+past\s+(?P<hour>{_NUMBER})", 0),
@@ -67,11 +69,11 @@ _SHAPES: Final = [
     )
 ]  # fmt: skip
 _VALUES: Final = [
-    *((re.compile(rf"(?:об?\s+)?(?:{shape})"), number) for number, shape in _CARDINALS.items()),
-    *((re.compile(rf"(?:об?\s+)?(?:{shape}){_ENDING}"), number) for number, shape in _ORDINALS.items()),
+    *((pattern(rf"(?:об?\s+)?(?:{shape})"), number) for number, shape in _CARDINALS.items()),
+    *((pattern(rf"(?:об?\s+)?(?:{shape}){_ENDING}"), number) for number, shape in _ORDINALS.items()),
 ]
-_MINUTE_VALUES: Final = [(re.compile(rf"(?:{shape}){_UNIT}?"), number) for number, shape in _MINUTES.items()]
-_DIGITS: Final = re.compile(r"\d+")
+_MINUTE_VALUES: Final = [(pattern(rf"(?:{shape}){_UNIT}?"), number) for number, shape in _MINUTES.items()]
+_DIGITS: Final = pattern(r"\d+")
 
 
 def in_digits(folded: str) -> str:

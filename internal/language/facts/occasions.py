@@ -14,6 +14,7 @@ from typing import Final
 from internal.language.dates.days import named_days
 from internal.language.dates.in_text import dates_in
 from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
 
 OWNER: Final = -1
@@ -47,21 +48,21 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
     ("christening", r"крестин\w*|хрестин\w*|christening|baptism"),
     ("housewarming", r"новосель\w+|новосілл\w+|house-?\s?warming"),
 )  # fmt: skip
-_WORD: Final = re.compile("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
-_AGE: Final = re.compile(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
-_OF_AGE: Final = re.compile(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
-_COUNT: Final = re.compile(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
-_VISITED: Final = re.compile(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
-_GOVERNED: Final = re.compile(
+_WORD: Final = pattern("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
+_AGE: Final = pattern(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
+_OF_AGE: Final = pattern(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
+_COUNT: Final = pattern(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
+_VISITED: Final = pattern(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
+_GOVERNED: Final = pattern(
     r"\b(?:на|к|ко|до|по|про|о|с|со|з|із|for|to|at|with|on|about|of)\s+(?:\S+\s+){0,2}$", re.IGNORECASE
 )
-_DOUBT: Final = re.compile(
+_DOUBT: Final = pattern(
     r"\b(?:кажется|наверн\w+|может быть|возможно|вроде|не помню|не знаю|здається|мабуть|можливо|ніби|не пам['’]ятаю"
     r"|maybe|perhaps|might|probably|i think|i guess|don['’]t remember|not sure|if|если|якщо|якби|фильм\w*|фільм\w*"
     r"|роман[а-я]?|movie|novel|in the book|перенес\w+|отмени\w+|скасува\w+|cancel\w+|postpone\w*)\b",
     re.IGNORECASE,
 )
-_PAST: Final = re.compile(
+_PAST: Final = pattern(
     r"\b(?:был[аои]?|бул[аои]|був|отме(?:тил|чал)\w*|праздновал\w*|отпраздновал\w*|святкува\w+|відсвятк\w+|исполнил\w+"
     r"|виповнил\w+|прош[её]л|прошл[аио]|минул\w*|was|were|had|turned|celebrated|got)\b",
     re.IGNORECASE,
@@ -70,19 +71,17 @@ _MINE: Final = (
     r"\b(?:my|our|мой|моя|мо[её]|моего|мій|моє|мого|наш\w{0,2}|нашого|нашої|у меня|у мене|у нас|мы|ми|мне|мені|we|i)\s+"
     r"(?:\S+\s+){0,2}$"
 )
-_MINE_BEFORE: Final = re.compile(_MINE, re.IGNORECASE)
-_WE: Final = re.compile(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.IGNORECASE)
-_AT_SOMEBODY: Final = re.compile(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
-_OF_SOMEBODY: Final = re.compile(
-    r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE
-)
-_POSSESSIVE: Final = re.compile(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
-_AGED: Final = re.compile(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
-_NOT: Final = re.compile(r"\b(?:не|not)\s+(?:в\s+|on\s+|the\s+)?$", re.IGNORECASE)
-_TOKEN: Final = re.compile(r"[^\s,;!?()«»\"“”—–]+")
-_DAY_MONTH: Final = re.compile(r"(\d{1,2}) month(\d{1,2})(?: (\d{4}))?")
-_NUMERIC: Final = re.compile(r"(?<![\d.])([0-3]?\d)[./]([01]?\d)(?:[./](\d{4}))?(?![\d.]*\d)")
-_ISO: Final = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_MINE_BEFORE: Final = pattern(_MINE, re.IGNORECASE)
+_WE: Final = pattern(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.IGNORECASE)
+_AT_SOMEBODY: Final = pattern(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
+_OF_SOMEBODY: Final = pattern(r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE)
+_POSSESSIVE: Final = pattern(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
+_AGED: Final = pattern(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
+_NOT: Final = pattern(r"\b(?:не|not)\s+(?:в\s+|on\s+|the\s+)?$", re.IGNORECASE)
+_TOKEN: Final = pattern(r"[^\s,;!?()«»\"“”—–]+")
+_DAY_MONTH: Final = pattern(r"(\d{1,2}) month(\d{1,2})(?: (\d{4}))?")
+_NUMERIC: Final = pattern(r"(?<![\d.])([0-3]?\d)[./]([01]?\d)(?:[./](\d{4}))?(?![\d.]*\d)")
+_ISO: Final = pattern(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _LONGEST_DATE: Final = 5
 
 

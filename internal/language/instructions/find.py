@@ -14,6 +14,7 @@ from internal.language.dates.units import fold
 from internal.language.instructions.ends import AGAIN, LIFTED, NO_LONGER, OVER, TAKEN_BACK, UNWANTED, of_answers
 from internal.language.instructions.topics import condition_of, topics_of
 from internal.language.text.openings import OPENING
+from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import sentences, unquoted
 
@@ -75,16 +76,16 @@ _EVERY: Final = (
     r"in (?:every|each|all)(?: of)?(?: your)? \w+|(?:в|во) (?:каждом|всех)(?: твоих| своих)? \w+"
     r"|(?:у|в) (?:кожн|всіх)\w* \w+"
 )
-_SKIPPED: Final = re.compile(
+_SKIPPED: Final = pattern(
     rf"(?:[\s,:—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
     rf"|{_TIMES})(?![\w'-])))*[\s,:—–-]*"
 )
-_LASTS: Final = re.compile(
+_LASTS: Final = pattern(
     rf"(?<![\w-])(?:{_LASTING}|{_EVERY})(?![\w'-])"
     r"|^(?:please )?(?:remember|note|запомни|учти|имей в виду|запам'ятай|врахуй|май на увазі)(?![\w'-])"
 )
-_UNDER_CASE: Final = re.compile(rf"(?:[\s,—–-]*(?:{_OPENING})(?![\w'-]))*[\s,]*(?:{_CASE})")
-_RECURS: Final = re.compile(
+_UNDER_CASE: Final = pattern(rf"(?:[\s,—–-]*(?:{_OPENING})(?![\w'-]))*[\s,]*(?:{_CASE})")
+_RECURS: Final = pattern(
     r"(?<![\w-])(?:again|(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|(?:at|in the) (?:night|morning"
     r"|evening)s?"
     r"|по (?:будням|выходным|ночам|утрам|вечерам|понедельникам|вторникам|средам|четвергам|пятницам|субботам"
@@ -92,9 +93,9 @@ _RECURS: Final = re.compile(
     r"|ночью|вночі|(?:у|по|на) вихідн\w+|що(?:неділі|суботи|понеділка|п'ятниці))(?![\w-])"
 )
 """Times that come again: "don't write to me at night" is meant for every night."""
-_LATELY: Final = re.compile(rf"(?<![\w-])(?:{_NOW})(?![\w'-])")
+_LATELY: Final = pattern(rf"(?<![\w-])(?:{_NOW})(?![\w'-])")
 
-_WISH: Final = re.compile(
+_WISH: Final = pattern(
     r"(?:you (?:should|must|have to|need to|are to|shall|ought to)(?: not|n't)?|you (?:mustn't|shouldn't|can't"
     r"|cannot|may not)"
     r"|(?P<polite>(?:can|could|would|will) you|would you mind)|i(?: want|'d like| would like| need"
@@ -110,25 +111,25 @@ _WISH: Final = re.compile(
     r"|(?:чи )?(?P<polite_uk>(?:не )?(?:можеш|міг би|могла б))(?: ти)?|(?:я )?(?:не )?хочу,? щоб ти"
     r"|(?:мені )?не (?:подобається|люблю),? коли ти)(?![\w'-])[\s,]*"
 )
-_STOP: Final = re.compile(
+_STOP: Final = pattern(
     r"(?:stop|quit|avoid|skip|drop|no need (?:to|for)|enough(?: with)?|хватит|перестань(?:те)?|прекрати(?:те)?"
     r"|довольно|кончай"
     r"|завязывай|досить|годі|припини|перестань|кинь|уникай|избегай)(?![\w'-])"
 )
-_BARE: Final = re.compile(
+_BARE: Final = pattern(
     r"(?:no|without|none of|без|никаких|ніяких|жодних|ни одного|not? so many|less|fewer|поменьше|побольше|менше"
     r"|більше|more)"
     r"(?![\w'-])"
 )
-_LETS: Final = re.compile(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
-_RULE: Final = re.compile(
+_LETS: Final = pattern(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
+_RULE: Final = pattern(
     r"(?:\w+s|\w+[иыі]) (?:(?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) )?(?:not |не )?"
     r"(?:in|with|without|after|before|on|from|в|во|на|после|до|по|без|с|у|після|з|із|від|от) "
 )
 """A rule without a verb: "prices always in euros"."""
-_NOT: Final = re.compile(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
+_NOT: Final = pattern(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
 
-_ACTS_EN: Final = re.compile(
+_ACTS_EN: Final = pattern(
     r"(?:answer|repl(?:y|ie)|respond|writ|speak|talk|chat|call|address|us(?:e|ing)|put|add|giv|show|send|ask"
     r"|book|schedul|plan"
     r"|mention|tell|explain|keep|be(?:ing)?|jok|mak|say|greet|sign|cit|list|quot|format|suggest|advis|offer"
@@ -140,7 +141,7 @@ _ACTS_EN: Final = re.compile(
     r"|set|arrang|wait|warn|confirm|stop|avoid|mind|talk|prefer|begin|remov|leav)(?:e|es|ing|ning|ting|ping"
     r"|d)?(?![\w'-])"
 )
-_ACTS: Final = re.compile(
+_ACTS: Final = pattern(
     r"(?:отвеча|пиши|писа|говори|называ|зови|звать|обраща|использ|ставь|стави|присыла|посыла|показыва|указыва"
     r"|начина|заканчива"
     r"|добавля|объясня|шути|совет|предлага|спрашива|брониру|планиру|назнача|беспоко|тревож|напомина|придержива"
@@ -156,13 +157,11 @@ _ACTS: Final = re.compile(
     r"|корист|спілку|розмовля|вибача|віта|попереджа|підтверджу|писати|цитуй|обговорю|чіпай|склада|подава|вжива)"
     r"[а-яіїєґ']*"
 )
-_HABIT: Final = re.compile(
-    r"[а-яіїєґ']*(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|(?<![тч])ьт?е?|став|клич)(?:ся|сь)?(?![\w'-])"
-)
-_IMPERATIVE: Final = re.compile(r"[а-яіїєґ']{2,}(?:[аяую]й|[аяую]йте)(?:ся|сь)?(?![\w'-])")
+_HABIT: Final = pattern(r"[а-яіїєґ']*(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|(?<![тч])ьт?е?|став|клич)(?:ся|сь)?(?![\w'-])")
+_IMPERATIVE: Final = pattern(r"[а-яіїєґ']{2,}(?:[аяую]й|[аяую]йте)(?:ся|сь)?(?![\w'-])")
 _NO_VERB: Final = frozenset(["чай", "май", "край", "случай", "урожай", "врожай", "трамвай", "людей", "детей"])
 
-_NEVER_AGAIN: Final = re.compile(
+_NEVER_AGAIN: Final = pattern(
     r"(?:mind|again|a|an|the|been|had|was|were|seen|done|gone|met|said|thought|knew|known|felt|eaten|read|told"
     r"|heard|left|lost|paid|sent|slept|spoken|written|taken|given|won|kept|found|brought|bought|caught|held|meant"
     r"|worn|driven|flown|fallen|forgotten|broken|chosen"
@@ -172,13 +171,13 @@ _NEVER_AGAIN: Final = re.compile(
     r"|i|we|he|she|they|it|you|to|with|for|from|and|but|or|as|what|who|why|how|that|this|these|those"
     r"|forget|worry|panic|lose|give up|\w+ed|\w+ing|(?!reply)\w+ly)(?![\w-])"
 )
-_REMINDS: Final = re.compile(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
-_PASSED_ON: Final = re.compile(
+_REMINDS: Final = pattern(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
+_PASSED_ON: Final = pattern(
     r"(?:write|say|send) (?:\w+ )?to (?!me\b|us\b)|(?:tell|ask|remind|let)\s+(?!me\b|us\b|so\b|it\b|only\b|always\b"
     r"|[a-z]+ly\b|your\b|short|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|more\b"
     r"|less\b|no\b)\w+"
 )
-_ONCE: Final = re.compile(
+_ONCE: Final = pattern(
     r"(?<![\w-])(?:this|that one|today|tonight|tomorrow|right now|for now|just now|the next (?:answer|message"
     r"|reply)|it|here"
     r"|сейчас|сегодня|завтра|этот раз|эт(?:от|у|о|ом|ого|ой)|следующ\w+|пока|тут|здесь"
@@ -188,18 +187,18 @@ _NAMED: Final = (
     r"(?!(?: \w+)? (?:later|when|back|if|after|afterwards|tomorrow|tonight|today|at|on|in|again|now|any|once|soon|first"
     r"|before)\b) \w"
 )
-_PHONED: Final = re.compile(rf"call me\b(?!{_NAMED})")
-_EN_HABIT: Final = re.compile(
+_PHONED: Final = pattern(rf"call me\b(?!{_NAMED})")
+_EN_HABIT: Final = pattern(
     r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us| me)?(?: only)?"
     rf" in\s|speak\s|(?:address|refer to|treat) me\b|(?:talk|speak|write) to me (?:like|as)\b|call me\b{_NAMED}"
     r"|(?:use|stick to|prefer)\s+(?!the\b)"
     r"|keep (?:your |the |all )?(?:answer|repl|message|response|text)\w*|be (?:more|less)\s"
     r"|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
 )
-_QUOTED: Final = re.compile(r"[«“„\"][^»”\"]{2,}[»”\"]")
-_TAG: Final = re.compile(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
-_COPIED: Final = re.compile(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
-_AND: Final = re.compile(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
+_QUOTED: Final = pattern(r"[«“„\"][^»”\"]{2,}[»”\"]")
+_TAG: Final = pattern(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
+_COPIED: Final = pattern(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+_AND: Final = pattern(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
 
 
 def find_instructions(text: str) -> list[FoundInstruction]:
@@ -331,30 +330,30 @@ class _Sentence:
         return self.manner and (habit or _EN_HABIT.match(verb) is not None)
 
 
-_TOGETHER: Final = re.compile(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
+_TOGETHER: Final = pattern(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
 
 _DIRECTED: Final = (UNWANTED, _WISH, LIFTED, TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
 """How a wish begins that does not say that it is to last."""
 
-_MANNER_FIRST: Final = re.compile(
+_MANNER_FIRST: Final = pattern(
     r"(?:in |with |по-|на |без |українськ|російськ|англійськ|english|ukrainian|russian|short|brief|коротк|кратк"
     r"|без|no |plain|metric)"
 )
 
 
-_PERFECTIVE: Final = re.compile(r"(?:ответ|напиш|скаж|перевед|розкаж|расскаж|відпов[іи]|сдела|зроб)\w*")
+_PERFECTIVE: Final = pattern(r"(?:ответ|напиш|скаж|перевед|розкаж|расскаж|відпов[іи]|сдела|зроб)\w*")
 _SUGGESTED: Final = frozenset({"language", "form", "emoji", "list", "length", "joke"})
-_INFINITIVE: Final = re.compile(r"[а-яіїєґ']+т[иь](?:ся|сь)?")
-_BROKEN_OFF: Final = re.compile(r"\w+,(?! (?:please|пожалуйста|будь ласка))")
+_INFINITIVE: Final = pattern(r"[а-яіїєґ']+т[иь](?:ся|сь)?")
+_BROKEN_OFF: Final = pattern(r"\w+,(?! (?:please|пожалуйста|будь ласка))")
 """ "Пиши, отвечу подробно": the manner is not the assistant's."""
-_FOREVER: Final = re.compile(
+_FOREVER: Final = pattern(
     rf"(?<![\w-])(?:never|ever|from now on|in (?:the )?future|никогда|впредь|отныне|ніколи|надалі|відтепер)(?![\w-])"
     rf"|{_RECURS.pattern}"
 )
 """Beyond "don't remind me of it any more", which only ends a task."""
-_ALONE: Final = re.compile(r"(?:no|without|без)\s*$")
-_NEVER: Final = re.compile(r"(?<![\w-])(?:never|никогда|ніколи)(?![\w-])")
-_OPENS_EN: Final = re.compile(
+_ALONE: Final = pattern(r"(?:no|without|без)\s*$")
+_NEVER: Final = pattern(r"(?<![\w-])(?:never|никогда|ніколи)(?![\w-])")
+_OPENS_EN: Final = pattern(
     r"(?:[\s,]*(?:please|and|but|so|also))*[\s,]*(?:always|never|from now on|don't ever|do not ever)"
 )
 

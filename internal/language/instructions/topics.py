@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language
 
 _LANGUAGES: Final = {
@@ -12,7 +13,7 @@ _LANGUAGES: Final = {
     "": r"german|french|spanish|polish|italian|czech|hebrew|немецк\w*|французск\w*|испанск\w*|польск\w*|німецьк\w*"
     r"|французьк\w*|іспанськ\w*|польськ\w*|по-немецки|по-польски|по-німецьки|по-польськи",
 }
-LANGUAGE: Final = re.compile(
+LANGUAGE: Final = pattern(
     rf"(?<![\w-])(?:{'|'.join(f'(?P<{code or chr(120)}>{words})' for code, words in _LANGUAGES.items())})(?![\w-])"
 )
 
@@ -55,7 +56,7 @@ _MANNERS: Final = {
     "write before": rf"^(?!.*(?:{_BOOKS})).*\b(?:before|earlier than|until|till|раньше|до|раніше)\b{_HOUR}",
     "write after": rf"^(?!.*(?:{_BOOKS})).*\b(?:after|later than|past|после|позже|після|пізніше)\b{_HOUR}",
 }
-_PATTERNS: Final = {topic: re.compile(rf"(?<!\w)(?:{pattern})") for topic, pattern in _MANNERS.items()}
+_PATTERNS: Final = {topic: pattern(rf"(?<!\w)(?:{manner})") for topic, manner in _MANNERS.items()}
 
 _TIMES: Final = {
     "weekdays": r"weekdays?|working days|workdays?|будн\w+|рабочи[ем]\w* дн\w+|робоч\w+ дн\w+",
@@ -63,8 +64,8 @@ _TIMES: Final = {
     "mornings": r"mornings?|утрам\w*|утром|ранк\w+|зранку|вранці",
     "evenings": r"evenings?|nights?|вечер\w+|вечор\w+|ввечері|ночам\w*|ночью|вночі",
 }
-_WHEN: Final = {time: re.compile(rf"(?<!\w)(?:{pattern})(?!\w)") for time, pattern in _TIMES.items()}
-_CASES: Final = re.compile(
+_WHEN: Final = {time: pattern(rf"(?<!\w)(?:{times})(?!\w)") for time, times in _TIMES.items()}
+_CASES: Final = pattern(
     r"(?<!\w)(?:when(?:ever)?|if|unless|about|in (?:work|business)|for|когда|если|о|об|про|насчет|для|коли|якщо"
     r"|щодо)\s+(?P<what>[^,;.]+)"
 )
@@ -72,7 +73,7 @@ _CASES: Final = re.compile(
 
 def topics_of(text: str) -> frozenset[str]:
     """The manners of answering that a folded text names; empty where it names none."""
-    found = {topic for topic, pattern in _PATTERNS.items() if pattern.search(text)}
+    found = {topic for topic, manner in _PATTERNS.items() if manner.search(text)}
     if LANGUAGE.search(text):
         found.add("language")
     return frozenset(found - {"name"} if "form" in found else found)
@@ -87,7 +88,7 @@ def language_of(text: str) -> Language | None:
 
 def times_of(text: str) -> frozenset[str]:
     """When an instruction is to be followed: weekdays, weekends, mornings, evenings; empty: always."""
-    return frozenset(time for time, pattern in _WHEN.items() if pattern.search(text))
+    return frozenset(time for time, times in _WHEN.items() if times.search(text))
 
 
 def condition_of(text: str) -> frozenset[str]:

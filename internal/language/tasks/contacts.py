@@ -3,7 +3,6 @@
 All by classes of verbs, in three languages.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +14,10 @@ from internal.language.names.mentions import find_people
 from internal.language.names.person_names import mentions
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.text.morphology import parses
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, sentences, tokens
 
-_WANTED: Final = re.compile(
+_WANTED: Final = pattern(
     r"\s*(?:to\s+)?(?:call|phone|ring|text|write|message|see|meet|visit|keep in touch|stay in touch|catch up"
     r"|talk|email"
     r"|check in|facetime|звонить|позвонить|созваниваться|писать|написать|видеть\w*|встреча\w+|навещать"
@@ -25,7 +25,7 @@ _WANTED: Final = re.compile(
     r"|общаться|держать связь|связ\w+|дзвонити|подзвонити|телефонувати|зателефонувати|зідзвонюватися|писати|написати"
     r"|бачити\w*|зустріча\w+|провідувати|відвідувати|спілкуватися|тримати зв'язок)\b"
 )
-_TOLD: Final = re.compile(
+_TOLD: Final = pattern(
     r"\b(?:(?<!to )(?:saw|seen|met|called|phoned|rang|texted|visited|talked|spoke|chatted|facetimed|emailed"
     r"|caught up|hung out"
     r"|(?:had|having) (?:lunch|dinner|coffee|breakfast|a (?:call|chat|beer|drink))(?: with)?|(?:was|were"
@@ -42,11 +42,11 @@ _TOLD: Final = re.compile(
     r"|зайш(?:ов|ла|ли)|обіда(?:в|ла|ли)|вечеря(?:в|ла|ли)|гуля(?:в|ла|ли)|був у|була у|були у|приїжджа\w+"
     r"|приїха\w+ до)\b"
 )
-_NOT_TOLD: Final = re.compile(
+_NOT_TOLD: Final = pattern(
     r"\b(?:не|ни разу|нет|давно|так и не|ні разу|not|never|haven'?t|hasn'?t|didn'?t|long time|ages|should have|wish"
     r"|надо было|треба було|хотел\w*|хоті\w+|wanted to|dream\w*|приснил\w*|сон|сні|фильм\w*|movie)\b"
 )
-_DEEDS: Final = re.compile(
+_DEEDS: Final = pattern(
     r"\b(?:send|bring|give|return|pay|call|write|check|fix|help|prepare|share|show|find|book|order|forward|email|text"
     r"|transfer|sign|review|lend|deliver|pick|drop|translate|get back|let me know|look)\b"
     r"|\b(?:при|пере|вы|от|под|на|за|с|по)?(?:шл|слат|сла|скин|кин|прав|вез|вест|нес|нест|да[мсдтш]|отда|верн"
@@ -56,14 +56,14 @@ _DEEDS: Final = re.compile(
     r"|могт|готу|каж|каз|найд"
     r"|зна|замов|пидпиш|підпиш|зроб)\w*"
 )
-_PROMISED: Final = re.compile(
+_PROMISED: Final = pattern(
     r"\s*(?:(?:has\s+|had\s+)?promised(?:\s+me)?(?:\s+(?:to|that\s+\w+(?:'ll|\s+will))\s+|\s+)"
     r"|(?:по)?обеща\w+(?:\s+(?:мне|нам))?\s*,?\s*(?:что\s+)?|(?:по)?обіця\w+(?:\s+(?:мені|нам))?\s*,?\s*(?:що\s+)?"
     r"|(?P<will>(?:will|'ll|is going to|'s going to)\s+)|(?:agreed|offered) to\s+|сказал[аи]?,?\s+что\s+"
     r"|сказа(?:в|ла),?\s+що\s+"
     r"|said (?:she|he|they)(?:'ll| will)\s+|(?P<bare>(?:завтра|сегодня|скоро|в \w+|сьогодні|у \w+|до \w+)?\s*))"
 )
-_DOUBTED: Final = re.compile(r"\?|\b(?:if|если|якщо|maybe|может|можливо|не|won't|not|never|probably|надеюсь|hope)\b")
+_DOUBTED: Final = pattern(r"\?|\b(?:if|если|якщо|maybe|может|можливо|не|won't|not|never|probably|надеюсь|hope)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from internal.language.tasks.titles import (
     title_of,
 )
 from internal.language.text.openings import POLITE
+from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences
 
@@ -75,32 +76,32 @@ _STIRRING: Final = (
 )
 """What stirs somebody up; a request for a reminder only at a time."""
 _FOR_ME: Final = r"(?:\s+(?:me|us|мне|нам|меня|нас|мені|мене))"
-REMIND: Final = re.compile(
+REMIND: Final = pattern(
     r"\b(?:(?:(?:can|could|would|will)\s+(?:you|u)|(?:не\s+)?(?:можешь|мог\s+бы|могла\s+бы|можеш|міг\s+би|могла\s+б)|не\s+забудь"
     r"|прошу|хочу,\s+чтобы\s+ты|хочу,\s+щоб\s+ти)\s+(?:please\s+)?)?(?:(?:мне|меня|мені|мене)\s+)?"
     rf"(?:(?P<plain>(?:{_REMINDING})|(?:{_SETTING}){_FOR_ME}?(?:\s+up)?(?:\s+(?:a|an|another|one|some))?(?:\s+\w+)??\s+"
     rf"(?:{_NOTICE})\b)|(?P<stir>{_STIRRING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
 )
 """A request for a reminder in its many words."""
-_ME: Final = re.compile(_FOR_ME)
-_TO_WHOM: Final = re.compile(r"напиш|черкн")
-_RISING: Final = re.compile(r"alarm|wake|будильник|буди")
-_ONLY_ASKED: Final = re.compile(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
-_LET_FORGET: Final = re.compile(r"забыть|забути|forget")
-_UNWANTED: Final = re.compile(
+_ME: Final = pattern(_FOR_ME)
+_TO_WHOM: Final = pattern(r"напиш|черкн")
+_RISING: Final = pattern(r"alarm|wake|будильник|буди")
+_ONLY_ASKED: Final = pattern(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
+_LET_FORGET: Final = pattern(r"забыть|забути|forget")
+_UNWANTED: Final = pattern(
     r"(?:\bне\s+(?:надо|нужно|треба|потрібно|стоит|варто)?\s*$|\b(?:don't|do not|never|no need to|stop|didn't|not)\s+$"
     r"|\b(?:ты|ти|you|он|она|він|вона|he|she|they|it|мама|папа)\s+$)"
 )
-_ASKING: Final = re.compile(
+_ASKING: Final = pattern(
     rf"^[\s,:—-]*(?:{POLITE})?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
     r"|where|why|how|which|if|whether"
     r"|кто|кого|кому|как|какой|какая|какое|какие|каков\w*|когда|где|куда|откуда|сколько|почему|зачем|чей|чья|чем|чём|ли"
     r"|хто|кого|кому|як|який|яка|яке|які|якого|якої|коли|де|куди|звідки|скільки|чому|навіщо|чий|чия|чим|чому)\b"
 )
-_POLITE: Final = re.compile(r"\b(?:can|could|would|will|можешь|мог бы|могла бы|можеш|міг би|могла б)\b|ишь|єш")
-_THAT: Final = re.compile(r"^[\s,:—-]*(?:о том,?\s+|про те,?\s+)?(?:что|що)\b")
-_OF: Final = re.compile(r"^\s+of\b")
-_ABOUT: Final = re.compile(r"^[\s,:—-]*(?:about|про|о|об|обо)\b")
+_POLITE: Final = pattern(r"\b(?:can|could|would|will|можешь|мог бы|могла бы|можеш|міг би|могла б)\b|ишь|єш")
+_THAT: Final = pattern(r"^[\s,:—-]*(?:о том,?\s+|про те,?\s+)?(?:что|що)\b")
+_OF: Final = pattern(r"^\s+of\b")
+_ABOUT: Final = pattern(r"^[\s,:—-]*(?:about|про|о|об|обо)\b")
 
 _SURE_NEED: Final = (
     r"(?:(?:i|we)(?:\s+(?:also|still|really|just|definitely|absolutely))*\s+(?:need|have|got)\s+to"
@@ -115,33 +116,33 @@ _LIKELY_NEED: Final = (
     r"|(?:i|we)(?:'ll|\s+will|'m going to|\s+am going to|\s+are going to|'m planning to|\s+plan to)"
     r"|(?:стоит|слід|варто|хочу|планую|планирую|собираюсь|збираюсь|збираюся)|я\s+маю)"
 )
-_SURE: Final = re.compile(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|было|було)\b)")
-_LIKELY: Final = re.compile(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
-_HYPOTHETIC: Final = re.compile(
+_SURE: Final = pattern(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|было|було)\b)")
+_LIKELY: Final = pattern(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
+_HYPOTHETIC: Final = pattern(
     r"\b(?:если|якщо|якби|когда|коли|if|unless|when|зачем|навіщо|почему|чому|why|how|what|would|wouldn't|maybe"
     r"|может быть|може бути"
     r"|не уверен|не впевнен\w*|вряд ли|навряд)\b|\b(?:не|not|don't|doesn't|didn't|never|no longer)\s*$"
 )
-_OTHERS: Final = re.compile(
+_OTHERS: Final = pattern(
     r"\b(?:тебе|вам|ему|ей|им|тобі|йому|їй|їм|you|he|she|they|он|она|они|він|вона|вони|ты|ти|вы|ви)\s*$"
 )
 
-_TO_YOU: Final = re.compile(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
+_TO_YOU: Final = pattern(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
 
-_PROMISED_EN: Final = re.compile(
+_PROMISED_EN: Final = pattern(
     r"\b(?:i|we)(?:'ve|\s+have)?\s+(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
     r"|(?P<told>told|said))"
     r"(?:\s+(?P<whom>(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*(?:\s+(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*){0,2}))?"
     r"\s+(?P<link>to|(?:that\s+)?(?:i|we)(?:'ll|'d|\s+would|\s+will))\s+"
 )
-_PROMISED: Final = re.compile(
+_PROMISED: Final = pattern(
     r"\b(?:по)?(?:обещал[аи]?|обещаю|обіцяв|обіцяла|обіцяли|обіцяю)\b|\b(?:дал[аи]?|дав)\s+слово\b"
 )
-_TO_ME: Final = re.compile(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
-_MINE: Final = re.compile(r"\b(?:я|мы|ми|i|we)\b")
-_DENIED: Final = re.compile(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
+_TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
+_MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
+_DENIED: Final = pattern(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
 
-_APPOINTMENT: Final = re.compile(
+_APPOINTMENT: Final = pattern(
     r"\b(?:встреч[аеиу]|зустріч[іи]?|собеседовани[ея]|співбесід[аиу]|экзамен\w*|іспит\w*|прием|приём|прийом|рейс"
     r"|вылет|виліт|поезд"
     r"|потяг|дедлайн\w*|созвон|дзвінок|звонок|тренировк[аиу]|тренування|урок|лекци[яию]|лекці[яію]|консультаци[яию]"
@@ -150,21 +151,21 @@ _APPOINTMENT: Final = re.compile(
     r"|exam|flight|train|deadline"
     r"|call|dentist|doctor|birthday|class|lesson|lecture|concert|reservation|party|wedding|свадьба|весілля)\b"
 )
-_HAVING: Final = re.compile(
+_HAVING: Final = pattern(
     r"\b(?:у меня|у нас|в мене|у мене|в нас|мо[йяеи]|моя|моє|мій|my|our|i have|i've got|we have|there is|there's"
     r"|есть|є|будет|буде|записан\w*)\b"
 )
-_HAVING_CUT: Final = re.compile(
+_HAVING_CUT: Final = pattern(
     r"\b(?:у меня|у нас|в мене|у мене|в нас|i have|i've got|we have|there is|there's|есть|є|будет|буде)\b(?:\s+(?:a"
     r"|an|the)\b)?"
 )
-_NO: Final = re.compile(r"\b(?:не|not|no)\b|n't\b")
-_WAS: Final = re.compile(r"\b(?:was|were|had|did|went)\b")
+_NO: Final = pattern(r"\b(?:не|not|no)\b|n't\b")
+_WAS: Final = pattern(r"\b(?:was|were|had|did|went)\b")
 _BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
 _MAX_LEAD: Final = 6
 """Words: more before a need are a story, and an appointment without a verb has no more."""
 
-_CYRILLIC: Final = re.compile(r"[\u0400-\u04ff'-]+")
+_CYRILLIC: Final = pattern(r"[\u0400-\u04ff'-]+")
 
 
 def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskFound]:
@@ -192,7 +193,7 @@ def only_requests(text: str, tasks: list[TaskFound]) -> bool:
     return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
 
 
-_COURTESY: Final = re.compile(
+_COURTESY: Final = pattern(
     r"\b(?:привет|привіт|hi|hello|hey|спасибо|дякую|thanks|thank you|please|пожалуйста|будь ласка|добрый день"
     r"|добрий день|and|та|also|а также|а також|ok|ок|окей)\b"
 )

@@ -18,21 +18,20 @@ from internal.language.dates.normalise import WEEKDAYS
 from internal.language.dates.recurrences import CODES, fits, recurrence
 from internal.language.dates.spoken_hours import in_digits
 from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, words
 
-_HALF_HOUR: Final = re.compile(
+_HALF_HOUR: Final = pattern(
     r"\b(?:через полчаса|за пів ?години|через пів ?години|in half an hour|in a half hour|через пол ?часа)\b"
 )
-_AND_HALF: Final = re.compile(
-    r"\b(?:через полтора часа|за півтори години|через півтори години|in an hour and a half)\b"
-)
-_AHEAD: Final = re.compile(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
-_FROM_NOW: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
-_BEFORE: Final = re.compile(
+_AND_HALF: Final = pattern(r"\b(?:через полтора часа|за півтори години|через півтори години|in an hour and a half)\b")
+_AHEAD: Final = pattern(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
+_FROM_NOW: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
+_BEFORE: Final = pattern(
     rf"\b(?:за|заранее за|завчасно за)\s+(?:{COUNT}\s*)?{UNIT}(?:\s+до\s+(?:этого|того|цього|того))?"
 )
-_BEFORE_EN: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
-_RUSSIAN: Final = re.compile(r"\b(?:час|минут|недел)")
+_BEFORE_EN: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
+_RUSSIAN: Final = pattern(r"\b(?:час|минут|недел)")
 """Units for which "за" means how long before; in Ukrainian "за годину" also means "in an hour"."""
 _HOUR: Final = timedelta(hours=1)
 _LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
@@ -90,14 +89,14 @@ def unread_time(text: str, time: TimeFound | None, at: datetime, language: Langu
     return text[match.start() : match.end()].strip()
 
 
-_TIME_WORDS: Final = re.compile(
+_TIME_WORDS: Final = pattern(
     r"\b(?:(?:half|quarter)\s+\w+(?:\s+\w+)?|\w+\s+o'?clock|\d{1,2}\s*(?:[ap]\.?m\b|часов|годин\w*)|(?:половин\w|пів|чверт\w)\s+"
     r"(?:на\s+)?\w+(?:ого|у|ої|ій)|пол[а-я]+(?:ого|его)|(?:every|each|кажд\w{2,3}|кожн\w{1,3})\s+\w+"
     r"|(?:at|в|о|к)\s+(?:\w+teen|пятнадцать|тринадцать|двадцять?\s\w+))\b"
 )
-_LONG_WORD: Final = re.compile(r"[^\W\d_']{5,}")
+_LONG_WORD: Final = pattern(r"[^\W\d_']{5,}")
 _ON: Final = r"(?:on|this|next|every|by|until|till|each|в|во|у|на|до|к|кажд\w{2,3}|кожн\w{1,3})"
-_ON_LONG_WORD: Final = re.compile(rf"(?<!\w){_ON}\s+(?P<day>[^\W\d_][^\W\d_']{{4,}})")
+_ON_LONG_WORD: Final = pattern(rf"(?<!\w){_ON}\s+(?P<day>[^\W\d_][^\W\d_']{{4,}})")
 _DAY_NAMES: Final = {
     name: short
     for short, names in {
@@ -122,7 +121,7 @@ def _misspelt_day(word: str) -> str:
     return ""
 
 
-_DAY_SHAPES: Final = [re.compile(forms) for forms in WEEKDAYS]
+_DAY_SHAPES: Final = [pattern(forms) for forms in WEEKDAYS]
 
 
 def _with_days_mended(folded: str) -> str:

@@ -1,0 +1,22 @@
+"""Regular expressions that are compiled when they are first used: a process imports many and uses few."""
+
+import re
+from typing import Any, Final, cast
+
+_USES: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
+
+
+class _Deferred:
+    def __init__(self, shape: str, flags: int) -> None:
+        self._shape, self._flags = shape, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self._shape, self._flags)
+        # From now on the methods are found without coming here.
+        self.__dict__.update({use: getattr(compiled, use) for use in _USES})
+        return getattr(compiled, name)
+
+
+def pattern(shape: str, flags: int = 0) -> re.Pattern[str]:
+    """What `re.compile` returns, for the methods of a pattern; one that is wrong raises when it is first used."""
+    return cast("re.Pattern[str]", _Deferred(shape, flags))
