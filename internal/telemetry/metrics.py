@@ -90,6 +90,8 @@ class Metrics:
         self._telegram_requests = self._counter("telegram_requests", "Calls of the Bot API.", "method")
         self._telegram_errors = self._counter("telegram_errors", "Failed calls of the Bot API.", "method", "kind")
         self._carddav = self._counter("carddav_syncs", "Synchronisations of the address book.", "outcome")
+        for outcome in ("done", "failed"):
+            self._carddav.labels(outcome)
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")

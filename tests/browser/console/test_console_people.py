@@ -164,3 +164,14 @@ async def test_a_person_is_forgotten_with_the_messages(open_page: OpenPage, hous
     await dialog.get_by_role("button", name="Forget with the message").click()
     await expect(page.get_by_role("heading", name="No people yet")).to_be_visible()
     assert await house.app.database.read(lambda c: dialogue.recent(c, LONELY, limit=9)) == []
+
+
+async def test_who_is_what_to_whom_is_drawn_apart(open_page: OpenPage, known: Acquaintances) -> None:
+    """From the circles to the drawing and back; where no relation is known it says how that changes."""
+    opened = await open_page("/people", owner=VIRA)
+    page = opened.page
+    await page.get_by_role("link", name="Who is what to whom").click()
+    await expect(page.locator(".people-map")).to_be_visible()
+    await opened.accessible()
+    await page.get_by_role("link", name="All people").click()
+    await expect(page.locator(".circles-svg .dot").first).to_be_visible()

@@ -2,7 +2,7 @@
 
 from nicegui import ui
 
-from bot.console.elements import heading, style
+from bot.console.elements import empty, heading, style
 from bot.console.page import Page
 from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import lay_circles
@@ -16,17 +16,22 @@ async def build(context: PageContext) -> None:
     asked = request.query_params.get("person", "") if request is not None else ""
     if asked.isascii() and asked.isdigit() and len(asked) < 19:
         await lay_profile(context, int(asked))
+    elif request is not None and request.query_params.get("view") == "map":
+        await _lay_map(context)
     else:
         await lay_circles(context)
-        await _lay_map(context)
 
 
 async def _lay_map(context: PageContext) -> None:
-    """Who is what to whom, as a drawing; nothing while no relation is known."""
+    """Who is what to whom, as a drawing, or a word that no relation is known."""
     known = await context.rest.get("/people/map", user_id=context.user_id)
-    if known["people"]:
-        heading(context.say("people-map"), 2).classes("people-map-title")
-        with ui.element("div").classes("people-map").props('role="img" tabindex=0') as place:
+    with ui.element("div").classes("people-map"):
+        ui.link(context.say("people-circles"), context.at("/people")).classes("people-view")
+        if not known["people"]:
+            empty("family_restroom", context.say("people-map"), context.say("people-map-none"))
+            return
+        heading(context.say("people-map"), 2)
+        with ui.element("div").classes("people-drawing").props('role="img" tabindex=0') as place:
             place.props["aria-label"] = "; ".join(f"{one['name']}: {one['relation']}" for one in known["people"])
             ui.html(known["svg"], sanitize=False)  # drawn by the bot, every name in it escaped
 

@@ -11,7 +11,7 @@ const short = (name, most) => (name.length > most ? name.slice(0, most - 1).trim
 
 export default {
   mixins: [stage],
-  props: ["words", "people", "circles", "owner", "count"],
+  props: ["words", "people", "circles", "owner", "count", "map"],
   emits: ["search"],
   template: `
     <div class="circles">
@@ -25,6 +25,7 @@ export default {
             <span class="lane-dot"></span>{{ circle.name }} <span class="circles-count">{{ counts[circle.id] || 0 }}</span>
           </button>
         </div>
+        <a class="people-view" :href="map">{{ words.map }}</a>
       </div>
       <div class="circles-stage">
         <svg ref="svg" class="circles-svg" role="group" :aria-label="words.drawing" @wheel="wheel" @pointerdown="down" @pointermove="move" @pointerup="up" @pointercancel="up">

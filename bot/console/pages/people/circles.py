@@ -15,7 +15,7 @@ CIRCLES: Final = {"Family": 0, "Work_Inner": 4, "Friends": 3, "Work_Outer": 5, "
 _DRAWN: Final = 300
 """Most people drawn, the most mentioned ones; the search finds the others."""
 
-_WORDS: Final = ("search", "filter", "drawing", "closer", "farther", "whole", "list", "looking", "nobody")
+_WORDS: Final = ("search", "filter", "drawing", "closer", "farther", "whole", "list", "looking", "map", "nobody")
 
 
 async def lay_circles(context: PageContext) -> None:
@@ -38,6 +38,7 @@ class _Circles(ui.element, component="circles.js"):
         words |= {"found": say("people-found", count="#"), "all": say("people-count", count=count)}
         words["most"] = say("people-most", count=count, shown=len(people))
         self._props["words"] = words
+        self._props["map"] = context.at("/people", view="map")
         self._props["owner"] = {"name": name, "initials": initials(name)}
         self._props["circles"] = [
             {"id": circle, "name": circle_name(context, circle), "tone": f"tone-{tone}"}
