@@ -95,6 +95,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
         told: dict[str, Any] = {"source": f"user:{user_id}", "now": now, "user_id": user_id}
         first = events.append(connection, "message_received", payload={"text": words}, **told)
         events.append(connection, "agent_result", payload={"text": words}, links={"caused_by": first}, **told)
+        learned = events.append(connection, "fact_created", payload={"ids": [fact]}, **told)
         found = notifications.generate(connection, user_id, NotificationKind.NOTICE, words, now=now, dedupe=words)
         snapshot = snapshots.add(connection, user_id, Snapshot(who=(Item(words, now),)), now=now)
         agent = agent_state.agent_id("task_manager", user_id)
@@ -119,6 +120,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
             "memory 2": memories[1],
             "edge": joined.id,
             "event": first,
+            "change": f"{learned}.0",
             "notification": str(found),
             "snapshot": str(snapshot.version),
             "task": task,
