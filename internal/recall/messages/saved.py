@@ -12,11 +12,13 @@ import logging
 import os
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.language.search.terms import ANALYZER
@@ -50,16 +52,15 @@ class SavedIndexes:
     def load(self, connection: Connection, user_id: int) -> MessageIndex | None:
         """The saved index, which the change log leads on from its `seq`; None if there is none that still holds."""
         path = self._path(user_id)
-        try:
-            with path.open("rb") as file, np.load(file) as arrays:
-                if np.array_equal(arrays["made"], self._made) and repository.holds(
-                    connection, user_id, int(arrays["seq"]), arrays["change"].tobytes().decode()
-                ):
-                    return MessageIndex.unpacked({name: arrays[name] for name in arrays.files})
-        except FileNotFoundError:
+        arrays = _arrays(path)
+        if arrays is None:
             return None
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            log.warning("saved_index_unreadable", extra={"user_id": user_id, "reason": type(error).__name__})
+        try:
+            place, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
+            if np.array_equal(arrays["made"], self._made) and repository.holds(connection, user_id, place, change):
+                return MessageIndex.unpacked(arrays)
+        except (ValueError, KeyError):
+            pass  # another version wrote it: it is built again
         path.unlink(missing_ok=True)
         return None
 
@@ -92,20 +93,30 @@ class SavedIndexes:
         """Drops what another process left: drafts, and files that hold what was forgotten since."""
         with contextlib.suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
-                if not path.name.endswith(".npz") or not path.stem.isdigit():
+                if not path.name.endswith(".npz") or not path.stem.removeprefix("-").isdigit():
                     path.unlink(missing_ok=True)
                 else:
                     self._look_at(connection, path)
 
     def _look_at(self, connection: Connection, path: Path) -> None:
-        try:
-            with path.open("rb") as file, np.load(file) as arrays:
-                seq, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
-            if repository.holds(connection, int(path.stem), seq, change):
-                return
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-            log.warning("saved_index_unreadable", extra={"user_id": int(path.stem)})
-        path.unlink(missing_ok=True)
+        arrays = _arrays(path, ("seq", "change"))
+        if arrays is None or not repository.holds(
+            connection, int(path.stem), int(arrays["seq"]), arrays["change"].tobytes().decode()
+        ):
+            path.unlink(missing_ok=True)
 
     def _path(self, user_id: int) -> Path:
         return self._folder / f"{user_id}.npz"
+
+
+def _arrays(path: Path, names: Sequence[str] = ()) -> dict[str, NDArray[Any]] | None:
+    """The arrays of a file, or those of these names; None if there is no such file, or it is damaged and now gone."""
+    try:
+        with path.open("rb") as file, np.load(file) as stored:
+            return {name: stored[name] for name in names or stored.files}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        log.warning("saved_index_unreadable", extra={"user_id": path.stem, "reason": type(error).__name__})
+        path.unlink(missing_ok=True)
+        return None

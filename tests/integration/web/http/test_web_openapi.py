@@ -18,6 +18,10 @@ from bot.web.server.uvicorn import serving
 CALLS = frozenset(
     """
     GET /
+    GET /artifacts
+    DELETE /artifacts/{uuid}
+    GET /artifacts/{uuid}
+    GET /artifacts/{uuid}/text
     GET /changes
     POST /changes/{change_id}/undo
     GET /chronicle/audit
