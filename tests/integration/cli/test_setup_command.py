@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pty
 import select
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,15 @@ def written(name: str = "config.yaml") -> str:
 
 def put(name: str, text: str) -> None:
     Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _level() -> Iterator[None]:
+    """The command makes the log of its process quiet, which here is that of all tests."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    root.setLevel(level)
 
 
 def mode(name: str) -> int:
