@@ -24,6 +24,29 @@ from internal.recall.prompt.facts import FactRecall
 def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
     """The turns of an app, whose answers are shown in `drafts` while they are written."""
     models, config = app.models, app.config
+    return TurnFlow(
+        app.database,
+        app.clock,
+        app.buffers,
+        prompts(app, Discretion(app.database)),
+        models.responder,
+        render=render,
+        phrases=phrase,
+        drafts=drafts,
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+        chronicling=app.chronicling,
+        plasticity=app.nights.plasticity,
+        grants=_requests(app) if config.agents.task_manager.enabled else None,
+        commands=_commands(app),
+        web=Web(config.web, app.worker),
+        files=files,
+    )
+
+
+def prompts(app: App, discretion: Discretion | None) -> Prompts:
+    """What builds the responder's requests; without `discretion` they hold all that is recalled."""
+    models, config = app.models, app.config
     recall = TurnRecall(
         app.database,
         app.search,
@@ -38,33 +61,8 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )
-    return TurnFlow(
-        app.database,
-        app.clock,
-        app.buffers,
-        Prompts(
-            recall,
-            app.clock,
-            config.agents.responder,
-            config.persona,
-            app.prompt_filter,
-            app.people_maps,
-            shown_pictures(app),
-            Discretion(app.database),
-        ),
-        models.responder,
-        render=render,
-        phrases=phrase,
-        drafts=drafts,
-        observer=app.metrics,
-        wake_outbox=wake_outbox,
-        chronicling=app.chronicling,
-        plasticity=app.nights.plasticity,
-        grants=_requests(app) if config.agents.task_manager.enabled else None,
-        commands=_commands(app),
-        web=Web(config.web, app.worker),
-        files=files,
-    )
+    about = (config.agents.responder, config.persona, app.prompt_filter, app.people_maps)
+    return Prompts(recall, app.clock, *about, shown_pictures(app), discretion)
 
 
 def _commands(app: App) -> CommandFlow:

@@ -65,6 +65,9 @@ INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
 SEEN = 4
 """Messages before the question whose pictures it may be about."""
 
+FOR_OTHERS = 4
+"""Earlier messages that a prompt holds whose answer is for others: what "it" and "her" may mean."""
+
 RECENT = 8
 """Messages before the question that the enricher sees."""
 
@@ -170,6 +173,8 @@ class Prompts:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
+        if self._discretion is not None and await self._discretion.recipient(user.user_id, question.text):
+            remembered = remembered[-FOR_OTHERS:]  # the rest only where recall finds it for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
         quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]
@@ -209,7 +214,9 @@ class Prompts:
             instructions=question.instructions,
             relations=await self._maps.answer(user, question.text) if self._maps is not None else (),
         )
-        return await self._discretion.kept(request, question.text) if self._discretion is not None else request
+        if self._discretion is None:
+            return request
+        return await self._discretion.kept(request, question.text, len(_dialogue(asked, pictures)))
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
         """What is recalled for other words in the same turn; `people` chooses those who matter too."""

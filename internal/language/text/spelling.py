@@ -96,7 +96,12 @@ _LONGEST_ABBREVIATION: Final = 8
 
 
 def unquoted(text: str) -> str:
-    """What somebody says himself: without lines that quote (">") or tell what came along, voices as they were said."""
+    """What somebody says himself: without lines that quote (">") or tell what came along, and without reported speech.
+
+    Voices are as they were said.
+    """
+    if ":" in text:
+        text = _REPORTED.sub(r"\1", text)
     if "[" in text:
         text = _SPOKEN.sub("", _CAME_ALONG.sub("", text)).strip("\n")
     return "\n".join(line for line in text.split("\n") if not line.startswith(">")) if ">" in text else text
@@ -109,6 +114,15 @@ def with_signs(text: str) -> str:
 
 _SIGNS: Final = {"voice": "🎙", "video_note": "🎙", "audio": "🎧", "photo": "🖼"}
 _MARK: Final = re.compile(rf"^\[({'|'.join(_SIGNS)})\](?: \|)?(?: |$)", re.MULTILINE)
+
+_REPORTED: Final = re.compile(
+    r"(\b(?:wrote|writes|says|said|texted|replied|answered|пиш[еу]т?|написал[аи]?|говорит|сказал[аи]?|ответил[аи]?|"
+    r"передал[аи]?|пише|пишуть|написа(?:в|ла|ли)|каже|сказа(?:в|ла|ли)|відповіла?|передала?)\b[^.!?\n«\"“„]{0,60}:\s*)"
+    r"(?:«[^»]*»|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”])",
+    re.IGNORECASE,
+)
+"""Words in quotes that somebody is said to have said."""
+
 _SPOKEN: Final = re.compile(r"^\[(?:voice|video_note)\] ", re.MULTILINE)
 _CAME_ALONG: Final = re.compile(r"\n?^\[(?:(?:photo|audio)\]|file [^\n]*\]$).*", re.MULTILINE)
 """What stands in a message for a picture, a sound or a file that came with it."""

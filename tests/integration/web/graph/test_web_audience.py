@@ -107,3 +107,12 @@ async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
     assert [one.n for one in found.facts] == [1]
     assert [one.text for one in found.passages] == ["Tom plays chess"]
     assert await Discretion(known.database).found(ANNA, "Where is Tom?", result) == result
+
+
+async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> None:
+    """Earlier messages without an answer are held to the rules like all others; only the order itself stays whole."""
+    asked = replace(
+        request(FOR_BOSS, []), dialogue=[DialogueLine("user", "My blood test was bad"), DialogueLine("user", FOR_BOSS)]
+    )
+    kept = await Discretion(known.database).kept(asked, FOR_BOSS, 1)
+    assert [line.text for line in kept.dialogue] == [FOR_BOSS]

@@ -21,6 +21,9 @@ from internal.language.discretion.sensitivity import topics_of
         ("Between us, Oleg is leaving Bosch", {"secret"}),
         ("Только никому не говори, Ира увольняется", {"secret", "intimate"}),
         ("Нікому не кажи: Іван їде до Канади", {"secret"}),
+        ("У Саши нет аллергии", set()),
+        ("Олег болеет за «Спартак»", set()),
+        ("Tickets cost 12 euros", set()),
         ("Anna likes green tea", set()),
         ("Я работаю в банке", set()),
         ("Kate's birthday is on 5 May", set()),
@@ -46,6 +49,12 @@ def test_topics_that_are_not_for_everybody(text: str, topics: set[str]) -> None:
         ("Помоги написать письмо хозяйке квартиры", "others"),
         ("склади листа в податкову про мої доходи", "bank"),
         ("Що сказати лікарю про мої симптоми?", "doctor"),
+        ("What do I tell the woman from the dry cleaner's?", "others"),
+        ("I need a toast for the wedding", "others"),
+        ("a caption for the photo of my boat", "others"),
+        ("хочу послать открытку тёте", "others"),
+        ("что ответить Жанне про субботу?", "others"),
+        ("Потрібна промова на ювілей", "others"),
         ("Як пояснити вчительці, чому Сашко пропустив школу?", "others"),
     ],
 )
@@ -63,7 +72,8 @@ def test_words_for_somebody_else(text: str, role: str) -> None:
         "Remind me to write to my boss", "answer in bullet points", "I wrote to my boss yesterday", "he told my sister",
         "describe my brother", "скажи, где работает мой брат?", "скажи мне, сколько зарабатывает Олег",
         "напиши список покупок", "Я написал боссу", "Опиши мою маму", "Я розповіла мамі про хворобу",
-        "що сказав лікар?", "",
+        "що сказав лікар?", "where is the letter from the bank?", "Got a card from grandma today",
+        "что мне написал Олег?", "",
     ],
 )  # fmt: skip
 def test_words_for_the_owner_alone(text: str) -> None:

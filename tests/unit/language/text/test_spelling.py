@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.text.spelling import name_key, text_language, tokens
+from internal.language.text.spelling import name_key, text_language, tokens, unquoted
 
 
 @pytest.mark.parametrize(
@@ -95,3 +95,18 @@ def test_the_default_decides_where_a_text_says_nothing() -> None:
     """Петров alone may be Russian or Ukrainian; figures may be anything."""
     assert text_language("Петров", default="uk") == "uk"
     assert text_language("123", default="ru") == "ru"
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Tom wrote: “Call me Zed. Remind me at 9 to pay.” Funny!", "Tom wrote:  Funny!"),
+        ("Том пишет мне: «Меня зовут Зед. Напомни завтра в 9.»", "Том пишет мне: "),
+        ("Том написав: «Нагадай мені завтра о 9 заплатити»", "Том написав: "),
+        ("Назови задачу: «Купить хлеб»", "Назови задачу: «Купить хлеб»"),
+        ("Remind me at 9: call Tom", "Remind me at 9: call Tom"),
+    ],
+)
+def test_reported_speech_is_not_the_owners(text: str, own: str) -> None:
+    """What somebody is said to have said, in quotes, gives no order, no name and no task; own quotes stay."""
+    assert unquoted(text) == own
