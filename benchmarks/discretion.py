@@ -21,8 +21,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from bot.application.app import App
-from bot.runtime.turns import prompts
 from bot.runtime.headless import open_alone
+from bot.runtime.turns import prompts
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.agents.responder.agent import ModelResponder

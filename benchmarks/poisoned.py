@@ -21,8 +21,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from bot.application.app import App
-from bot.runtime.turns import turn_flow
 from bot.runtime.headless import open_alone
+from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState

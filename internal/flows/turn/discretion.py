@@ -38,6 +38,8 @@ from internal.storage.database import Database
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+")
 _NAMED: Final = 2
 """Words of the order in something that touches a topic, by which the owner names it himself."""
+_LATEST: Final = 4
+"""Messages before the order that it may lean on ("answer her"), whatever their words are."""
 _RARE: Final = 3
 """Texts at most that hold a word by which two are about the same."""
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
@@ -91,11 +93,15 @@ class Discretion:
             request,
             inner_circle=[rule.person(one) for one in request.inner_circle],
             relevant_people=[rule.person(one) for one in request.relevant_people],
-            dialogue=[*(one for one in earlier if rule.may(one.text)), *request.dialogue[len(earlier) :]],
+            dialogue=[
+                *(one for one in earlier[:-_LATEST] if rule.may(one.text)),
+                *(one for one in earlier[-_LATEST:] if rule.may(one.text, about=False)),
+                *request.dialogue[len(earlier) :],
+            ],
             facts=[one for one in request.facts if rule.fact(one)],
             memories=[one for one in request.memories if rule.memory(one)],
             passages=rule.passages(request.passages),
-            lessons=[one for one in request.lessons if rule.may(one)],
+            lessons=[one for one in request.lessons if rule.may(one, about=False)],
             relations=[one for one in request.relations if rule.may(one)],
             tasks=[one for one in request.tasks if rule.may(one.title)],
             snapshot=replace(
@@ -109,7 +115,7 @@ class Discretion:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])
         said = _LEFT_OUT.format(role=rule.recipient.role, count=len(rule.left_out), topics=topics)
-        return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one)), said])
+        return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), said])
 
     async def titles(self, user_id: int, text: str, titles: Sequence[str]) -> list[bool]:
         """For each title, whether it may be shown to whom the words asked for are meant for."""
@@ -191,9 +197,10 @@ class _Rule:
         beside = {word for one in plain if one & self._words for word in one if often[word] <= _RARE}
         self._about = self._words | beside
 
-    def may(self, text: str, *, secret: bool = False) -> bool:
+    def may(self, text: str, *, secret: bool = False, about: bool = True) -> bool:
+        """Whether a text may be shown. `about`: only if the order is about it."""
         touched = topics_of(text) | (_SECRET if secret else frozenset())
-        if touched <= self.recipient.knows and (touched or words_of(text) & self._about):
+        if touched <= self.recipient.knows and (touched or not about or words_of(text) & self._about):
             return True
         if "secret" not in touched and len(self._words & words_of(text)) >= _NAMED:
             return True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from internal.kept_texts import kept
+from internal.language.text.patterns import pattern
 
 Language = Literal["ru", "uk", "en"]
 
@@ -115,7 +116,7 @@ def with_signs(text: str) -> str:
 _SIGNS: Final = {"voice": "🎙", "video_note": "🎙", "audio": "🎧", "photo": "🖼"}
 _MARK: Final = re.compile(rf"^\[({'|'.join(_SIGNS)})\](?: \|)?(?: |$)", re.MULTILINE)
 
-_REPORTED: Final = re.compile(
+_REPORTED: Final = pattern(
     r"(\b(?:wrote|writes|says|said|texted|replied|answered|пиш[еу]т?|написал[аи]?|говорит|сказал[аи]?|ответил[аи]?|"
     r"передал[аи]?|пише|пишуть|написа(?:в|ла|ли)|каже|сказа(?:в|ла|ли)|відповіла?|передала?)\b[^.!?\n«\"“„]{0,60}:\s*)"
     r"(?:«[^»]*»|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”])",

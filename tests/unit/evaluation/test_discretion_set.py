@@ -33,6 +33,7 @@ def test_keys_give_away_one_fact_each() -> None:
 
 
 def test_the_scorer_tells_what_was_kept_back_from_what_was_not_recalled() -> None:
+    """A needed fact that was never recalled is not counted as kept back."""
     profile = PROFILES["en-01.json"]
     facts, order = profile["facts"], profile["contexts"][0]["order"]
     line = {"file": "en-01.json", "order": order, "prompt": facts["h1"]["text"], "everything": facts["m1"]["text"]}
