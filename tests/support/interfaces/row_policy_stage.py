@@ -67,6 +67,7 @@ def forgotten_filters(*, everywhere: bool = False) -> Iterator[Forgetting]:
     finally:
         event.remove(Engine, "before_execute", forget)
         event.remove(Engine, "before_cursor_execute", look)
+        Engine._has_events = False  # SQLAlchemy leaves it set, and statements of later tests would miss the driver
 
 
 def scope_of(raw: psycopg.Connection[Any]) -> str:
