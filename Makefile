@@ -4,7 +4,7 @@
 # make lint  style, types, import rules, Dockerfile
 # make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
-# make bench  the benchmarks of docs/benchmarks.md, some minutes
+# make bench  short forms of the benchmarks, compared with benchmarks/figures.json; ARGS=--save writes it anew
 # make profile  flame graphs of a message, a question, a fragment and a start in .profile; ARGS=message for one
 # make scale  several processes, contexts and growth on a PostgreSQL of its own, for docs/scale.md; takes a while
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
@@ -87,17 +87,7 @@ sbom: $(VENV)/.installed
 	@echo "wrote sbom.cdx.json, a list in CycloneDX's format of what $(VENV) holds"
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/start_up.py
-	$(BIN)/python benchmarks/inbox.py
-	$(BIN)/python benchmarks/buffer_recovery.py
-	$(BIN)/python benchmarks/throughput.py
-	$(BIN)/python benchmarks/message_cost.py
-	$(BIN)/python benchmarks/owners_wait.py
-	$(BIN)/python benchmarks/people_search.py
-	$(BIN)/python benchmarks/facts.py
-	$(BIN)/python benchmarks/mirror.py
-	$(BIN)/python benchmarks/plasticity.py
-	$(BIN)/python benchmarks/chronicle.py
+	$(BIN)/python benchmarks/compare.py $(ARGS)
 
 profile: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/flame_graphs.py $(ARGS)

@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import circumstances, cpu_seconds, environment, running
 from sqlalchemy import Connection, insert
 
@@ -176,6 +177,8 @@ async def measure(count: int, waiting: int, rounds: int) -> None:
 
 def _tell(case: str, seconds: Sequence[float], bare: float) -> None:
     median = statistics.median(seconds)
+    if median != bare:
+        figures.keep(case.strip(), median / bare)
     print(f"{case:<44}{median:>11.3f}{max(seconds):>12.3f}{median / bare:>8.2f}", flush=True)
 
 

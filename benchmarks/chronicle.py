@@ -21,6 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import circumstances
 from sqlalchemy import Connection, event, insert
 
@@ -137,8 +138,10 @@ async def measure(folder: Path, count: int, rounds: int) -> None:
         all_turns = count * rounds
         print(f"a turn: {with_ * 1e3:.2f} ms with the chronicle, {without * 1e3:.2f} ms without: ", end="")
         print(f"{(with_ - without) * 1e3:.2f} ms more ({with_ / without:.2f}x)")
+        figures.keep("a turn with it to one without", with_ / without)
         more = (told.statements - silent.statements) / all_turns
         print(f"statements of a turn: {silent.statements / all_turns:.1f} and {more:.1f} more")
+        figures.keep("statements more", more, unit="a turn")
         print(f"bytes of a turn: +{(told.size() - silent.size()) / all_turns:.0f}")
         await _read(told, all_turns)
 

@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import circumstances
 from sqlalchemy import Connection, delete, event, insert
 
@@ -203,6 +204,9 @@ def main() -> None:
                 f"{size:>6} facts  {name:<14} {statistics.median(measured.cpu_ms) / one:8.2f} ms of the processor"
                 f"  {statistics.median(measured.statements) / one:8.1f} statements"
             )
+        bare = statistics.median(found["bare insert"].cpu_ms)
+        for name in ("record", "remove"):
+            figures.keep(f"{name} to a bare insert, {size} facts", statistics.median(found[name].cpu_ms) / bare)
         if options.profile:
             pstats.Stats(watch.profile).sort_stats("tottime").print_stats(30)
 

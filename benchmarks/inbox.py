@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared import figures
 from shared.bot_process import circumstances
 
 from internal.mailbox.inbox import Inbox
@@ -116,12 +117,16 @@ async def measure(users: int, each: int, rounds: int) -> tuple[list[Measured], l
     return found, loops
 
 
+def _ratio(found: Sequence[Measured], loops: Sequence[float]) -> float:
+    return statistics.median(one.rate for one in found) / statistics.median(loops)
+
+
 def _row(users: int, found: Sequence[Measured], loops: Sequence[float]) -> str:
     rate, loop = statistics.median(one.rate for one in found), statistics.median(loops)
     hundredths = statistics.quantiles([wait for one in found for wait in one.waits], n=100)
     shared = sum(len(one.waits) for one in found) / sum(one.commits for one in found)
     return (
-        f"{users:>6}{rate:>14,.0f}{loop:>14,.0f}{rate / loop:>8.2f}{shared:>14.1f}"
+        f"{users:>6}{rate:>14,.0f}{loop:>14,.0f}{_ratio(found, loops):>8.2f}{shared:>14.1f}"
         f"{hundredths[49] * 1e3:>10.2f}{hundredths[98] * 1e3:>10.2f}"
     )
 
@@ -145,7 +150,9 @@ def main() -> None:
     print("".join(f"{name:>{width}}" for name, width in names))
     for users in (*CASES, options.users):
         each = options.each * options.users // users if users > 10 else options.each * 20
-        print(_row(users, *asyncio.run(measure(users, each, options.rounds))), flush=True)
+        found, loops = asyncio.run(measure(users, each, options.rounds))
+        print(_row(users, found, loops), flush=True)
+        figures.keep(f"to bare commits, {users} users", _ratio(found, loops), better="higher")
 
 
 if __name__ == "__main__":

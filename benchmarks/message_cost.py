@@ -24,6 +24,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared import figures
 from shared.bot_process import ROOT, circumstances, cpu_seconds, environment, running
 from shared.fake_telegram import InstantTelegram
 from throughput import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, acquaint
@@ -124,6 +125,8 @@ def _print_statements(asked: Asked, messages: int, users: int, flows: bool) -> N
         f"{users} users: {sum(times for *_, times in asked) / messages:.1f} statements and "
         f"{commits / messages:.2f} commits a message"
     )
+    figures.keep(f"statements, {users} users", sum(times for *_, times in asked) / messages, unit="a message")
+    figures.keep(f"commits, {users} users", commits / messages, unit="a message")
     if not flows:
         return
     by_flow: Counter[str] = Counter()
@@ -156,6 +159,7 @@ def main() -> None:
                 f"ratio {ours / least:.1f}; {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
+            figures.keep(f"processor to a bare bot's, {users} users", ours / least)
         asked, messages = asyncio.run(statements(users, options.messages // 4, options.store, options.window))
         _print_statements(asked, messages, users, options.flows)
 

@@ -23,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import circumstances
 from sqlalchemy import Connection, insert, select
 
@@ -133,9 +134,11 @@ async def measure(size: int) -> bool:
     print(f"{size:,} nodes, {2 * size:,} edges, {size // 100:,} messages; {logged:,} changes in the log")
     print(f"to build anew: {building:.1f} s, {3 * size / building:,.0f} nodes and edges a second;")
     print(f"  {building / reading:.1f} times what it takes to read the rows ({reading:.2f} s)")
+    figures.keep("built anew to read", building / reading)
     commit, lag = statistics.median(commits) * 1000, statistics.median(lags) * 1000
     worst = sorted(lags)[int(CHANGES * 0.99)] * 1000
     print(f"to follow a change: median {lag:.1f} ms, p99 {worst:.1f} ms;")
+    figures.keep("a change followed to its commit", lag / commit)
     print(f"  {lag / commit:.1f} times its commit ({commit:.2f} ms)")
     return memories == size * 3 // 5 and linked > 0 and 0 < changed <= CHANGES
 

@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from shared import figures
 from shared.bot_process import ROOT, circumstances, environment, running
 from shared.fake_telegram import TOKEN, InstantTelegram
 
@@ -83,7 +84,9 @@ async def measure(seconds: float) -> None:
         print(_row("nobody else writes", quiet, quiet))
         for name, text in MESSAGES.items():
             telegram.ask(HOSTILE, text)
-            print(_row(name, await asker.ask_for(seconds), quiet), flush=True)
+            waits = await asker.ask_for(seconds)
+            print(_row(name, waits, quiet), flush=True)
+            figures.keep(name, statistics.median(waits) / statistics.median(quiet))
 
 
 def _row(name: str, waits: Sequence[float], quiet: Sequence[float]) -> str:

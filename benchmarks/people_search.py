@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from shared import figures
 from sqlalchemy import Connection, insert
 
 from internal.llm.model import Vectors
@@ -205,6 +206,7 @@ def main() -> None:
             ratio = found.search / found.product
             times = f"{found.cold:>12.1f}{found.product:>12.3f}{found.search:>12.3f}{ratio:>12.2f}"
             print(f"{count:>12}{dimensions:>12}{times}")
+            figures.keep(f"search to one product, {count} people", ratio)
 
 
 if __name__ == "__main__":

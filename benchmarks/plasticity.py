@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import re
 import statistics
 import tempfile
 import time
@@ -22,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import circumstances
 from sqlalchemy import Connection, insert, select, update
 
@@ -163,6 +165,8 @@ async def _wait_for_writer(database: Database, waited: list[float], stop: asynci
 
 
 def _tell(name: str, value: float, unit: str, bare: float) -> None:
+    if value != bare:
+        figures.keep(re.sub(r" \(.*|\d+ | \d+", "", name), value / bare)
     print(f"{name:<60} {value:10.1f} {unit}  {value / bare:6.2f} times the bare one")
 
 

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from shared import figures
 from shared.bot_process import ROOT, circumstances, environment, running
 from sqlalchemy import Connection
 
@@ -107,6 +108,7 @@ def main() -> None:
     for case, seconds in took.items():
         median = statistics.median(seconds)
         print(f"{case:<42}{median:>11.3f}{min(seconds):>12.3f}{median / bare:>8.1f}")
+        figures.keep(case, min(seconds) / min(took["bare Python"]))
 
 
 if __name__ == "__main__":

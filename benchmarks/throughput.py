@@ -32,6 +32,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shared import figures
 from shared.bot_process import ROOT, circumstances, cpu_seconds, environment, running
 from shared.fake_telegram import TOKEN, InstantTelegram
 from sqlalchemy import Connection
@@ -197,7 +198,10 @@ def main() -> None:
     rest = ("CPU, ms", 8), ("load, ms", 9), ("calls", 7)
     print("".join(f"{name:>{width}}" for name, width in (*columns, *waits, *rest)))
     for users, pause in CASES:
-        print(_row(asyncio.run(measure(users, pause, options.messages, options.people))), flush=True)
+        measured = asyncio.run(measure(users, pause, options.messages, options.people))
+        print(_row(measured), flush=True)
+        if not pause:
+            figures.keep(f"bare commits in the time of a message, {users} users", measured.bare / measured.rate)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,9 @@ class InstantTelegram:
         self._write(user, text)
         return self._asked[user]
 
+    def heard(self, method: str, body: dict[str, Any]) -> None:
+        """Takes note of a call as it arrives."""
+
     def _write_after(self, user: int, seconds: float) -> None:
         asyncio.get_running_loop().call_later(seconds, self._write, user)
 
@@ -97,6 +100,7 @@ class InstantTelegram:
         method = request.match_info["method"]
         self.calls[method] += 1
         body = await _body(request)
+        self.heard(method, body)
         match method:
             case "getUpdates":
                 result: Any = await self._poll(int(body.get("offset", 0)), float(body.get("timeout", 0)))

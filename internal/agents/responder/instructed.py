@@ -1,4 +1,4 @@
-"""What the rules can obey of the standing instructions: the language of an answer."""
+"""What the rules can obey of the standing instructions: language, lists and emoji of an answer."""
 
 import re
 from datetime import datetime
@@ -7,21 +7,49 @@ from zoneinfo import ZoneInfo
 
 from internal.agents.model import Language, ResponderRequest
 from internal.language.dates.units import fold
-from internal.language.instructions.topics import condition_of, language_of, times_of
+from internal.language.instructions.topics import condition_of, language_of, times_of, topics_of
+from internal.language.text.spelling import sentences
 
 _WEEKEND: Final = 5
 _NEVER: Final = re.compile(r"(?<!\w)(?:never|don't|do not|not|no|stop|не|ніколи|никогда|хватит|досить)(?!\w)")
+_EMOJI: Final = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+ ?")
+_BULLET: Final = "- "
+_QUOTE: Final = re.compile("[«“„\"]")
 
 
 def instructed_language(request: ResponderRequest) -> Language | None:
     """The language that the latest instruction which holds now asks for; None where none does."""
+    asked = (language_of(text) for text in _holding(request) if not _NEVER.search(text))
+    return next((language for language in asked if language is not None), None)
+
+
+def as_instructed(answer: str, request: ResponderRequest) -> str:
+    """The answer in the form that the latest instruction about it asks for: as a list or not, without emoji."""
+    lines = answer.split("\n")
+    if text := _latest(request, "list"):
+        lines = [part for line in lines for part in _bullets(line, wanted=not _NEVER.search(text))]
+    if (text := _latest(request, "emoji")) and _NEVER.search(text):
+        lines = [_EMOJI.sub("", line).strip() for line in lines]
+    return "\n".join(lines)
+
+
+def _bullets(line: str, *, wanted: bool) -> list[str]:
+    bare = line.removeprefix(_BULLET)
+    if not wanted or line != bare or not bare or bare.endswith(":"):
+        return [line if wanted else bare]
+    parts = [(0, len(bare))] if _QUOTE.search(bare) else sentences(bare)
+    return [_BULLET + bare[start:end].strip() for start, end in parts]
+
+
+def _latest(request: ResponderRequest, topic: str) -> str:
+    """The latest instruction about a manner of answering that holds now; empty where there is none."""
+    return next((text for text in _holding(request) if topic in topics_of(text)), "")
+
+
+def _holding(request: ResponderRequest) -> list[str]:
+    """The folded texts of the instructions that hold now, the latest first."""
     now = request.now.astimezone(ZoneInfo(request.owner.timezone))
-    for one in reversed(request.instructions):
-        text = fold(one.text)
-        language = language_of(text)
-        if language is not None and not _NEVER.search(text) and _holds(text, now):
-            return language
-    return None
+    return [text for one in reversed(request.instructions) if _holds(text := fold(one.text), now)]
 
 
 def _holds(text: str, now: datetime) -> bool:

@@ -20,7 +20,7 @@ from internal.agents.model import (
 from internal.agents.newest_lines import newest_lines
 from internal.agents.prompts import block
 from internal.agents.responder.facts import day, recalled_block
-from internal.agents.responder.instructed import instructed_language
+from internal.agents.responder.instructed import as_instructed, instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
@@ -125,7 +125,7 @@ def compose(request: ResponderRequest) -> str:
         own = own.replace(one.text, "")
     if yes and not tokens(own):
         return yes
-    answer = f"{yes} {_answer(request, lines, own, intent_of(own), speech)}".strip()
+    answer = as_instructed(f"{yes} {_answer(request, lines, own, intent_of(own), speech)}".strip(), request)
     first = not any(line.role == "assistant" for line in request.dialogue)
     return f"{answer} {speech('offline')}" if first and wish.wish not in ("thanks", "farewell") else answer
 

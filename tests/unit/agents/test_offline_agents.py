@@ -138,6 +138,29 @@ def test_the_language_that_was_asked_for_is_spoken(told: Sequence[str], reply: s
 
 
 @pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        ([], "Tom Baker (close colleagues). From what you told me: “My colleague 🎲 Tom plays chess.”"),
+        (
+            ["відповідай завжди пунктами"],
+            "- Tom Baker (close colleagues). From what you told me: “My colleague 🎲 Tom plays chess.”",
+        ),
+        (["отвечай списком", "no bullet points, please"], "Tom Baker"),
+        (["from now on no emojis"], "My colleague Tom"),
+        (["answer in bullet points on weekdays"], "Tom Baker"),
+    ],
+)
+def test_the_form_that_was_asked_for_is_kept(told: Sequence[str], reply: str) -> None:
+    """By the latest instruction about lists or emoji that holds on this day, a Saturday."""
+    instructions = [StandingInstruction(n, "x", text, NOW) for n, text in enumerate(told, start=1)]
+    tom = replace(TOM, bio="My colleague 🎲 Tom plays chess.")
+    request = replace(asked("Who is Tom Baker?"), inner_circle=[tom], instructions=instructions)
+    answer = compose(request)
+    assert reply in answer
+    assert answer.startswith("- ") == reply.startswith("- ")
+
+
+@pytest.mark.parametrize(
     ("phrase", "language", "said"),
     [
         ("greeting", "ru", ["Привет!", "Добрый день, Лапласед"]),
