@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
 from internal.graph import name_repository
 from internal.language.text.spelling import name_key
-from internal.people import entity_nodes, repository
+from internal.people import entity_nodes, repository, suggestion_repository
 from internal.people.bio import bio_from_names
 from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
@@ -79,6 +79,7 @@ def rewrite(connection: Connection, before: Person, after: Person, gone: Collect
     )
     name_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
     take_out_of_merges(connection, user_id, person_id, gone)
+    suggestion_repository.drop_edits(connection, user_id, suggestions.c.person_id == person_id)
 
 
 def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:

@@ -80,6 +80,35 @@ def edit(
     return repository.save(connection, before, _marked(before, after, values, now), by=setters, now=now)
 
 
+def keep_edit(connection: Connection, before: Person, after: Person, now: datetime) -> str | None:
+    """Keeps what an edit replaced, for `undo_edit`. Returns its id, None if it replaced nothing."""
+    fields = [name for name in EDITABLE if getattr(before, name) != getattr(after, name)]
+    setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in fields}
+    kept = {"before": _plain(before, fields), "after": _plain(after, fields), "by": setters}
+    return suggestion_repository.keep_edit(connection, before.user_id, before.id, kept, now) if fields else None
+
+
+def edited(connection: Connection, user_id: int, edit_id: str) -> tuple[Person, dict[str, Any]]:
+    """Whose profile an edit changed, and what was kept of it. Raises NotFound where it was changed again since."""
+    person_id, kept = expect_found(suggestion_repository.kept_edit(connection, user_id, edit_id), "no such edit")
+    known = person(connection, user_id, person_id)
+    if known.id != person_id or _plain(known, kept["after"]) != kept["after"]:
+        raise NotFound("the profile was changed since")
+    return known, kept
+
+
+def undo_edit(connection: Connection, user_id: int, edit_id: str, *, now: datetime) -> Person:
+    """Puts back what an edit replaced, with its setters. Raises as `edited`, and Refused("username_taken")."""
+    known, kept = edited(connection, user_id, edit_id)
+    values: dict[str, Any] = {name: _checked(name, old) for name, old in kept["before"].items()}
+    return repository.save(connection, known, replace(known, **values), by=kept["by"], now=now)
+
+
+def _plain(known: Person, fields: Iterable[str]) -> dict[str, Any]:
+    values = {name: getattr(known, name) for name in fields}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
     """Merges two people for the owner; raises as `people_merge.merge`."""
     return people_merge.merge(connection, user_id, source_id, target_id, now=now, by="owner")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
@@ -116,10 +116,13 @@ ASIDE: Final = "set_aside"
 """The kind of rows that are no question: hidden parts of a profile, to be erased or put back."""
 
 
-def put_aside(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> None:
-    """Stores what was taken out of a profile."""
-    row = {"user_id": user_id, "id": new_id(), "kind": ASIDE, "person_id": person_id, "payload": payload}
+def put_aside(
+    connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime, kind: str = ASIDE
+) -> str:
+    """Stores what was taken out of a profile, and returns its id."""
+    row = {"user_id": user_id, "id": new_id(), "kind": kind, "person_id": person_id, "payload": payload}
     connection.execute(insert(suggestions).values(row | {"state": "held", "created_at": now}))
+    return str(row["id"])
 
 
 def aside(connection: Connection, user_id: int, person_id: int | None = None) -> list[tuple[int, dict[str, Any]]]:
@@ -138,6 +141,28 @@ def drop_aside(connection: Connection, user_id: int, person_id: int) -> None:
 def _aside(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
     one = [] if person_id is None else [suggestions.c.person_id == person_id]
     return [suggestions.c.user_id == user_id, suggestions.c.kind == ASIDE, *one]
+
+
+EDITED: Final = "edited"
+"""The kind of rows that are no question: what the owner replaced in a profile, for as long as it can be taken back."""
+KEPT: Final = timedelta(days=7)
+
+
+def keep_edit(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> str:
+    """Stores what an edit replaced and returns its id; those that are too old to be taken back go."""
+    drop_edits(connection, user_id, suggestions.c.created_at < now - KEPT)
+    return put_aside(connection, user_id, person_id, payload, now, EDITED)
+
+
+def kept_edit(connection: Connection, user_id: int, edit_id: str) -> tuple[int, dict[str, Any]] | None:
+    """Whose profile was edited, and what was kept of it."""
+    ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == EDITED) & (suggestions.c.id == edit_id)
+    row = connection.execute(select(suggestions.c.person_id, suggestions.c.payload).where(ours)).one_or_none()
+    return None if row is None else (row.person_id, row.payload)
+
+
+def drop_edits(connection: Connection, user_id: int, which: ColumnElement[bool]) -> None:
+    connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.kind == EDITED, which))
 
 
 def mark_forgotten(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:

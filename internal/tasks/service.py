@@ -43,6 +43,8 @@ POSTPONED: Final = "task_postponed"
 CHANGED: Final = "task_changed"
 """The event of other words or another time; `fields` names them, everything about its time as `due_at`."""
 _OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})
+BEFORE: Final = "before"
+"""The key in the event of another time that holds the time before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,17 @@ def change(
     return _changed(connection, found, CHANGED, author, {"fields": sorted(fields)}, **values)
 
 
+def move_back(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Gives a task the time it had before the last change. Raises NotFound, Conflict if that was no other time."""
+    found = task(connection, user_id, task_id)
+    last = events.get(connection, user_id, found.event_id or "")
+    before = last.payload.get(BEFORE) if last is not None else None
+    if before is None or found.state.closed:
+        raise Conflict("the task was not moved")
+    moments = {name: datetime.fromisoformat(before[name]) if before[name] else None for name in _MOMENTS}
+    return _changed(connection, found, CHANGED, author, {"fields": ["due_at"]}, **{**before, **moments})
+
+
 def time_settled_at(connection: Connection, found: Task) -> datetime:
     """When the owner last said when to be notified: at opening, or later by a button, a word or a page."""
     change_ids = link_repository.linking_to(connection, found.user_id, "task", [found.id], [POSTPONED, CHANGED])
@@ -285,10 +298,22 @@ def _changed(
     payload: Mapping[str, Any] = MappingProxyType({}),
     **values: Any,
 ) -> Task:
+    if not found.state.closed and any(getattr(found, name) != values.get(name, getattr(found, name)) for name in _TIME):
+        payload = {**payload, BEFORE: _time_of(found)} if event in (CHANGED, POSTPONED) else payload
     event_id = _record(connection, found.user_id, found.id, event, author, payload, found.event_id)
     changed = repository.change(connection, found, author.now, **values, event_id=event_id)
     publish(connection, found.user_id, author.now)
     return changed
+
+
+_MOMENTS: Final = ("due_at", "next_at")
+_TIME: Final = (*_MOMENTS, "whole_day", "recurrence", "tz")
+
+
+def _time_of(found: Task) -> dict[str, Any]:
+    """When a task is due, as JSON."""
+    values = {name: getattr(found, name) for name in _TIME}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 def _record(

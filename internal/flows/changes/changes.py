@@ -6,7 +6,7 @@ taken back, or overtaken by a later one, is not listed any more.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 from enum import StrEnum
 from typing import Final
 
@@ -21,14 +21,16 @@ from internal.flows.merging import people as merging_people
 from internal.flows.tasks import actions
 from internal.flows.views.memory import memory_view, naming_text
 from internal.graph import store
+from internal.graph.labels import NODES
 from internal.knowledge import service as knowledge
 from internal.people import service as people
+from internal.people.suggestion_repository import KEPT
 from internal.storage.erasure import forgettings
 from internal.tasks import service as tasks
 from internal.tasks.model import TaskState
 from internal.tasks.service import TaskAuthor
 
-WINDOW: Final = timedelta(days=7)
+WINDOW: Final = KEPT
 """How far back changes are listed."""
 
 
@@ -37,10 +39,12 @@ class ChangeKind(StrEnum):
     CORRECTION = "fact_corrected"
     MEMORY = "memory_added"
     PERSON = "person_added"
+    PROFILE = "person_edited"
     PEOPLE_MERGED = "people_merged"
     THINGS_MERGED = "things_merged"
     TASK = "task_opened"
     TASK_CLOSED = "task_closed"
+    TASK_MOVED = "task_moved"
     FORGETTING = "forgetting"
 
 
@@ -54,15 +58,23 @@ _KINDS: Final = {
     "task_done": ChangeKind.TASK_CLOSED,
     "task_cancelled": ChangeKind.TASK_CLOSED,
     "forgetting_asked": ChangeKind.FORGETTING,
+    tasks.POSTPONED: ChangeKind.TASK_MOVED,
+    tasks.CHANGED: ChangeKind.TASK_MOVED,
     "agent_result": ChangeKind.PERSON,
+    "contacts_imported": ChangeKind.PERSON,
+    "person_changed": ChangeKind.PROFILE,
 }
+_TASKS: Final = frozenset({ChangeKind.TASK, ChangeKind.TASK_CLOSED, ChangeKind.TASK_MOVED})
+_BESIDE: Final = frozenset({"TemporalMarker", "Contradiction"})
+"""Sentences that are no memory of their own; names, such as those of sources, are none either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """`id` names it for `undo`; `text` is what it is about, as it is now; `by_owner`: not an agent or the system.
 
-    `refs` are the ids of what changed: several, where one change stored the same words more than once.
+    `refs` are the ids of what changed: several, where one change stored the same words more than once; `fields` are
+    those of a profile that were edited.
     """
 
     id: str
@@ -71,6 +83,7 @@ class Change:
     text: str
     by_owner: bool
     refs: tuple[str, ...]
+    fields: tuple[str, ...] = ()
 
 
 def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, offset: int = 0) -> list[Change]:
@@ -117,6 +130,8 @@ def _undo_one(connection: Connection, user_id: int, kind: ChangeKind, ref: str, 
             requests.ask(connection, user_id, "memory", ref, now=now)
         case ChangeKind.PERSON:
             requests.ask(connection, user_id, "person", ref, now=now)
+        case ChangeKind.PROFILE:
+            merging_people.undo_edit(connection, user_id, ref, now=now)
         case ChangeKind.PEOPLE_MERGED:
             merging_people.undo_merge(connection, user_id, int(ref), now=now)
         case ChangeKind.THINGS_MERGED:
@@ -125,17 +140,21 @@ def _undo_one(connection: Connection, user_id: int, kind: ChangeKind, ref: str, 
             actions.cancel(connection, user_id, ref, author)
         case ChangeKind.TASK_CLOSED:
             tasks.reopen(connection, user_id, ref, author)
+        case ChangeKind.TASK_MOVED:
+            tasks.move_back(connection, user_id, ref, author)
         case ChangeKind.FORGETTING:
             requests.append_event(connection, requests.UNDONE, requests.undo(connection, user_id, ref), now)
 
 
 def _family(kind: ChangeKind) -> str:
     """What is changed: of a task that was opened and closed only the newest change can be taken back."""
-    return "task" if kind in {ChangeKind.TASK, ChangeKind.TASK_CLOSED} else kind.value
+    return "task" if kind in _TASKS else kind.value
 
 
 def _changes(connection: Connection, user_id: int, event: Event) -> Iterator[Change]:
     kind = _KINDS[event.event_type]
+    if kind is ChangeKind.PROFILE and "people" in event.payload:
+        kind = ChangeKind.PERSON
     same: dict[str, list[str]] = {}
     for ref in _refs(kind, event):
         try:
@@ -145,8 +164,9 @@ def _changes(connection: Connection, user_id: int, event: Event) -> Iterator[Cha
         if text:
             same.setdefault(text, []).append(ref)
     owner, numbers = event.source == f"user:{user_id}", {ref: n for n, ref in enumerate(_refs(kind, event))}
+    fields = tuple(event.payload.get("fields", ())) if kind is ChangeKind.PROFILE else ()
     for text, refs in same.items():
-        yield Change(f"{event.id}.{numbers[refs[0]]}", event.timestamp, kind, text, owner, tuple(refs))
+        yield Change(f"{event.id}.{numbers[refs[0]]}", event.timestamp, kind, text, owner, tuple(refs), fields)
 
 
 def _refs(kind: ChangeKind, event: Event) -> list[str]:
@@ -155,7 +175,9 @@ def _refs(kind: ChangeKind, event: Event) -> list[str]:
         return [str(person_id) for person_id in payload.get("people", ())]
     if kind is ChangeKind.FORGETTING:
         return [str((event.links or {}).get("forgetting", ""))]
-    if kind in {ChangeKind.TASK, ChangeKind.TASK_CLOSED}:
+    if kind is ChangeKind.PROFILE:
+        return [str(payload.get("edit", ""))]
+    if kind in _TASKS:
         return [str(payload.get("task", ""))]
     if kind in {ChangeKind.PEOPLE_MERGED, ChangeKind.THINGS_MERGED}:
         return [str(payload.get("source", ""))]
@@ -170,18 +192,26 @@ def _text(connection: Connection, user_id: int, kind: ChangeKind, ref: str, even
             meant = kind is ChangeKind.FACT or (event.source == f"user:{user_id}" and fact.supersedes is not None)
             text = fact.fact if fact.expired_at is None and meant else ""
         case ChangeKind.MEMORY:
-            text = naming_text(memory_view(connection, user_id, ref).node)
+            node = memory_view(connection, user_id, ref).node
+            shown = NODES[node.label].sentence and node.label not in _BESIDE
+            text = naming_text(node) if shown else ""
         case ChangeKind.PERSON | ChangeKind.PEOPLE_MERGED:
             person = people.person(connection, user_id, int(ref))
             merged = person.id != int(ref)
             text = person.display_name if merged == (kind is ChangeKind.PEOPLE_MERGED) else ""
+        case ChangeKind.PROFILE:
+            text = people.edited(connection, user_id, ref)[0].display_name
         case ChangeKind.THINGS_MERGED:
-            node = store.resolve_node(connection, user_id, ref)
-            text = node.name if node is not None and node.id != ref else ""
+            thing = store.resolve_node(connection, user_id, ref)
+            text = thing.name if thing is not None and thing.id != ref else ""
         case ChangeKind.FORGETTING:
             text = next((one.kind for one in forgettings.pending(connection, user_id) if one.id == ref), "")
         case ChangeKind.TASK | ChangeKind.TASK_CLOSED:
             task = tasks.task(connection, user_id, ref)
             closed = kind is ChangeKind.TASK_CLOSED
             text = task.title if task.state.closed == closed and task.state is not TaskState.PROPOSED else ""
+        case ChangeKind.TASK_MOVED:
+            task = tasks.task(connection, user_id, ref)
+            stands = task.event_id == event.id and tasks.BEFORE in event.payload and not task.state.closed
+            text = task.title if stands else ""
     return text

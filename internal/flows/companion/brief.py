@@ -25,7 +25,8 @@ _EPISODES: Final = 12
 _TALKS: Final = 3
 _FACTS: Final = 5
 _AROUND: Final = timedelta(days=30)
-"""How far an occasion may lie back or ahead to be worth a word."""
+"""How far back an occasion may lie to be worth a word."""
+_AHEAD: Final = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,15 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
     fresh = {line.quote: line for line in own if line.message_id not in orders and line.quote.rstrip(".") not in stated}
     newest = sorted(fresh.values(), key=lambda line: line.at, reverse=True)
     today = local_day(user, now)
-    near = coming(connection, user, today - _AROUND, today + _AROUND, now=now)
+    shown: dict[str, Coming] = {}
+    for one in coming(connection, user, today - _AROUND, today + _AHEAD, now=now):
+        if one.person_id == person.id:
+            shown.setdefault(one.occasion.fact_id, one)
     return Brief(
         person,
         facts=[one for one in known if one not in beside][:_FACTS],
         people=beside[:_FACTS],
         talks=newest[:_TALKS],
         still_open=open_with(connection, user.user_id, person.id),
-        occasions=[one for one in near if one.person_id == person.id],
+        occasions=list(shown.values()),
     )

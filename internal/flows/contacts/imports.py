@@ -28,9 +28,11 @@ from internal.flows.contacts.review import (
     Placed,
     Reviewed,
     circle_of,
+    day_of,
     is_company,
     joined,
     line_of,
+    value_words,
 )
 from internal.flows.forgetting.contacts import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
@@ -139,7 +141,8 @@ class _Taking:
         for relation in self._relations:
             self._relate(*relation)
         if not self._dry_run and report.count("new", "updated"):
-            payload = {"new": report.count("new"), "updated": report.count("updated")}
+            new = [one.person_id for one in report.reviewed if one.outcome == "new"]
+            payload = {"new": len(new), "updated": report.count("updated"), "people": new}
             user_id = self._user.user_id
             done = partial(events.append, self._connection, "contacts_imported", source="system:contacts")
             done(now=self._now, user_id=user_id, payload=payload)
@@ -160,7 +163,7 @@ class _Taking:
             if not self._dry_run:
                 self._keep(person.id, placed, contact)
             return Reviewed(contact.name, "same", person.id, person.display_name, found.reason)
-        adds = tuple(item.value or item.label for item in fresh)
+        adds = tuple(value_words(item, self._user.lang) or item.label for item in fresh)
         if not self._dry_run:
             stored = self._store(contact, person, fresh, found.namesakes)
             if stored is None:
@@ -212,7 +215,7 @@ class _Taking:
     ) -> Person | None:
         """Stores what is new of a card, with an episode of its lines as the receipt. None if it is refused."""
         user_id = self._user.user_id
-        lines = [contact.name, *(line_of(item) for item in fresh)]
+        lines = [contact.name, *(line_of(item, self._user.lang) for item in fresh)]
         segments = [Segment(n, self._now, text, None, own=False) for n, text in enumerate(lines, start=1)]
         numbers = {item: n for n, item in enumerate(fresh, start=2)}
         episode_id = new_id()
@@ -312,10 +315,10 @@ class _Taking:
         return NewClaim(who, kin.relation, whom, text, self._now, episode_id=episode_id, lines=[line], set_by="import")
 
     def _birthday(self, person: Person, item: Item, line: ClaimLine, episode_id: str) -> None:
-        year, _, day = item.value.rpartition("-")[0].rpartition("-")[0], "", item.value[-5:]
-        text = self._words["birthday"][self._user.lang].format(name=person.display_name, value=item.value.lstrip("-"))
-        known = int(year) if year.isdecimal() else None
-        month, number = (int(part) for part in day.split("-"))
+        text = self._words["birthday"][self._user.lang].format(
+            name=person.display_name, value=value_words(item, self._user.lang)
+        )
+        month, number, known = day_of(item)
         add_occasion(
             self._connection, self._user.user_id, person.entity_id, "birthday", month, number, known, text=text,
             now=self._now, language=self._user.lang, set_by="import", episode_id=episode_id, lines=[line],

@@ -9,6 +9,7 @@ from internal.import_formats.contact_card import Contact, Item
 from internal.import_formats.google_contacts import is_google_csv, read_google_csv
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, is_vcard, read_cards
+from internal.language.facts.occasion_names import day_words
 from internal.language.names.kin import kin_of_label
 from internal.people.model import Circle
 
@@ -90,6 +91,20 @@ def circle_of(contact: Contact) -> Circle | None:
     return Circle.FAMILY if kin is not None and kin.kind in ("parent", "child", "sibling", "spouse") else None
 
 
-def line_of(item: Item) -> str:
+def line_of(item: Item, language: str) -> str:
     label = f" {item.label}" if item.label else ""
-    return f"{item.kind}{label}: {item.value or item.uid}"
+    return f"{item.kind}{label}: {value_words(item, language) or item.uid}"
+
+
+def value_words(item: Item, language: str) -> str:
+    """What an item says, a day in the words of a language."""
+    if item.kind != "birthday":
+        return item.value
+    month, day, year = day_of(item)
+    return day_words(month, day, language, year)
+
+
+def day_of(item: Item) -> tuple[int, int, int | None]:
+    """(month, day, year or None) of a birthday."""
+    year, month, day = item.value.rsplit("-", 2)
+    return int(month), int(day), int(year) if year.isdecimal() else None

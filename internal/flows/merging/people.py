@@ -3,7 +3,7 @@
 Profiles know nothing of facts; callers that merge, split or rename a person for the owner use this module.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from internal.events import repository as events
 from internal.knowledge import service as knowledge
 from internal.memory import service as memory
+from internal.people import repository, suggestion_repository
 from internal.people import service as people
 from internal.people.model import Person
 from internal.people.service import Sender
@@ -37,24 +38,50 @@ def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: dat
 
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
     """Does what was suggested about a person; raises as `people.service.accept`."""
+    asked = suggestion_repository.get(connection, user_id, suggestion_id)
+    before = people.person(connection, user_id, asked.person_id) if asked is not None else None
     person = people.accept(connection, user_id, suggestion_id, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
     _append_event(connection, user_id, "suggestion_accepted", {"suggestion": suggestion_id, "person": person.id}, now)
+    if asked is not None and before is not None and asked.state == "pending":
+        if asked.kind == "merge":
+            pair = {"source": asked.payload["source_id"], "target": person.id}
+            _append_event(connection, user_id, "people_merged", pair, now)
+        else:
+            _changed(connection, before, person, [asked.payload["field"]], now)
     return person
 
 
 def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[str, Any], *, now: datetime) -> Person:
     """Changes a profile for the owner; facts are found under the new name. Raises as `people.service.edit`."""
+    before = people.person(connection, user_id, person_id)
     person = people.edit(connection, user_id, person_id, changes, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
-    _append_event(connection, user_id, "person_changed", {"person": person.id, "fields": sorted(changes)}, now)
+    _changed(connection, before, person, changes, now)
     return person
+
+
+def undo_edit(connection: Connection, user_id: int, edit_id: str, *, now: datetime) -> Person:
+    """Takes an edit back; raises as `people.service.undo_edit`."""
+    person = people.undo_edit(connection, user_id, edit_id, now=now)
+    _in_step(connection, user_id, [person.entity_id], now)
+    _append_event(connection, user_id, "person_changed", {"person": person.id}, now)
+    return person
+
+
+def _changed(connection: Connection, before: Person, after: Person, fields: Iterable[str], now: datetime) -> None:
+    edit_id = people.keep_edit(connection, before, after, now)
+    payload = {"person": after.id, "fields": sorted(fields)} | ({"edit": edit_id} if edit_id else {})
+    _append_event(connection, after.user_id, "person_changed", payload, now)
 
 
 def note_contact(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
     """Stores somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
+    known = sum(repository.counts(connection, user_id).values())
     person = people.from_metadata(connection, user_id, sender, seen_at=seen_at, now=now)
-    _append_event(connection, user_id, "person_changed", {"person": person.id}, now)
+    fresh = sum(repository.counts(connection, user_id).values()) > known
+    added = {"people": [person.id]} if fresh else {}
+    _append_event(connection, user_id, "person_changed", {"person": person.id} | added, now)
     return person
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Final
 
-from babel.dates import format_skeleton
+from babel.dates import format_date, format_skeleton
 
 KINDS: Final[Mapping[str, str]] = {
     "birthday": "BORN_ON",
@@ -38,9 +38,11 @@ def occasion_words(kind: str, language: str) -> str:
     return _NAMES[kind][language]
 
 
-def day_words(month: int, day: int, language: str) -> str:
-    """A day of the year in words: "5 июня", "June 5"."""
-    return format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language)
+def day_words(month: int, day: int, language: str, year: int | None = None) -> str:
+    """A day in words, with its year if that is given: "5 июня", "June 5", "5 June 1990"."""
+    if year is None:
+        return str(format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language))
+    return str(format_date(date(year, month, day), "long", locale=language))
 
 
 def day_attributes(month: int, day: int, year: int | None) -> dict[str, object]:

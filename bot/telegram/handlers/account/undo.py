@@ -56,6 +56,9 @@ async def page_pressed(query: CallbackQuery, callback_data: UndoPageButton, chat
 
 def _text(user: User, change: Change) -> str:
     what = label(user.lang, f"undo-forgotten-{change.text}") if change.kind is ChangeKind.FORGETTING else change.text
+    if change.fields:
+        fields = (label(user.lang, f"person-button-{one}") for one in change.fields)
+        what = f"{what} ({', '.join(fields).lower()})"
     return label(user.lang, f"undo-{change.kind.value}", what=cut(what, _LONGEST))
 
 

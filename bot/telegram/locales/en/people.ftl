@@ -50,6 +50,7 @@ person-choose-field = What should change about { $name }?
 person-button-display_name = Name
 person-button-bio = About
 person-button-aliases = Other names
+person-button-username = Username
 person-edit-display_name = What's the right name? Now: { $value }. The old one stays among the other names.
 person-edit-bio = What should I remember? Write all of it; the new text replaces the old one:
 person-edit-aliases = What else is this person called? Separate names with commas; your list replaces the old one, "-" clears it. Now: { $value }

@@ -53,6 +53,7 @@ person-choose-field = { $name }: что изменить?
 person-button-display_name = Имя
 person-button-bio = О человеке
 person-button-aliases = Другие имена
+person-button-username = Имя пользователя
 person-edit-display_name = Как правильно? Сейчас: { $value }. Прежнее имя останется среди других имён.
 person-edit-bio = Что мне помнить? Напиши целиком, новый текст заменит прежний:
 person-edit-aliases = Как ещё зовут? Перечисли через запятую; список заменит прежний, «-» очистит его. Сейчас: { $value }

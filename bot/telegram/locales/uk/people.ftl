@@ -53,6 +53,7 @@ person-choose-field = { $name }: що змінити?
 person-button-display_name = Ім’я
 person-button-bio = Про людину
 person-button-aliases = Інші імена
+person-button-username = Ім’я користувача
 person-edit-display_name = Як правильно? Зараз: { $value }. Попереднє ім’я лишиться серед інших імен.
 person-edit-bio = Що мені пам’ятати? Напиши повністю, новий текст замінить попередній:
 person-edit-aliases = Як ще звуть? Перелічи через кому; список замінить попередній, «-» очистить його. Зараз: { $value }

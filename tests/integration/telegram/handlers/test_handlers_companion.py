@@ -73,6 +73,22 @@ async def test_a_brief_is_asked_for_by_name(world: World, lang: Language) -> Non
     assert "Zed" in only(await world.send("/brief Zed", 2)).text
 
 
+@pytest.mark.parametrize(("lang", "wedding"), [("en", "wedding"), ("ru", "свадьба"), ("uk", "весілля")])
+async def test_a_brief_names_every_occasion_of_the_year(world: World, lang: Language, wedding: str) -> None:
+    """Also one that is months away, and each once."""
+    await world.admit(2, "Taras", lang)
+    found = await anna(world)
+    now = world.clock.now()
+    far = now + timedelta(days=200)
+    await world.database.write(
+        lambda c: occasions.add_occasion(
+            c, 2, found.entity_id, "wedding", far.month, far.day, text="Anna: wedding", now=now
+        )
+    )
+    text = only(await world.send("/brief Anna", 2)).text
+    assert text.count(f"Anna: {wedding}") == 1
+
+
 async def test_occasions_are_listed_sent_as_a_file_and_behind_a_secret_address(world: World) -> None:
     """The address can be closed again."""
     await world.admit(1, "Olena")

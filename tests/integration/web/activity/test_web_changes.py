@@ -12,6 +12,7 @@ from internal.flows.changes.changes import ChangeKind
 from internal.flows.forgetting import requests
 from internal.flows.merging import people as merging_people
 from internal.flows.tasks import actions
+from internal.graph import store
 from internal.tasks import service as tasks
 from internal.tasks.model import Schedule
 
@@ -141,6 +142,24 @@ async def test_the_same_words_are_one_change(known: Stage) -> None:
     [both] = await changes(known)
     assert await undo(known, both) == 200
     assert (await known.client.get("/graph/facts", params={"user_id": ANNA})).json()["facts"] == []
+
+
+async def test_what_goes_along_with_memories_is_no_change_of_its_own(known: Stage) -> None:
+    """The source and the day of a memory are not listed; the memory is."""
+    now = known.clock.now()
+    nodes = (
+        ("Source", {"reference": "episode:1", "type": "conversation"}),
+        ("TemporalMarker", {"description": "June 5 (2026-06-05)", "type": "point"}),
+        ("Goal", {"description": "Learn to sail"}),
+    )
+    for kind, properties in nodes:
+        node = await known.database.write(lambda c, k=kind, p=properties: store.add_node(c, ANNA, k, p, now=now))
+        await known.database.write(
+            lambda c, id=node.id: events.append(
+                c, "memory_created", source="agent:Archivist", now=now, user_id=ANNA, payload={"ids": [id]}
+            )
+        )
+    assert [one["text"] for one in await changes(known)] == ["Learn to sail"]
 
 
 async def test_pages_and_a_week(known: Stage) -> None:
