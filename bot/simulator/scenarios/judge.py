@@ -7,16 +7,24 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.simulator.scenarios.date_templates import fill_dates
-from bot.simulator.scenarios.known_state import StoredMemory, fact_words, memory_words
-from bot.simulator.scenarios.model import KnownFact, KnownMemory, KnownPerson, KnownTask, Question, Truth
+from bot.simulator.scenarios.known_state import Notice, StoredMemory, fact_words, memory_words
+from bot.simulator.scenarios.model import (
+    ExpectedNotice,
+    KnownFact,
+    KnownMemory,
+    KnownPerson,
+    KnownTask,
+    Question,
+    Truth,
+)
 from internal.knowledge.model import Fact
 from internal.people.model import Person
 from internal.tasks.model import Task
 
 Outcome = Literal["right", "wrong", "missed", "beside"]
-Kind = Literal["people", "facts", "memories", "tasks", "forgotten", "answers"]
+Kind = Literal["people", "facts", "memories", "tasks", "notices", "forgotten", "answers"]
 
-KINDS: tuple[Kind, ...] = ("people", "facts", "memories", "tasks", "forgotten", "answers")
+KINDS: tuple[Kind, ...] = ("people", "facts", "memories", "tasks", "notices", "forgotten", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,9 @@ def judge(truth: Truth, stored: StoredMemory, messages: Sequence[BotMessage], ca
     verdicts += [_fact(one, stored, case) for one in truth.facts]
     verdicts += [_memory(one, stored, case) for one in truth.memories]
     verdicts += [_task(one, stored.tasks, messages, case) for one in truth.tasks]
+    if truth.notices:
+        verdicts += [verdict for one in truth.notices for verdict in _notice(one, stored.notices, case)]
+        verdicts += _needless(truth, stored.notices, case)
     return verdicts + [_unknown(words, stored, case) for words in truth.unknown]
 
 
@@ -178,6 +189,27 @@ def _task_fault(expected: KnownTask, task: Task, messages: Sequence[BotMessage],
     ):
         return "no reminder came that day"
     return None
+
+
+def _notice(expected: ExpectedNotice, sent: Sequence[Notice], case: JudgeContext) -> Iterator[Verdict]:
+    """A verdict on the line that should come, and one for each that came when it should not."""
+    named = ", ".join(expected.says)
+    fitting = [one for one in sent if case.all_fit(expected.says, one.text)]
+    if expected.between is not None:
+        first, last = map(case.day, expected.between)
+        came = [one for one in fitting if first <= case.date_of(one.at) <= last]
+        found = _short("; ".join(f"{case.date_of(one.at)}: {one.text}" for one in came or fitting))
+        yield Verdict("notices", case.who, f"{named} ({first} to {last})", "right" if came else "missed", found)
+    for first, last in ((case.day(a), case.day(b)) for a, b in expected.never):
+        for one in fitting:
+            if first <= case.date_of(one.at) <= last:
+                yield Verdict("notices", case.who, f"no {named} ({first} to {last})", "wrong", _short(one.text))
+
+
+def _needless(truth: Truth, sent: Sequence[Notice], case: JudgeContext) -> Iterator[Verdict]:
+    for one in sent:
+        if one.kind != "reminder" and not any(case.all_fit(wanted.says, one.text) for wanted in truth.notices):
+            yield Verdict("notices", case.who, "no such line", "beside", f"{case.date_of(one.at)}: {_short(one.text)}")
 
 
 def _unknown(words: str, stored: StoredMemory, case: JudgeContext) -> Verdict:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from internal.events import agent_state_repository as agent_state
 from internal.graph import store
@@ -13,13 +13,24 @@ from internal.graph.model import Node, NodeFilter
 from internal.knowledge import fact_repository
 from internal.knowledge.model import Fact, FactFilter
 from internal.memory.model import MEMORY_LABELS
+from internal.notifications.model import NotificationKind, NotificationState
 from internal.people import repository as people
 from internal.people.model import Person
+from internal.storage.tables import notifications
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task
 
 _SNAPSHOT = ("context_manager", "context_snapshot")
 _ALL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line that the bot wrote of its own accord."""
+
+    at: datetime
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,7 @@ class StoredMemory:
     memories: Sequence[Node]
     tasks: Sequence[Task]
     snapshot: str = ""
+    notices: Sequence[Notice] = ()
 
     def derived(self) -> list[str]:
         """Every derived text, to check that none of them contains something."""
@@ -53,7 +65,16 @@ def read(connection: Connection, user_id: int, now: datetime) -> StoredMemory:
         memories=store.nodes(connection, user_id, NodeFilter(labels=MEMORY_LABELS), limit=_ALL),
         tasks=tasks.listing(connection, user_id, limit=_ALL),
         snapshot=(snapshot or b"").decode("utf-8", "replace"),
+        notices=_notices(connection, user_id),
     )
+
+
+def _notices(connection: Connection, user_id: int) -> list[Notice]:
+    kinds = (NotificationKind.OCCASION, NotificationKind.NUDGE, NotificationKind.REMINDER)
+    sent = (NotificationState.SENT, NotificationState.MERGED)
+    mine = (notifications.c.user_id == user_id) & notifications.c.kind.in_(kinds) & notifications.c.state.in_(sent)
+    rows = connection.execute(select(notifications).where(mine).order_by(notifications.c.decided_at))
+    return [Notice(row.decided_at, row.kind, row.text) for row in rows]
 
 
 def fact_words(fact: Fact) -> str:

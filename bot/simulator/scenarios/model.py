@@ -160,13 +160,28 @@ class KnownTask(Part):
     told: bool = False
 
 
+class ExpectedNotice(Part):
+    """A line that the bot writes of its own accord: about an occasion, a promise, a task, or to be in touch.
+
+    `between` are the first and the last day on which it is right, once; `never` are days on which it would be wrong.
+    """
+
+    says: Annotated[list[Words], Field(min_length=1)]
+    between: tuple[Day, Day] | None = None
+    never: list[tuple[Day, Day]] = []
+
+
 class Truth(Part):
-    """What one user's memory must contain at the end. `unknown`: words that no derived text may contain any more."""
+    """What one user's memory must contain at the end. `unknown`: words that no derived text may contain any more.
+
+    With `notices`, lines about occasions or to be in touch that fit none of them count as beside the truth.
+    """
 
     people: list[KnownPerson] = []
     facts: list[KnownFact] = []
     memories: list[KnownMemory] = []
     tasks: list[KnownTask] = []
+    notices: list[ExpectedNotice] = []
     unknown: list[Words] = []
 
 

@@ -21,6 +21,7 @@ _TITLES = {
     "facts": "Facts and since when they hold",
     "memories": "Goals, decisions, preferences, open questions",
     "tasks": "Tasks and reminders",
+    "notices": "Lines of the bot's own accord, on their days",
     "forgotten": "What must not be known",
     "answers": "Questions asked in the chat",
 }

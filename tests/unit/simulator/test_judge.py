@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.simulator.scenarios.judge import BotMessage, JudgeContext, judge, judge_answer
-from bot.simulator.scenarios.known_state import StoredMemory
+from bot.simulator.scenarios.known_state import Notice, StoredMemory
 from bot.simulator.scenarios.loader import load
 from bot.simulator.scenarios.model import Question, Truth
 from bot.simulator.scenarios.plan import plan
@@ -70,6 +70,18 @@ def test_a_fact_is_right_only_with_its_times() -> None:
     ]
     for wanted, outcome in cases:
         assert _outcomes({"people": [{"name": "Kate"}], "facts": [{"about": "Kate", **wanted}]}, stored)[1] == outcome
+
+
+def test_lines_of_the_bots_own_accord_are_right_on_their_days() -> None:
+    """Too late is missed, on a day that is named as wrong it is wrong, one that nobody expects is beside the truth."""
+    sent = [Notice(_day(3), "occasion", "Ellen's birthday"), Notice(_day(9), "nudge", "call grandma")]
+    stored = StoredMemory((), (), (), (), notices=[*sent, Notice(_day(9), "occasion", "Easter")])
+    wanted = [
+        {"says": ["Ellen"], "between": [2, 3]},
+        {"says": ["Ellen"], "between": [4, 5]},
+        {"says": ["grandma"], "between": [8, 12], "never": [[9, 9], [20, 30]]},
+    ]
+    assert _outcomes({"notices": wanted}, stored) == ["right", "missed", "right", "wrong", "beside"]
 
 
 def test_a_reminder_is_right_if_it_was_told_on_its_day() -> None:
