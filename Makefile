@@ -60,7 +60,7 @@ demo: $(VENV)/.installed
 		exec $(BIN)/laplaced simulate demo --offline --stay --until-today --data $(DEMO); \
 	fi
 
-test: $(VENV)/.installed-test debian
+test: $(VENV)/.installed-test $(VENV)/.installed-telegrams debian
 	@$(COMPILED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-long: export LAPLACED_TEST_LONG = 1
@@ -134,12 +134,24 @@ $(VENV)/.installed-test: pyproject.toml deploy/locks/test.txt | $(BIN)/python
 	@$(call install,test)
 	@touch $@ $(VENV)/.installed
 
+# Telegrams of other people, which the tests run the bot against: npm's telegram-test-api and PyPI's telemelya.
+LOCKED_TELEGRAMS := deploy/locks/telemelya.txt deploy/locks/telegram-test-api/package-lock.json
+$(VENV)/.installed-telegrams: $(LOCKED_TELEGRAMS) | $(VENV)/.installed-test debian
+	@echo "installing two Telegrams of other people for the tests"
+	@$(BIN)/python -m venv --clear $(VENV)/telemelya && { $(BIN)/uv pip install --quiet --python $(VENV)/telemelya/bin/python \
+		--require-hashes -r deploy/locks/telemelya.txt 2>/dev/null \
+		|| $(VENV)/telemelya/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/locks/telemelya.txt; }
+	@mkdir -p $(VENV)/telegram-test-api && cp deploy/locks/telegram-test-api/package*.json $(VENV)/telegram-test-api/ \
+		&& cd $(VENV)/telegram-test-api && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
 # The browser tests drive Debian's own Chromium; only root may install it. The one without windows takes half the processor
 # time, but where it cannot be had, one with windows does as well.
 debian:
 	@missing=""; for package in $(DEBIAN); do \
 		dpkg-query --show --showformat='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' \
 			|| missing="$$missing $$package"; done; \
+	command -v npm >/dev/null || missing="$$missing npm"; \
 	[ -n "$$missing" ] || exit 0; \
 	instead=""; [ "$$missing" != " $(BROWSER)" ] || instead=$$(command -v chromium || true); \
 	if [ "$$(id -u)" = 0 ]; then sudo=""; elif sudo -n true 2>/dev/null; then sudo="sudo -n"; else \

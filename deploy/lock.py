@@ -25,8 +25,9 @@ LOCKS: Final[dict[str, tuple[str, ...]]] = {
     "run": ("--extra", "ukrainian"),
     "core": (),
     "sbom": ("--only-group", "sbom"),
+    "telemelya": ("--only-group", "telemelya"),
 }
-"""Each lock file with what uv is asked for. The first one is resolved; the others take the versions from it."""
+"""Each lock file with what uv is asked for. Installations take the versions of the first one."""
 
 _MARK: Final = "# made from pyproject.toml "
 
@@ -57,11 +58,12 @@ def _compile(name: str, project: dict[str, Any], build: Path, upgrade: bool) -> 
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
     command += ["--python-version", project["project"]["requires-python"].removeprefix(">=")]
     command += ["--output-file", str(target)]
-    if name == "sbom":
-        command += ["--group", "pyproject.toml:sbom"]
+    alone = "--only-group" in LOCKS[name]
+    if alone:
+        command += ["--group", f"pyproject.toml:{name}"]
     else:
         command += ["pyproject.toml", str(build), *LOCKS[name]]
-    if name not in (TEST, "sbom"):
+    if name != TEST and not alone:
         command += ["--constraints", str(FOLDER / f"{TEST}.txt")]
     if upgrade:
         command.append("--upgrade")

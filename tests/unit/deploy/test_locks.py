@@ -38,8 +38,8 @@ def key(requirement: Requirement) -> str:
 
 def wanted(name: str) -> list[Requirement]:
     """What pyproject.toml asks for in one of the installations, extras resolved."""
-    if name == "sbom":
-        return [Requirement(text) for text in PROJECT["dependency-groups"]["sbom"]]
+    if "--only-group" in LOCKS[name]:
+        return [Requirement(text) for text in PROJECT["dependency-groups"][name]]
     extras = [word for word in LOCKS[name] if not word.startswith("--")]
     texts = [*PROJECT["build-system"]["requires"], *PROJECT["project"]["dependencies"], *_of_extras(extras)]
     return [Requirement(text) for text in texts]
