@@ -49,6 +49,7 @@ from internal.flows.operations.event_retention import EventRetention
 from internal.flows.operations.jobs import Job, Maintenance, drop_settled
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.reflections.service import Reflections
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
@@ -183,7 +184,10 @@ class App:
             database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
         )
         morning = time_of_day(config.notifications.whole_day_at)
-        self.companion = CompanionScheduler(database, clock, morning, Contacts(database, worker), companion_wording)
+        self.reflections = Reflections(database, clock, worker, self.nights.plasticity)
+        self.companion = CompanionScheduler(
+            database, clock, morning, Contacts(database, worker), companion_wording, self.reflections
+        )
         self.setback = ClockRollback(database, clock, longest=config.runs.retry_max)
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:

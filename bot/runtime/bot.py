@@ -216,6 +216,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         task_words=TaskParser(app.worker),
         maps=app.people_maps,
         contacts=app.contacts,
+        reflections=app.reflections,
         file_imports=file_imports(app),
         refused=app.recorder.refused,
     )

@@ -139,6 +139,7 @@ def web_of(
         keys=ApiKeys(config.data_dir),
         contacts=app.contacts,
         maps=app.people_maps,
+        reflections=app.reflections,
         contact_sync=app.contact_sync,
     )
 

@@ -275,6 +275,17 @@ def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | 
     return [Mention(*row) for part in parts for row in connection.execute(part)]
 
 
+def words_since(connection: Connection, user_id: int, since: datetime) -> list[Row[Any]]:
+    """What was said in people's own words since then, a row (message_id, at, content, entity_id) for each mention."""
+    same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
+    columns = (chronicle.c.message_id, chronicle.c.at, messages.c.content, event_mentions.c.entity_id)
+    query = select(*columns).select_from(chronicle).join(messages, _said).join(event_mentions, same).distinct()
+    own = (messages.c.role == "user", messages.c.forward.is_(None))
+    query = query.where(chronicle.c.user_id == user_id, chronicle.c.at >= since, *own)
+    ordered = query.order_by(chronicle.c.at, chronicle.c.message_id, event_mentions.c.entity_id)
+    return list(connection.execute(ordered))
+
+
 def sessions_mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> set[str]:
     """The ids of the sessions in which one of these entities is mentioned."""
     same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)

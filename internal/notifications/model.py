@@ -23,6 +23,8 @@ class NotificationKind(StrEnum):
     """It is time to be in touch with somebody; `ref_id` is the task that says how often."""
     DIGEST = "digest"
     """The owner's morning: tasks, occasions, promises and questions of the day."""
+    REFLECTION = "reflection"
+    """What showed in the last weeks of what was told, once a week."""
     NOTICE = "notice"
     """The program has something to say about itself."""
 
@@ -79,6 +81,11 @@ class Notification:
         """When its subject is, or was, due."""
         due = self.payload.get("due_at")
         return datetime.fromisoformat(due) if due else None
+
+    @property
+    def said_in(self) -> set[str]:
+        """The ids of the messages that it rests on."""
+        return {one for one in (self.payload.get("message"), *self.payload.get("messages", ())) if one}
 
     @property
     def buttons(self) -> list[list[dict[str, str]]]:

@@ -179,7 +179,7 @@ def erase(
     """Deletes the notifications about, or sent in, one of these messages, or with a trace. Returns their texts."""
     going = set(message_ids)
     rows = map(_notification, connection.execute(select(notifications).where(notifications.c.user_id == user_id)))
-    gone = [one for one in rows if going & {one.payload.get("message"), one.message_id} or holds(one.text)]
+    gone = [one for one in rows if going & {*one.said_in, one.message_id} or holds(one.text)]
     for one in gone:
         connection.execute(delete(notifications).where(_one(user_id, one.id)))
     return gone

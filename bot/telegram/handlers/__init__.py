@@ -16,7 +16,7 @@ from bot.telegram.handlers.account import (
     undo,
 )
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
-from bot.telegram.handlers.companion import birthdays, rhythms, today
+from bot.telegram.handlers.companion import birthdays, reflections, rhythms, today
 from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.files import files
 from bot.telegram.handlers.groups import settings as group_settings
@@ -69,6 +69,7 @@ def build_router(services: Services) -> Router:
         transcripts.router(),
         birthdays.router(),
         today.router(),
+        reflections.router(),
         rhythms.router(),
         quiet.router(),
         suggestions.router(),

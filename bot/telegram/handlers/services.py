@@ -14,6 +14,7 @@ from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.artifacts.exports import FileImports
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
+from internal.flows.reflections.service import Reflections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.views.people_map import PeopleMaps
@@ -79,6 +80,7 @@ class Services:
     task_words: TaskParser
     maps: PeopleMaps
     contacts: ContactBook
+    reflections: Reflections
     file_imports: FileImports | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
     """What the provider says of each model for which it refuses us."""

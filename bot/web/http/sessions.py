@@ -27,7 +27,7 @@ Admitted = Callable[[], Awaitable[bool]]
 OWNERS_PATHS: Final = (
     "/artifacts", "/changes", "/chronicle", "/console", "/disclosures", "/events", "/graph", "/memory", "/messages",
     "/model-calls", "/notifications", "/occasions", "/people", "/snapshots", "/spend", "/tasks", "/teams", "/timeline",
-    "/today", "/users",
+    "/today", "/reflections", "/users",
 )  # fmt: skip
 """The paths of an owner's session or key. Every call there takes `user_id` or `group_id`; others are the admin's."""
 

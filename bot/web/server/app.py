@@ -29,6 +29,7 @@ from bot.web.admin.owner_data import OwnerData, owner_data_router
 from bot.web.admin.recall import Recall, recall_router
 from bot.web.admin.simulator import Simulator, simulator_router
 from bot.web.companion.occasions import occasions_router
+from bot.web.companion.reflections import reflections_router
 from bot.web.companion.today import today_router
 from bot.web.graph.cypher import Cypher, cypher_router
 from bot.web.graph.explore import exploring_router
@@ -58,6 +59,7 @@ from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.sync import ContactSync
 from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.reflections.service import Reflections
 from internal.flows.views.people_map import PeopleMaps
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -104,6 +106,7 @@ def build_web(
     contacts: ContactBook | None = None,
     maps: PeopleMaps | None = None,
     contact_sync: ContactSync | None = None,
+    reflections: Reflections | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
@@ -127,6 +130,8 @@ def build_web(
         join(app, contacts_router(owners, contacts, contact_sync))
     if maps is not None:
         join(app, map_router(database, owners, maps))
+    if reflections is not None:
+        join(app, reflections_router(database, owners, reflections))
     _add_activity(app, database, owners, stopping or asyncio.Event())
     join(
         app,

@@ -7,7 +7,7 @@ repeated after a restart, and what a standstill missed is said while it still he
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -20,6 +20,8 @@ from internal.flows.companion import occasions
 from internal.flows.companion.contacts import Contacts, LastContact, open_with
 from internal.flows.companion.occasions import Coming, local_day
 from internal.flows.companion.today import Agenda, agenda
+from internal.flows.reflections.model import Reflection
+from internal.flows.reflections.service import Reflections
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -44,6 +46,9 @@ _USEFUL: Final = timedelta(days=2)
 
 DIGEST: Final = "digest"
 """Key in a user's settings: the time of the morning overview, such as 08:00; absent: none."""
+REFLECTIONS: Final = "reflections"
+"""Key in a user's settings: False where he wants no reflections by themselves."""
+_SUNDAY: Final = 6
 _LATE: Final = timedelta(hours=4)
 """An overview later than this is not of the morning any more."""
 _AT_ONCE: Final = 50
@@ -68,6 +73,12 @@ class Wording(Protocol):
     def digest(self, user: User, found: Agenda, now: datetime) -> str:
         """The overview of the day."""
 
+    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> str:
+        """What showed in the last weeks, each with its lines."""
+
+    def reflection_buttons(self, user: User, found: Sequence[Reflection]) -> Sequence[Sequence[dict[str, str]]]:
+        """Dismiss, and no more of it, in Bot API form."""
+
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         """Done, later, never, in Bot API form."""
 
@@ -82,8 +93,10 @@ class CompanionScheduler:
         morning: time,
         contacts: Contacts,
         wording: Callable[[], Wording],
+        reflections: Reflections,
     ) -> None:
         """`wording` is called when something is to be said."""
+        self._reflections = reflections
         self._database, self._clock, self._morning, self._wording = database, clock, morning, wording
         self._contacts = contacts
         self._done: dict[int, date] = {}
@@ -97,7 +110,8 @@ class CompanionScheduler:
             today = local_day(user, now)
             if user.state is UserState.ACTIVE and _digest_due(user, now, self._sent.get(user.user_id)):
                 with acting_for(user.user_id):
-                    said += await self._database.write(lambda c: self._digest(c, user, now))  # noqa: B023
+                    showed = await self._showed(user, now)
+                    said += await self._database.write(lambda c: self._digest(c, user, showed, now))  # noqa: B023
                 self._sent[user.user_id] = today
             if user.state is not UserState.ACTIVE or self._done.get(user.user_id) == today:
                 continue
@@ -105,6 +119,8 @@ class CompanionScheduler:
                 continue
             with acting_for(user.user_id):
                 said += await self._database.write(lambda c: self._morning_of(c, user, now))  # noqa: B023 - awaited here
+                if not user.settings.get(DIGEST) and (showed := await self._showed(user, now)):
+                    said += await self._database.write(lambda c: self._week(c, user, showed, now))  # noqa: B023 - as above
             self._done[user.user_id] = today
         return said + await self._nudge_due(now)
 
@@ -175,16 +191,57 @@ class CompanionScheduler:
         latest = notifications.listing(connection, user.user_id, limit=_LATEST)
         return any(one.kind is NotificationKind.NUDGE and one.created_at >= midnight for one in latest)
 
-    def _digest(self, connection: Connection, user: User, now: datetime) -> bool:
+    async def _showed(self, user: User, now: datetime) -> list[Reflection]:
+        """The week's reflections, on the day on which they are said."""
+        wanted = user.settings.get(REFLECTIONS, True) and user.user_id > 0
+        if not wanted or local_day(user, now).weekday() != _SUNDAY:
+            return []
+        try:
+            return await self._reflections.fresh(user)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("reflections_not_read", extra={"reason": type(error).__name__})
+            return []
+
+    def _digest(self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime) -> bool:
         """The overview of the day, once; of a day that holds nothing, none."""
         found = agenda(connection, user, now=now)
         if found.empty:
-            return False
+            return self._week(connection, user, showed, now) if showed else False
         text, day = self._wording().digest(user, found, now), found.first.isoformat()
+        payload = self._with_reflections(user, showed)
+        if showed:
+            text = f"{text}\n\n{self._wording().reflections(user, showed, now)}"
+        dedupe = f"digest:{day}"
         sent = notifications.generate(
-            connection, user.user_id, NotificationKind.DIGEST, text, now=now, dedupe=f"digest:{day}", source=SOURCE
+            connection,
+            user.user_id,
+            NotificationKind.DIGEST,
+            text,
+            now=now,
+            dedupe=dedupe,
+            payload=payload,
+            source=SOURCE,
         )
         return sent is not None
+
+    def _week(self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime) -> bool:
+        """The week's reflections, once."""
+        sent = notifications.generate(
+            connection,
+            user.user_id,
+            NotificationKind.REFLECTION,
+            self._wording().reflections(user, showed, now),
+            now=now,
+            dedupe=f"reflections:{local_day(user, now)}",
+            payload=self._with_reflections(user, showed),
+            source=SOURCE,
+        )
+        return sent is not None
+
+    def _with_reflections(self, user: User, showed: Sequence[Reflection]) -> dict[str, Any]:
+        said = dict.fromkeys(line.message_id for one in showed for line in one.sources)
+        buttons = [list(row) for row in self._wording().reflection_buttons(user, showed)]
+        return {"messages": list(said), "buttons": buttons} if showed else {}
 
     def _morning_of(self, connection: Connection, user: User, now: datetime) -> int:
         today = local_day(user, now)

@@ -34,7 +34,7 @@ def shown(
 
 def in_sight(connection: Connection, one: Notification, going: set[str]) -> bool:
     """Whether nothing that it is about is about to be forgotten; `going` are the messages that are."""
-    if one.payload.get("message") in going or one.message_id in going:
+    if going & {*one.said_in, one.message_id}:
         return False
     if one.kind not in ABOUT_TASKS or not forgettings.pending(connection, one.user_id):
         return True

@@ -3,6 +3,7 @@
 All by classes of verbs, in three languages.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,6 +79,11 @@ class Promised:
 def wants_contact(title: str) -> bool:
     """Whether a task's title is to be in touch with somebody; loads no dictionary."""
     return _WANTED.match(fold(title)) is not None
+
+
+def contact_verb(text: str) -> re.Match[str] | None:
+    """The first word by which a text tells of having been in touch."""
+    return _TOLD.search(fold(text))
 
 
 def contacts_told(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:

@@ -135,6 +135,8 @@ CASES: dict[str, list[Case]] = {
     "GET /calendar.ics": [Case(query={"key": "wrong"}, **QUIET)],
     "GET /occasions": [Case(**QUIET)],
     "GET /today": [Case(**QUIET)],
+    "GET /reflections": [Case(**QUIET)],
+    "DELETE /reflections/{key}": [Case(("entity",), **QUIET)],
     "GET /notifications": [Case()],
     "GET /people": [Case()],
     "GET /people/search": [Case(query={"query": QUESTION})],

@@ -34,6 +34,7 @@ from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
+from internal.flows.reflections.service import Reflections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.views.people_map import PeopleMaps
@@ -43,6 +44,7 @@ from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.mailbox.model import InboxRow, InboxState
+from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
@@ -273,6 +275,7 @@ class World:
             TaskParser(LanguageHere()),
             PeopleMaps(database, self.clock, LanguageHere()),
             ContactBook(database, self.clock, LanguageHere(), b"k" * 32),
+            Reflections(database, self.clock, LanguageHere(), PRESETS["default"]),
         )
         self.bot = Bot("7:secret")
         self.said: list[Said] = []

@@ -31,6 +31,7 @@ from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.graph import store
@@ -38,6 +39,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
+from internal.memory.plasticity.decay import PRESETS
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -175,8 +177,10 @@ class Stage:
 class LanguageHere:
     """The language process, in this process."""
 
-    async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return function(*args, **kwargs)
+
+    run_bulk = run
 
 
 def user(user_id: int, tz: str = "UTC") -> User:
@@ -236,6 +240,7 @@ async def stage(
         console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),
         stopping=stopping,
         keys=keys,
+        reflections=Reflections(database, clock, LanguageHere(), PRESETS["default"]),
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -47,6 +47,7 @@ from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections
+from internal.flows.reflections.service import Reflections
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
@@ -58,6 +59,7 @@ from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
+from internal.memory.plasticity.decay import PRESETS
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
@@ -300,6 +302,7 @@ class WholeBot:
             TaskParser(LanguageHere()),
             PeopleMaps(database, clock, LanguageHere()),
             ContactBook(database, clock, LanguageHere(), b"k" * 32),
+            Reflections(database, clock, LanguageHere(), PRESETS["default"]),
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))

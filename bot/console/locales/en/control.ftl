@@ -131,6 +131,7 @@ value-task = task
 value-confirm = question
 value-occasion = occasion
 value-nudge = nudge
+value-reflection = reflection
 value-digest = digest
 value-notice = notice
 value-team = team

@@ -20,6 +20,7 @@ notice-kind-question = Question
 notice-kind-occasion = Occasion
 notice-kind-nudge = Keeping in touch
 notice-kind-digest = Morning overview
+notice-kind-reflection = What showed lately
 notice-kind-notice = Notice
 reason-now = It was due and nothing held it back. Without a model, whether the moment is convenient is not considered.
 reason-merged = Several notifications were waiting, so they were sent together.

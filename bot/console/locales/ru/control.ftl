@@ -131,6 +131,7 @@ value-task = задача
 value-confirm = вопрос
 value-occasion = дата
 value-nudge = напоминание о связи
+value-reflection = наблюдение
 value-digest = сводка
 value-notice = сообщение
 value-team = команда

@@ -20,6 +20,7 @@ notice-kind-question = Вопрос
 notice-kind-occasion = Дата
 notice-kind-nudge = Держать связь
 notice-kind-digest = Утренняя сводка
+notice-kind-reflection = Что заметно в последнее время
 notice-kind-notice = Сообщение
 reason-now = Пришло время, и ничто не мешало. Без модели бот не оценивает, удобный ли это момент.
 reason-merged = Накопилось несколько уведомлений, они отправлены вместе.

@@ -131,6 +131,7 @@ value-task = завдання
 value-confirm = питання
 value-occasion = дата
 value-nudge = нагадування про зв'язок
+value-reflection = спостереження
 value-digest = огляд
 value-notice = повідомлення
 value-team = команда

@@ -20,6 +20,7 @@ notice-kind-question = Питання
 notice-kind-occasion = Дата
 notice-kind-nudge = Тримати зв'язок
 notice-kind-digest = Ранковий огляд
+notice-kind-reflection = Що помітно останнім часом
 notice-kind-notice = Повідомлення
 reason-now = Настав час, і ніщо не заважало. Без моделі бот не оцінює, чи зручна це мить.
 reason-merged = Накопичилося кілька сповіщень, їх надіслано разом.

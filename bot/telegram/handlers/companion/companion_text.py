@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_skeleton
 
+from bot.telegram.delivery.outbox_chat import buttons
+from bot.telegram.handlers.companion.reflections import dismiss_rows, reflections_text
 from bot.telegram.handlers.facts.fact_text import cut, quotable
 from bot.telegram.handlers.tasks.task_text import day_words, reminder_buttons, task_line
 from bot.telegram.i18n import label, phrase
@@ -15,6 +17,7 @@ from internal.flows.companion.brief import Brief
 from internal.flows.companion.contacts import LastContact
 from internal.flows.companion.occasions import Coming, local_day, title
 from internal.flows.companion.today import Agenda
+from internal.flows.reflections.model import Reflection
 from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.text.spelling import sentences
 from internal.people.bio import bio_from_names
@@ -60,6 +63,12 @@ class CompanionWording:
 
     def digest(self, user: User, found: Agenda, now: datetime) -> str:
         return agenda_text(user, found, now)
+
+    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> str:
+        return reflections_text(user, found, now)
+
+    def reflection_buttons(self, user: User, found: Sequence[Reflection]) -> Sequence[Sequence[dict[str, str]]]:
+        return buttons(dismiss_rows(user, found, within=True, ask=True)) or ()
 
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         return reminder_buttons(user, task)

@@ -14,6 +14,7 @@ from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import NEW_MESSAGE, FactButton, Rows, button
 from bot.telegram.handlers.companion.brief_button import BriefButton, brief_button
 from bot.telegram.handlers.companion.companion_text import agenda_text, brief_text
+from bot.telegram.handlers.companion.reflections import set_reflections, show_reflections
 from bot.telegram.handlers.facts.fact_text import number_rows
 from bot.telegram.handlers.people.find import answer_text, find, find_answer
 from bot.telegram.handlers.services import Services
@@ -35,8 +36,14 @@ async def today(message: Message, chat: Chat, services: Services) -> None:
     await _show(chat, services, 1)
 
 
-async def week(message: Message, chat: Chat, services: Services) -> None:
+async def week(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    user, word = chat.user, (command.args or "").strip(" .!").casefold()
+    if word:
+        await services.write(lambda c: set_reflections(c, user.user_id, wanted=word not in _NEVER))
+        await chat.say(phrase(user.lang, "reflections-off" if word in _NEVER else "reflections-on"))
+        return
     await _show(chat, services, WEEK)
+    await show_reflections(chat, services)
 
 
 async def _show(chat: Chat, services: Services, days: int) -> None:

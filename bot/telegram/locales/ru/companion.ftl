@@ -62,3 +62,30 @@ menu-week = Что на неделе
 menu-brief = Что знать перед встречей: /brief Аня
 menu-digest = Сводка каждое утро: /digest 8:00
 brief-button-unnamed = Перед встречей
+reflections-title = Что заметно в последнее время
+reflections-button-off = Больше не писать об этом по воскресеньям
+reflections-off = Больше не буду писать по воскресеньям о том, что заметно. Вернуть: /week on, посмотреть: /week.
+reflections-on = По воскресеньям буду писать, что заметно за последние недели. /week off отключит.
+reflections-dismissed = Убрал
+reflections-none = Больше пока ничего не заметно.
+reflection-met = { $subject }: вы были на связи { $count ->
+    [one] { $count } день
+    [few] { $count } дня
+   *[other] { $count } дней
+} из последних 30.
+reflection-quiet = { $subject }: { $last } — последний раз, когда ты рассказывал о встрече или разговоре. За два месяца до того — { $count ->
+    [one] { $count } день
+    [few] { $count } дня
+   *[other] { $count } дней
+}.
+reflection-matter = { $count ->
+    [one] { $count } человек говорил
+    [few] { $count } человека говорили
+   *[other] { $count } человек говорили
+} про «{ $subject }»: { $names }.
+reflection-change = Изменилось: { $subject }. Раньше: { $before }.
+reflection-new = Новое имя в твоих рассказах: { $subject }, { $count ->
+    [one] { $count } день
+    [few] { $count } дня
+   *[other] { $count } дней
+}.

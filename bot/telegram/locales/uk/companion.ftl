@@ -62,3 +62,30 @@ menu-week = Що цього тижня
 menu-brief = Що знати перед зустріччю: /brief Аня
 menu-digest = Огляд щоранку: /digest 8:00
 brief-button-unnamed = Перед зустріччю
+reflections-title = Що помітно останнім часом
+reflections-button-off = Більше не писати про це щонеділі
+reflections-off = Більше не писатиму щонеділі про те, що помітно. Повернути: /week on, подивитися: /week.
+reflections-on = Щонеділі писатиму, що помітно за останні тижні. /week off вимкне.
+reflections-dismissed = Прибрав
+reflections-none = Більше поки нічого не помітно.
+reflection-met = { $subject }: ви були на зв'язку { $count ->
+    [one] { $count } день
+    [few] { $count } дні
+   *[other] { $count } днів
+} з останніх 30.
+reflection-quiet = { $subject }: { $last } — останній раз, коли ти розповідав про зустріч чи розмову. За два місяці до того — { $count ->
+    [one] { $count } день
+    [few] { $count } дні
+   *[other] { $count } днів
+}.
+reflection-matter = { $count ->
+    [one] { $count } людина говорила
+    [few] { $count } людини говорили
+   *[other] { $count } людей говорили
+} про «{ $subject }»: { $names }.
+reflection-change = Змінилося: { $subject }. Раніше: { $before }.
+reflection-new = Нове ім'я у твоїх розповідях: { $subject }, { $count ->
+    [one] { $count } день
+    [few] { $count } дні
+   *[other] { $count } днів
+}.

@@ -15,9 +15,11 @@ from internal.dialogue import repository as dialogue
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.forgetting import requests
+from internal.flows.reflections.service import Reflections
 from internal.knowledge import episode_repository
 from internal.knowledge.model import Episode, Segment
 from internal.language.worker.process_pool import LanguageWorker
+from internal.memory.plasticity.decay import PRESETS
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
 from internal.people import repository as people_repository
@@ -86,7 +88,8 @@ async def house(talk: Talk) -> AsyncIterator[House]:
     talk.clock.set(MONDAY)
     worker = LanguageWorker()
     contacts = Contacts(talk.database, worker)
-    yield House(talk, CompanionScheduler(talk.database, talk.clock, time(9), contacts, CompanionWording))
+    reflections = Reflections(talk.database, talk.clock, worker, PRESETS["default"])
+    yield House(talk, CompanionScheduler(talk.database, talk.clock, time(9), contacts, CompanionWording, reflections))
     await worker.close()
 
 

@@ -14,11 +14,13 @@ from internal.flows.companion import calendar
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.forgetting import requests
+from internal.flows.reflections.service import Reflections
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NewClaim
 from internal.knowledge.facts import occasions
 from internal.language.worker.process_pool import LanguageWorker
+from internal.memory.plasticity.decay import PRESETS
 from internal.notifications import repository as notifications
 from internal.people import service as people
 from internal.people.model import Person
@@ -28,8 +30,11 @@ SPRING = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
 def scheduler(talk: Talk) -> CompanionScheduler:
-    contacts = Contacts(talk.database, LanguageWorker())
-    return CompanionScheduler(talk.database, talk.clock, time(9), contacts, CompanionWording)
+    worker = LanguageWorker()
+    reflections = Reflections(talk.database, talk.clock, worker, PRESETS["default"])
+    return CompanionScheduler(
+        talk.database, talk.clock, time(9), Contacts(talk.database, worker), CompanionWording, reflections
+    )
 
 
 @pytest.fixture

@@ -95,6 +95,8 @@ CALLS = frozenset(
     GET /people/{person_id}/messages
     POST /people/{person_id}/split
     GET /readyz
+    GET /reflections
+    DELETE /reflections/{key}
     GET /snapshots
     POST /snapshots/{version}/restore
     GET /spend

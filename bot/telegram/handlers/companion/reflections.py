@@ -1,0 +1,99 @@
+"""What showed in the last weeks of what was told: its words, its lines, and the buttons that dismiss it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from aiogram import Router
+from aiogram.types import CallbackQuery
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import Owned, Rows, button
+from bot.telegram.handlers.facts.fact_text import cut, quotable
+from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.tasks.task_text import day_words
+from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
+from internal.access import repository as users
+from internal.access.model import User
+from internal.flows.companion.due import REFLECTIONS
+from internal.flows.reflections.model import Line, Reflection
+from internal.flows.reflections.service import MOST
+
+_QUOTE = 90
+_RECEIPTS = 4
+"""Lines that are shown of each, the newest."""
+
+
+class DismissButton(Owned, prefix="rx", command="/week"):
+    """Shows a reflection no more; without a key, none by themselves. `within`: the message holds more than these."""
+
+    key: str = ""
+    within: bool = False
+
+
+def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> str:
+    """Numbered, each with the lines that show it."""
+    parts = [f"**{phrase(user.lang, 'reflections-title')}**"]
+    for number, one in enumerate(found, start=1):
+        values = {"subject": quotable(one.subject), "before": quotable(one.before), "names": ", ".join(one.names)}
+        said = phrase(user.lang, f"reflection-{one.kind}", count=one.count, last=_day(user, one.at, now), **values)
+        receipts = receipt_lines(user, one.sources, now)
+        parts.append("\n".join([f"{number}\\. {said}", *receipts]))
+    return "\n\n".join(parts)
+
+
+def receipt_lines(user: User, lines: Sequence[Line], now: datetime) -> list[str]:
+    """The newest of these lines with their days, in the order in which they were said."""
+    shown = sorted({line.text: line for line in lines}.values(), key=lambda line: line.at)[-_RECEIPTS:]
+    return [f"• {escape(_day(user, line.at, now))}: «{escape(cut(line.text, _QUOTE))}»" for line in shown]
+
+
+def _day(user: User, at: datetime, now: datetime) -> str:
+    zone = ZoneInfo(user.tz)
+    return day_words(user.lang, at.astimezone(zone), now.astimezone(zone))
+
+
+def dismiss_rows(user: User, found: Sequence[Reflection], *, within: bool = False, ask: bool = False) -> Rows:
+    """A button for each, by its number; `ask`: also the one that ends them."""
+    buttons = [
+        button(f"✕ {number}", DismissButton(owner=user.user_id, key=one.key, within=within))
+        for number, one in enumerate(found, start=1)
+    ]
+    off = DismissButton(owner=user.user_id, within=within)
+    return [buttons, *([[button(label(user.lang, "reflections-button-off"), off)]] if ask else [])]
+
+
+async def show_reflections(chat: Chat, services: Services) -> None:
+    """A message of its own; none where nothing shows."""
+    user = chat.user
+    if found := (await services.reflections.current(user))[:MOST]:
+        await chat.say(reflections_text(user, found, services.clock.now()), dismiss_rows(user, found))
+
+
+async def dismissed(query: CallbackQuery, callback_data: DismissButton, chat: Chat, services: Services) -> None:
+    user, key = chat.user, callback_data.key
+    if not key:
+        await services.write(lambda c: set_reflections(c, user.user_id, wanted=False))
+        await chat.toast()
+        await chat.say(phrase(user.lang, "reflections-off"))
+        return
+    await services.write(lambda c: services.reflections.dismiss(c, user.user_id, key))
+    await chat.toast(label(user.lang, "reflections-dismissed"))
+    if not callback_data.within:
+        found = (await services.reflections.current(user))[:MOST]
+        text = reflections_text(user, found, services.clock.now())
+        await chat.edit(text if found else phrase(user.lang, "reflections-none"), dismiss_rows(user, found))
+
+
+def set_reflections(connection: Connection, user_id: int, *, wanted: bool) -> None:
+    """Whether the owner is told of reflections once a week."""
+    settings = users.get(connection, user_id).settings
+    users.change(connection, user_id, settings=settings | {REFLECTIONS: wanted})
+
+
+def router() -> Router:
+    built = Router(name="reflections")
+    built.callback_query.register(dismissed, DismissButton.filter())
+    return built

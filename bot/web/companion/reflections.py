@@ -1,0 +1,83 @@
+"""`/reflections`: what shows in the last weeks of what was told."""
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import Path
+from pydantic import BaseModel
+
+from bot.web.http.errors import KEYED, READING, WRITING
+from bot.web.http.fields import UserId
+from bot.web.http.owners import Owners
+from bot.web.http.routers import APIRouter
+from internal.access import repository as users
+from internal.flows.reflections.model import Kind, Line, Reflection
+from internal.flows.reflections.service import Reflections
+from internal.storage.database import Database
+
+
+class LineOut(BaseModel):
+    """A message that somebody wrote."""
+
+    message_id: str
+    at: datetime
+    quote: str
+
+    @classmethod
+    def of(cls, line: Line) -> Self:
+        return cls(message_id=line.message_id, at=line.at, quote=line.text)
+
+
+class ReflectionOut(BaseModel):
+    """`count` are days on which somebody was met or told of, of a `matter` the people who speak of it.
+
+    `subject` is a name, a matter or a fact; `before` the fact in whose place it came. `strength` in [0, 1] fades.
+    """
+
+    id: str
+    kind: Kind
+    subject: str
+    count: int
+    names: list[str]
+    before: str
+    person_id: int | None
+    strength: float
+    citations: list[LineOut]
+
+    @classmethod
+    def of(cls, one: Reflection) -> Self:
+        return cls(
+            id=one.key,
+            kind=one.kind,
+            subject=one.subject,
+            count=one.count,
+            names=list(one.names),
+            before=one.before,
+            person_id=one.person_id,
+            strength=round(one.strength, 3),
+            citations=[LineOut.of(line) for line in one.sources],
+        )
+
+
+class ReflectionsOut(BaseModel):
+    reflections: list[ReflectionOut]
+
+
+def reflections_router(database: Database, owners: Owners, reflections: Reflections) -> APIRouter:
+    router = APIRouter(tags=["companion"], dependencies=KEYED)
+
+    @router.get("/reflections", responses=READING)
+    async def list_reflections(user_id: UserId) -> ReflectionsOut:
+        """Patterns and changes of the last weeks with the lines that show them, the strongest first."""
+        if not await owners.about(user_id):
+            return ReflectionsOut(reflections=[])
+        user = await database.read(lambda c: users.get(c, user_id))
+        return ReflectionsOut(reflections=[ReflectionOut.of(one) for one in await reflections.current(user)])
+
+    @router.delete("/reflections/{key}", responses=WRITING)
+    async def dismiss_reflection(key: Annotated[str, Path(pattern=r"^[a-z]+-[0-9a-f]{12}$")], user_id: UserId) -> None:
+        """Shows this one no more; the lines stay."""
+        await owners.about(user_id)
+        await database.write(lambda c: reflections.dismiss(c, user_id, key))
+
+    return router

@@ -1,0 +1,144 @@
+"""Reflections: what shows in the last weeks of what was told, as rules find it; nothing of it is stored.
+
+They follow from the lines and facts that are there, so that they go when those are forgotten or fade. Only which of
+them the owner has dismissed is kept, by keys that hold no words.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.chronicle import repository as chronicle
+from internal.events import agent_state_repository as agent_state
+from internal.flows.reflections.model import Change, Line, Reflection
+from internal.flows.reflections.patterns import LOOKED_BACK, Life, patterns
+from internal.flows.views.people_map import LanguageCalls
+from internal.flows.visibility.chronicle import hidden_messages
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import FactFilter
+from internal.language.chronicle.lines import read_lines
+from internal.language.discretion.sensitivity import topics_of
+from internal.memory.plasticity.decay import Plasticity, retention
+from internal.people import repository as people
+from internal.people.model import names_of
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+AGENT: Final = "reflections"
+WEEK: Final = timedelta(days=7)
+MOST: Final = 3
+"""Reflections of one message."""
+_DISMISSED: Final = "dismissed"
+_KEPT: Final = 300
+_CHANGING: Final = ("WORKS_FOR", "LIVES_IN")
+_DEAD: Final = ("DIED_ON", "DIED_IN", "MEMORIAL_ON")
+_FACTS: Final = 500
+
+
+class Reflections:
+    """Reads an owner's reflections, and keeps which of them he dismissed."""
+
+    def __init__(self, database: Database, clock: Clock, worker: LanguageCalls, rates: Plasticity) -> None:
+        self._database, self._clock, self._worker, self._rates = database, clock, worker, rates
+
+    async def current(self, user: User) -> list[Reflection]:
+        """What shows now, the strongest first. May raise ModelUnavailable or LanguageCallFailed."""
+        life, dismissed = await self._life(user)
+        return self._shown(life, dismissed, self._clock.now())
+
+    async def fresh(self, user: User) -> list[Reflection]:
+        """What shows now and did not a week ago, at most as many as one message holds. Raises as `current`."""
+        life, dismissed = await self._life(user)
+        now = self._clock.now()
+        known = {one.key for one in patterns(life, now - WEEK)}
+        return [one for one in self._shown(life, dismissed, now) if one.key not in known][:MOST]
+
+    def dismiss(self, connection: Connection, user_id: int, key: str) -> None:
+        """Shows this reflection no more."""
+        kept = [*(one for one in _dismissed(connection, user_id) if one != key), key][-_KEPT:]
+        mine = agent_state.agent_id(AGENT, user_id)
+        agent_state.put(connection, mine, _DISMISSED, kept, user_id=user_id, now=self._clock.now())
+
+    def _shown(self, life: Life, dismissed: Sequence[str], now: datetime) -> list[Reflection]:
+        found = [
+            replace(one, strength=retention(one.at, None, 0, 1.0, now, self._rates.half_life))
+            for one in patterns(life, now)
+            if one.key not in dismissed
+        ]
+        held = [one for one in found if one.strength >= self._rates.forget_below]
+        return sorted(held, key=lambda one: (-one.strength, -one.count, one.key))
+
+    async def _life(self, user: User) -> tuple[Life, list[str]]:
+        now = self._clock.now()
+
+        def read(connection: Connection) -> tuple[Life, list[str]]:
+            return _read(connection, user, now), _dismissed(connection, user.user_id)
+
+        life, dismissed = await self._database.read(read)
+        at = {one.entity_id: one for one in life.people.values()}
+        named = [[at[id] for id in line.entities if id in at] for line in life.lines]
+        asked = [
+            (line.text, {one.id: names_of(one) for one in some}) for line, some in zip(life.lines, named, strict=True)
+        ]
+        told = await self._worker.run(read_lines, asked) if asked else []
+        lines = [replace(line, told=one) for line, one in zip(life.lines, told, strict=True)]
+        return replace(life, lines=lines), dismissed
+
+
+def lines_since(connection: Connection, user_id: int, since: datetime) -> list[Line]:
+    """What the owner said since then with the entities it mentions, without what is touchy or being forgotten."""
+    hidden, found = hidden_messages(connection, user_id), dict[str, Line]()
+    for row in chronicle.words_since(connection, user_id, since):
+        if row.message_id in hidden.message_ids or (hidden.until is not None and row.at <= hidden.until):
+            continue
+        line = found.get(row.message_id) or Line(row.message_id, row.at, row.content)
+        found[row.message_id] = replace(line, entities=line.entities | {row.entity_id})
+    return [line for line in found.values() if not topics_of(line.text)]
+
+
+def _read(connection: Connection, user: User, now: datetime) -> Life:
+    user_id, ago = user.user_id, now - LOOKED_BACK - WEEK
+    wanted = FactFilter(relations=_DEAD)
+    dead = {one.source for one in knowledge.latest_facts(connection, user_id, wanted, now=now, limit=_FACTS)}
+    known = {one.id: one for one in people.listing(connection, user_id) if one.entity_id not in dead}
+    lines, changes = lines_since(connection, user_id, ago), _changes(connection, user_id, now)
+    return Life(lines, changes, known, ZoneInfo(user.tz), user.created_at)
+
+
+def _changes(connection: Connection, user_id: int, now: datetime) -> list[Change]:
+    """Facts that ended when another of the same relation began."""
+    wanted = FactFilter(relations=_CHANGING)
+    ended = FactFilter(relations=_CHANGING, ended=True)
+    later = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=_FACTS)
+    earlier = knowledge.latest_facts(connection, user_id, ended, now=now, limit=_FACTS)
+    pairs = [
+        (old, new)
+        for new in later
+        for old in earlier
+        if (old.source, old.name) == (new.source, new.name) and old.invalid_at == new.valid_at
+        if old.target != new.target and not topics_of(f"{old.fact} {new.fact}")
+    ]
+    evidence = knowledge.evidence_of_facts(connection, user_id, [new.id for _, new in pairs])
+    hidden = hidden_messages(connection, user_id).message_ids
+    return [
+        Change(old.fact, new.fact, new.id, lines)
+        for old, new in pairs
+        if (
+            lines := [
+                Line(line.message_id, line.at, line.quote)
+                for line in evidence.get(new.id, ())
+                if line.message_id and line.role == "user" and line.message_id not in hidden
+            ]
+        )
+    ]
+
+
+def _dismissed(connection: Connection, user_id: int) -> list[str]:
+    found = agent_state.get(connection, agent_state.agent_id(AGENT, user_id), _DISMISSED)
+    return list(json.loads(found)) if found else []

@@ -1,0 +1,132 @@
+"""What lines tell for later: with whom their author was in touch, and who speaks of which matter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from internal.language.chronicle.words import WORDS
+from internal.language.commands.vocabulary import NEGATED, WORD, content_words, forms, readings
+from internal.language.dates.units import fold
+from internal.language.names.person_names import mentions
+from internal.language.search.terms import english_stem
+from internal.language.tasks.contacts import contact_verb, contacts_told
+from internal.language.text.spelling import name_key, sentences
+
+Names = Mapping[int, Sequence[str]]
+"""The names of people by their id."""
+
+_LEAST: Final = 3
+"""Letters of the shortest word that is a matter."""
+_ROOT: Final = 4
+_PREFIXES: Final = frozenset({"пере", "пред", "през", "через", "разо", "подо", "недо", "обез", "inter", "over"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The people with whom the author was in touch, and by matter, as a word to show, who speaks of it."""
+
+    met: frozenset[int] = frozenset()
+    spoke: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+
+def read_lines(lines: Sequence[tuple[str, Names]]) -> list[Told]:
+    """What each line tells of the people who are named in it."""
+    return [_read(text, names) for text, names in lines]
+
+
+def alike(word: str, other: str) -> bool:
+    """Whether two words are forms of one, or a verb and its noun: "переезд" and "переехали"."""
+    if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
+        return True
+    pairs = ((one, two) for one in forms(word) for two in forms(other))
+    return any(_one_root(one, two) for one, two in pairs)
+
+
+def names_all(wanted: Sequence[str], text: str) -> bool:
+    """Whether a text holds each of these words in some form."""
+    held = content_words(text)
+    return bool(wanted) and all(any(alike(word, other) for other in held) for word in wanted)
+
+
+def _one_root(one: str, two: str) -> bool:
+    shared = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    return shared >= _ROOT and one[:shared] not in _PREFIXES and 2 * shared > min(len(one), len(two))
+
+
+def _read(text: str, names: Names) -> Told:
+    met: set[int] = set()
+    spoke: dict[str, set[int]] = {}
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        [people] = contacts_told([sentence], names)
+        met |= people if people and _took_part(sentence, names) else set()
+        for matter, who in _matters(sentence, names):
+            spoke.setdefault(matter, set()).add(who)
+    return Told(frozenset(met), {matter: frozenset(who) for matter, who in spoke.items()})
+
+
+def _took_part(sentence: str, names: Names) -> bool:
+    """Whether the author was there: "Anna saw Peter" tells of others alone."""
+    folded = fold(sentence)
+    said = list(WORD.finditer(folded))
+    if any(word[0] in WORDS["near"] for word in said):
+        return True
+    subjects = _subjects(sentence, names)
+    if not subjects:
+        return True
+    others = set(mentions(sentence, names)) - set(subjects)
+    return not others and any(forms(word[0]) & WORDS["directed"] for word in said)
+
+
+def _subjects(sentence: str, names: Names) -> list[int]:
+    """The people who do what the sentence tells: named in the basic form before its verb."""
+    known = {name_key(part) for listed in names.values() for name in listed for part in name.split()}
+    told = contact_verb(sentence)
+    verbs = [word.start() for word in WORD.finditer(sentence) if _is_verb(word[0])]
+    named = mentions(sentence[: min([*verbs, told.start() if told else len(sentence)])], names)
+    return [one for one, written in named.items() if {name_key(part) for part in written.split()} <= known]
+
+
+def _is_verb(word: str) -> bool:
+    if word.isascii():
+        return word.casefold() in WORDS["say"] | WORDS["directed"]
+    return "VERB" in readings(word)[0][1]
+
+
+def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:
+    """The matters of which somebody but the author speaks, each with the one who does."""
+    folded = fold(sentence)
+    said = list(WORD.finditer(folded))
+    verb = next((word for word in said if forms(word[0]) & WORDS["say"]), None)
+    if verb is None or NEGATED.search(folded[: verb.start()]):
+        return []
+    before = sentence[: verb.start()]
+    if any(word[0] in WORDS["first"] for word in said if word.end() <= verb.start()):
+        return []
+    who = _subjects(f"{before} ", names)
+    called = {name_key(part) for written in mentions(sentence, names).values() for part in written.split()}
+    after = [word for word in said if word.start() > verb.end()]
+    nouns = [
+        _shown(word[0])
+        for place, word in enumerate(after)
+        if word[0] not in called
+        and len(word[0]) >= _LEAST
+        and _is_noun(word[0], (after[place - 1] if place else verb)[0])
+    ]
+    return [(noun, one) for noun in dict.fromkeys(nouns) for one in who]
+
+
+def _is_noun(word: str, before: str) -> bool:
+    if forms(word) & WORDS["dull"] or not content_words(word):
+        return False
+    if word.isascii():
+        return before in WORDS["before_noun"]
+    _, marks = readings(word)[0]
+    return "NOUN" in marks and not marks & {"Name", "Surn", "Patr"}
+
+
+def _shown(word: str) -> str:
+    """A noun as it is shown: in the basic form."""
+    if word.isascii():
+        return next((one for one in sorted(forms(word), key=len)), word)
+    return next(lemma for lemma, marks in readings(word) if "NOUN" in marks)
