@@ -1,6 +1,7 @@
 """`@bot words` in any chat: the asker's own people, facts, messages and files; a tap sends what was found."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from aiogram import Bot, Router
@@ -30,7 +31,7 @@ from internal.artifacts import repository as artifacts
 from internal.artifacts.model import Artifact
 from internal.dialogue.model import Message
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
-from internal.language.text.spelling import name_key
+from internal.language.text.spelling import name_key, with_signs
 from internal.people.bio import bio_from_names
 from internal.people.model import Person
 
@@ -56,13 +57,15 @@ async def search(query: InlineQuery, chat: Chat, services: Services, bot: Bot) -
 
 async def _found(words: str, user: User, services: Services, bot: Bot) -> list[InlineQueryResultUnion]:
     prepared = await services.knowledge.prepare_query(user.user_id, words)
-    people, facts, messages, files, me = await asyncio.gather(
+    people, facts, messages, texts, me = await asyncio.gather(
         find(words, user, services),
         services.knowledge.facts(user.user_id, prepared, FACTS),
         services.messages.search(user.user_id, prepared, MESSAGES),
-        services.read(lambda c: _files(c, user, words)),
+        services.knowledge.episodes(user.user_id, prepared, FILES),
         bot.me(),
     )
+    inside = [hit.episode.id for hit in texts if hit.reasons.words]
+    files = await services.read(lambda c: _files(c, user, words, inside))
     threshold, name = services.knowledge.threshold, me.username
     shown: list[InlineQueryResultUnion] = [
         _article(f"p_{one.id}", one.display_name, one.bio, _person(one), link(name, "p", one.id))
@@ -73,13 +76,19 @@ async def _found(words: str, user: User, services: Services, bot: Bot) -> list[I
         for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
     ]
     told = {hit.fact.fact for hit in facts}
-    said = [hit.message for hit in messages if hit.reasons.words or hit.chance >= LIKELY]
+    said = {_said(hit.message): hit.message for hit in reversed(messages) if hit.reasons.words or hit.chance >= LIKELY}
+    own = {text: one for text, one in said.items() if text and text not in told and one.role == "user"}
+    answers = {} if shown or files else {text: one for text, one in said.items() if one.role == "assistant"}
     shown += [
-        _article(f"m_{one.id}", one.content, _said_at(user, one), message_line(user, one))
-        for one in sorted(said, key=lambda one: one.role == "assistant")
-        if one.content not in told
+        _article(f"m_{one.id}", text, _said_at(user, one), message_line(user, one))
+        for text, one in reversed((own or answers).items())
     ]
     return shown + [_file(one) for one in files]
+
+
+def _said(message: Message) -> str:
+    """The words of a message; a file that came along is found by itself."""
+    return "\n".join(row for row in with_signs(message.content).splitlines() if not row.startswith("[file ")).strip()
 
 
 def _person(person: Person) -> str:
@@ -103,14 +112,15 @@ def _article(key: str, title: str, description: str, text: str, url: str | None 
     )  # fmt: skip
 
 
-def _files(connection: Connection, user: User, words: str) -> list[Artifact]:
-    """Files with all the words in their names, the latest first, but for those that are being forgotten."""
+def _files(connection: Connection, user: User, words: str, inside: Sequence[str]) -> list[Artifact]:
+    """Files with all the words in their names, the latest first, then those of `inside`; none is being forgotten."""
     if everything_asked(connection, user.user_id) is not None:
         return []
     going, wanted = messages_to_forget(connection, user.user_id), name_key(words).split()
     recent = artifacts.listing(connection, user.user_id, limit=RECENT_FILES, without=going)
-    able = (one for one in recent if one.kind in SENT_KINDS and one.file_id)
-    return [one for one in able if all(word in name_key(one.name) for word in wanted)][:FILES]
+    able = {one.id: one for one in recent if one.kind in SENT_KINDS and one.file_id}
+    named = [one.id for one in able.values() if all(word in name_key(one.name) for word in wanted)]
+    return [able[one] for one in dict.fromkeys((*named, *inside)) if one in able][:FILES]
 
 
 def _file(file: Artifact) -> InlineQueryResultUnion:

@@ -14,7 +14,7 @@ _WEEKEND: Final = 5
 _NEVER: Final = re.compile(r"(?<!\w)(?:never|don't|do not|not|no|stop|не|ніколи|никогда|хватит|досить)(?!\w)")
 _EMOJI: Final = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+ ?")
 _BULLET: Final = "- "
-_QUOTE: Final = re.compile("[«“„\"]")
+_QUOTE: Final = re.compile('[«“„"]')
 
 
 def instructed_language(request: ResponderRequest) -> Language | None:

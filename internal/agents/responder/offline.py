@@ -25,6 +25,7 @@ from internal.agents.responder.intent import Intent, asked_name, asks_about_some
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
+from internal.agents.responder.pictures import in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about
 from internal.agents.responder.relevant_memories import of_kind, shared, sharing_words
 from internal.agents.responder.said_lines import SaidLine, newest_about, quotable
@@ -193,6 +194,8 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
     authors = list(dict.fromkeys(_plain(author) for line in lines if (author := author_of(line))))
     if not own and authors:
         return speech("forwarded", names=speech.names(authors))
+    if (shown := in_last_picture(own, request)) is not None:
+        return speech("picture", said=_plain(shown)) if shown else speech("picture-unseen")
     match wish.wish:
         case "circle" if wish.circle:
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
@@ -323,7 +326,7 @@ def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, spe
 
 
 def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Speech) -> str:
-    text, zone = _plain(quotable(line.text, said)), request.owner.timezone
+    text, zone = _plain(quotable(line.text, said, part=line.in_file)), request.owner.timezone
     mark = f" [S{line.n}]" if line.n is not None else ""
     if line.at is None or (not mark and day(line.at, zone) == day(request.now, zone)):
         return speech("told", said=text)

@@ -14,6 +14,7 @@ from typing import Final
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.intent import intent_of
 from internal.agents.responder.people_in_dialogue import author_of, speaker_of
+from internal.agents.responder.pictures import subjects_of_file
 from internal.agents.role_words import roles_of
 from internal.language.commands.recognise import is_order
 from internal.language.names.kinship import relations
@@ -57,6 +58,7 @@ class SaidLine:
     """A line that states something: `n` is the number of its passage, `speaker` empty for the owner.
 
     `share` is that of the question's words in it; `change`: it tells what is different now. Without `at` it is of now.
+    `in_file`: it stands in a file or a text, not in a dialogue.
     """
 
     text: str
@@ -66,6 +68,7 @@ class SaidLine:
     outdated: bool = False
     share: float = 0.0
     change: bool = False
+    in_file: bool = False
 
     def newer_than(self, moment: datetime | None) -> bool:
         return self.at is None or moment is None or self.at > moment
@@ -77,7 +80,7 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     `names` are those of the people known whom the question names.
     """
     lines = _lines(request)
-    meant = [{term for term, _ in word} for word in topic_terms(said)]
+    meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
     names = [*names, *_asker(said, request)]
     people = _People(said, names, request.owner.language)
@@ -174,7 +177,14 @@ def _is_relative(key: str) -> bool:
 def _lines(request: ResponderRequest) -> list[SaidLine]:
     """What was stated in this dialogue and in the passages, in the order of time, each once."""
     earlier = [
-        SaidLine(one.text, one.at, passage.n, one.speaker if one.kind == "other" else "", one.outdated is not None)
+        SaidLine(
+            one.text,
+            one.at,
+            passage.n,
+            one.speaker if one.kind == "other" else "",
+            one.outdated is not None,
+            in_file=passage.kind == "episode",
+        )
         for passage in request.passages
         for one in passage.lines
         if one.kind == "own" or (one.kind == "other" and one.speaker)
@@ -191,16 +201,26 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
     return sorted(in_order, key=lambda line: line.at or _NOW)
 
 
-def quotable(text: str, said: str) -> str:
-    """A line, or of a long one its sentences around the first that touches what is asked."""
-    text = " ".join(with_signs(text).split())
-    if len(text) <= _LONGEST:
-        return text
+def quotable(text: str, said: str, *, part: bool = False) -> str:
+    """A line, or of a long one its sentences around the first that touches what is asked.
+
+    `part`: only the sentences that answer, however short the text is; after a mere heading also the next.
+    """
+    whole = " ".join(with_signs(text).split())
+    if len(whole) <= _LONGEST and not part:
+        return whole
     asked, subjects = {term for word in topic_terms(said) for term, _ in word}, subjects_of(said)
-    parts = [text[start:end].strip() for start, end in sentences(text)]
+    rows = [with_signs(row) for row in (text.splitlines() if part else [whole])]
+    parts = [found for row in rows for start, end in sentences(row) if (found := " ".join(row[start:end].split()))]
     rated = [len(asked & _terms(part)) + len(subjects & subjects_of(part)) for part in parts]
-    first = rated.index(max(rated))
-    shown = " ".join(parts[first:])
+    first, last = rated.index(max(rated)), len(parts)
+    if part and rated[first]:
+        last = first + 1
+        while last < len(parts) and (
+            rated[last] == rated[first] or all(_terms(one) <= asked for one in parts[first:last])
+        ):
+            last += 1
+    shown = " ".join(parts[first:last])
     cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + "…"
     return f"{'… ' if first else ''}{cut}"
 

@@ -200,7 +200,7 @@ class TurnFlow:
         return await self._database.write(work, point="C3")
 
     async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
-        if (line := of_files_alone(question.asked, self._phrases, question.user.lang)) is not None:
+        if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
             return await self._say(question, line, TurnState.ANSWERED)
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
@@ -216,7 +216,7 @@ class TurnFlow:
                 reply, requested, commands = await self._claims.judged(question, reply, requested, commands)
             request = self._requests.last(question.turn)
             links = page_links(request, reply.text) if request is not None else ""
-            shown = (unread_lines(question.asked, self._phrases, question.user.lang), with_numbers(reply.text), links)
+            shown = (unread_lines(question.asked, self._phrases, question.user), with_numbers(reply.text), links)
             parts = list(self._render("\n\n".join(filter(None, shown))))
             if not parts and not stop.is_set() and requested is None and not commands.actions:
                 raise ModelReplyInvalid("nothing in the answer can be seen")

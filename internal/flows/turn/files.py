@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access.model import Language, User
+from internal.access.model import Language, Role, User
 from internal.agents.model import PassageLine, RecalledPassage
 from internal.artifacts.model import FAILED, READ, SPOKEN, due
 from internal.dialogue.model import Message
@@ -17,6 +17,9 @@ from internal.storage.database import Database
 
 LONGEST: Final = 8_000
 """Characters of a file that a tool reads at once."""
+
+_QUOTED: Final = 300
+"""Characters of the words in a picture that are quoted."""
 
 Progress = Callable[[str], Awaitable[None]]
 """Shows how far the reading is."""
@@ -69,7 +72,7 @@ def read_file(
     return RecalledPassage(0, "episode", file.id, lines), rest
 
 
-def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -> str | None:
+def of_files_alone(asked: Sequence[Message], phrases: Phrases, user: User) -> str | None:
     """What there is to say to files without a word: that they are kept, or why one cannot be read.
 
     None if something was said, be it in a file of a voice.
@@ -81,7 +84,7 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -
         return None
     kept = [
         phrases(
-            lang,
+            user.lang,
             "artifact-kept" if not one.get("export") else "artifact-export",
             name=str(one.get("name") or ""),
             pages=int(one.get("pages") or 0),
@@ -90,17 +93,31 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, lang: Language) -
         if str(one.get(READ)).startswith(_FILE)
     ]
     kinds = [str(one.get("kind")) for one in attachments]
-    lines = "\n".join(filter(None, (*kept, unread_lines(asked, phrases, lang))))
-    return lines or phrases(lang, "cannot-read", kind=kinds[0] if kinds else "other")
+    if lines := "\n".join(filter(None, (*kept, unread_lines(asked, phrases, user)))):
+        return lines
+    kind = kinds[0] if kinds else "other"
+    return f"{phrases(user.lang, 'cannot-read', kind=kind)} {_setting(phrases, user, kind)}".rstrip()
 
 
-def unread_lines(asked: Sequence[Message], phrases: Phrases, lang: Language) -> str:
-    """A line for each file that could not be read."""
+def unread_lines(asked: Sequence[Message], phrases: Phrases, user: User) -> str:
+    """A line for each file that could not be read; of a picture that nobody saw, with the words in it."""
     failed = [one for message in asked for one in message.attachments if FAILED in one]
-    told = (
-        failure_line(phrases, lang, str(one["kind"]), str(one.get("name") or ""), str(one[FAILED])) for one in failed
-    )
-    return "\n".join(dict.fromkeys(told))
+    return "\n".join(dict.fromkeys(_unread_line(one, phrases, user) for one in failed))
+
+
+def _unread_line(attachment: Mapping[str, Any], phrases: Phrases, user: User) -> str:
+    kind, reason, name = str(attachment["kind"]), str(attachment[FAILED]), str(attachment.get("name") or "")
+    words = str(attachment.get(READ) or "").partition(" | ")[2]
+    if reason != "unseen":
+        return failure_line(phrases, user.lang, kind, name, reason)
+    line = phrases(user.lang, "photo-words", words=words[:_QUOTED]) if words else ""
+    return f"{line or failure_line(phrases, user.lang, kind, name, reason)} {_setting(phrases, user, kind)}".rstrip()
+
+
+def _setting(phrases: Phrases, user: User, kind: str) -> str:
+    """For who runs the bot: by which setting such files are read."""
+    setting = "media.transcription" if kind in SPOKEN else "media.vision" if kind == "photo" else ""
+    return phrases(user.lang, "cannot-read-setting", setting=setting) if setting and user.role is Role.OWNER else ""
 
 
 def failure_line(phrases: Phrases, lang: Language, kind: str, name: str, reason: str) -> str:
@@ -119,7 +136,3 @@ def _says_nothing(attachment: Mapping[str, Any]) -> bool:
 
 
 _FILE: Final = "[file "
-
-
-def _kept(attachment: Mapping[str, Any]) -> str:
-    return "artifact-export" if attachment.get("export") else "artifact-kept"

@@ -134,13 +134,15 @@ voice-failed = { $reason ->
    *[damaged] 🎙 This recording seems to be damaged: I can't open it.
 }
 photo-failed = { $reason ->
-    [unseen] 🖼 The model I think with doesn't look at pictures; at most I can read the words in them. Could you tell me what's in it?
+    [unseen] 🖼 I can't look at pictures here; at most I read the words in them, and found none. Could you tell me what's in it?
     [large] 🖼 This picture is too large for me.
     [slow] 🖼 Looking at the picture took too long, so I gave up.
     [gone] 🖼 Telegram doesn't give me this picture any more. Could you send it again?
     [unavailable] 🖼 I couldn't get the picture just now. Could you send it again a little later?
    *[damaged] 🖼 This picture seems to be damaged: I can't open it.
 }
+photo-words = 🖼 I can't look at pictures here, but these words stand in it: “{ $words }”.
+cannot-read-setting = (This is switched on by the setting { $setting }.)
 speech-failed = 🔊 I couldn't say it aloud: the speech service doesn't answer. Above is what I wanted to say.
 transcript-correct = ✏️ Correct
 transcript-how = Write how it should read. Your next message takes the place of the transcript.

@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import Connection, update
 from support.flows.flow_stage import OTHER, OWNER, Talk, until
 
+from internal.access.model import Role
 from internal.agents.prompts import with_metadata
+from internal.artifacts.model import ARTIFACT, FAILED, READ
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import HIDDEN_MARK, Quoted, Turn
@@ -304,6 +306,18 @@ async def test_unreadable_messages_get_an_honest_answer(talk: Talk) -> None:
     [said] = await talk.owed()
     assert "photos" in said
     assert await talk.turn_states() == ["answered"]
+
+
+async def test_words_in_a_picture_are_said_and_the_owner_is_told_the_setting(talk: Talk) -> None:
+    """What nobody saw is not spoken of as seen by a model; guests have no settings."""
+    seen = {"kind": "photo", ARTIFACT: "a", READ: "[photo] | BUY MILK 42", FAILED: "unseen"}
+    for role in (Role.OWNER, Role.MEMBER):
+        await talk.database.write(lambda c, it=role: c.execute(update(tables.users).values(role=it.value)))
+        turn = await talk.ask("What is it?\n[photo] | BUY MILK 42", attachments=[seen])
+        await talk.flow().answer(turn)
+    told, guest = await talk.owed()
+    assert "“BUY MILK 42”. (This is switched on by the setting media.vision.)" in told
+    assert "media.vision" not in guest
 
 
 async def test_a_captioned_photo_is_answered_and_the_model_told_of_it(talk: Talk) -> None:

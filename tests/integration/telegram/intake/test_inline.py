@@ -13,11 +13,12 @@ from bot.telegram.i18n import label
 from internal.access.model import UserState
 from internal.artifacts import repository as artifacts
 from internal.dialogue import repository as dialogue
+from internal.flows.archival.ingestion import add_episode
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
-from internal.knowledge.model import Episode, Segment
+from internal.knowledge.model import OF_FILE, Episode, Segment
 from internal.people import service as people
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
@@ -51,6 +52,8 @@ async def remembers(stage: BotStage, user: int, file_id: str) -> dict[str, Any]:
         made = {"name": "Odesa", "type": "place"}
         place = store.add_node(connection, user, "Entity", made, now=now)
         said = dialogue.add(connection, user, "user", "I bought winter tyres in Odesa", now=now)
+        for _ in range(2):
+            dialogue.add(connection, user, "assistant", "You bought winter tyres in Odesa.", now=now)
         episode = Episode(user, new_id(), "message", "fragment", "", "notes", None, now, now)
         episodes.add_episode(connection, episode, [Segment(1, now, None, said.id)])
         claim = NewClaim(
@@ -59,8 +62,13 @@ async def remembers(stage: BotStage, user: int, file_id: str) -> dict[str, Any]:
         )  # fmt: skip
         (fact,) = knowledge.record_claims(connection, user, [claim], now=now).facts
         file = {"id": file_id, "name": "Lease Odesa.pdf", "mime": "application/pdf", "size": 3}
+        text = add_episode(
+            connection, user, source="text", name="Lease Odesa.pdf",
+            segments=[Segment(1, now, "A deposit is due.", None)],
+            source_description=OF_FILE, source_url=None, reference_time=now, dedupe=None, agents=(), now=now,
+        )  # fmt: skip
         artifacts.add(
-            connection, user, new_id(), said.id, stage.bot.id, kind="document", file=file, now=now, due_at=now
+            connection, user, text.episode.id, said.id, stage.bot.id, kind="document", file=file, now=now, due_at=now
         )
         author = tasks.by_owner(user, now, now.time())
         task = tasks.open_task(connection, user, tasks.NewTask("Sell the boat", Schedule()), author)
@@ -76,28 +84,34 @@ async def test_ones_own_memory_is_searched(stage: BotStage, model: ScriptedModel
     await stage.bot.send_document(user, BufferedInputFile(b"pdf", "Lease Odesa.pdf"))
     file_id = (await stage.messages(user))[-1]["document"]["file_id"]
     known = await remembers(stage, user, file_id)
+    now = stage.clock.now()
+    await stage.write(lambda c: [dialogue.add(c, other, "assistant", "The ferry leaves at 9.", now=now) for _ in "ab"])
     async with whole_bot(stage, model):
         person = await asked(stage, user, "Petro")
         found = await asked(stage, user, "Odesa")
         nothing = await asked(stage, user, "zebra")
+        inside = await asked(stage, user, "deposit")
+        answers = await asked(stage, other, "ferry")
         assert (await asked(stage, other, "Odesa"))["results"] == []
         query_id = await stage.ask_inline(user, "Odesa")
         await eventually(lambda: answered(stage, query_id))
         told = await stage.request("POST", f"/inline/{query_id}/f_{known['fact']}")
-        await eventually(lambda: settled(stage, 6))
+        await eventually(lambda: settled(stage, 8))
     assert [one["id"] for one in person["results"]] == [f"p_{known['person']}"]
     assert (person["cache_time"], person["is_personal"]) == (0, True)
     kinds = [one["id"][0] for one in found["results"]]
     assert kinds == ["f", "m", "a"]
     assert found["results"][0]["url"].endswith(f"?start=f_{known['fact']}")
     assert found["results"][2]["document_file_id"] == file_id
+    assert [one["id"][0] for one in inside["results"]] == ["a"]
+    assert [one["title"] for one in answers["results"]] == ["The ferry leaves at 9."]
     assert nothing["results"] == []
     assert nothing["button"]["text"] == label("en", "inline-nothing")
     assert "Olena was in Odesa" in told["text"]
     assert told["via_bot"]["id"] == stage.bot.id
     assert "Circle" not in str(person["results"][0]["input_message_content"])
     talk = await stage.read(lambda c: dialogue.recent(c, user, limit=10))
-    assert [one.content for one in talk] == ["I bought winter tyres in Odesa"]
+    assert {one.content for one in talk if one.role == "user"} == {"I bought winter tyres in Odesa"}
     kept = await stage.read(lambda c: c.execute(select(events.c.payload)).scalars().all())
     assert not any("zebra" in str(payload) for payload in kept)
     assert all(words == "" for _, words in await stage.inbox())

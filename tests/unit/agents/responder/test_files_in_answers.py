@@ -1,0 +1,74 @@
+"""Without a model, questions about a picture and about a file are answered with the words in it, and no others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from internal.access.model import Language
+from internal.agents.model import DialogueLine, OwnerProfile, PassageLine, RecalledPassage, ResponderRequest
+from internal.agents.responder.offline import compose
+
+NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
+TRIP = """Trip plan for June.
+
+Hotel: Grand Palace, check-in on 12 June after 14:00. Breakfast is included and served until 10.
+
+Luggage allowance
+23 kg for each of us
+
+Rental car: a red Fiat, the deposit is 300 euro."""
+
+
+def answer(lang: Language, question: str, *said: str, file: str = "") -> str:
+    line = PassageLine(NOW, "trip.txt", file, "other")
+    told = [one for text in said for one in (DialogueLine("user", text, at=NOW), DialogueLine("assistant", "…"))]
+    return compose(
+        ResponderRequest(
+            owner=OwnerProfile(1, "Owner", None, lang, "UTC"),
+            persona_name="Laplaced",
+            persona_tone="",
+            inner_circle=(),
+            relevant_people=(),
+            dialogue=[*told, DialogueLine("user", question, at=NOW)],
+            now=NOW,
+            query=question,
+            passages=[RecalledPassage(1, "episode", "e1", [line])] if file else [],
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("lang", "question", "read", "nothing"),
+    [
+        ("en", "what's on the photo?", "In the picture: “BUY MILK 42”", "no words in that one"),
+        ("en", "Can you read what the screenshot says?", "In the picture: “BUY MILK 42”", "no words in that one"),
+        ("ru", "что написано на картинке?", "На картинке: «BUY MILK 42»", "слов на этой не нашлось"),
+        ("ru", "Прочитай, что на скриншоте", "На картинке: «BUY MILK 42»", "слов на этой не нашлось"),
+        ("uk", "Що на світлині?", "На картинці: «BUY MILK 42»", "слів на цій не знайшлося"),
+    ],
+)
+def test_the_words_in_a_picture_are_quoted(lang: Language, question: str, read: str, nothing: str) -> None:
+    """Of the last picture; one without words has an honest line."""
+    said = ("[photo] | OLD ONE", "Look at this\n[photo] | BUY MILK 42")
+    assert answer(lang, question, *said).startswith(read)
+    assert nothing in answer(lang, question, *said, "[photo]")
+
+
+def test_another_question_with_the_word_photo_is_not_about_the_picture() -> None:
+    """What somebody did with a photo does not stand in it."""
+    assert "BUY MILK" not in answer("en", "Did Anna get the photo from Tom?", "[photo] | BUY MILK 42")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Is breakfast included?", "“… Breakfast is included and served until 10.”"),
+        ("what does the file say about the hotel?", "“… Hotel: Grand Palace, check-in on 12 June after 14:00.”"),
+        ("What is the luggage allowance?", "“… Luggage allowance 23 kg for each of us”"),
+    ],
+)
+def test_only_the_passage_that_answers_is_quoted(question: str, said: str) -> None:
+    """However short the file is; a heading leads to what stands below it."""
+    assert said in answer("en", question, file=TRIP)
