@@ -279,7 +279,7 @@ class Ingest:
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:
         """An edit or a reaction in the private chat of a user; a stranger's is ignored."""
-        user = await self._database.read(lambda c: users.find(c, row.chat_id or 0))
+        user = await self._database.glance(lambda c: users.find(c, row.chat_id or 0))
         known = user is not None and user.state is not UserState.REMOVED
         await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
 
@@ -299,7 +299,7 @@ class Ingest:
 
     async def _inline(self, row: InboxRow, update: Update, query: InlineQuery) -> None:
         """Answers from the asker's own memory; somebody unknown is told nothing, and nobody's keystrokes are kept."""
-        user = await self._database.read(lambda c: users.find(c, query.from_user.id))
+        user = await self._database.glance(lambda c: users.find(c, query.from_user.id))
         with contextlib.suppress(TelegramAPIError):  # the next letter was typed meanwhile
             if user is not None and user.state is UserState.ACTIVE:
                 with acting_for(user.user_id):
@@ -341,7 +341,7 @@ class Ingest:
 
     async def _admit(self, author: Author) -> User | None:
         """The user who wrote. Nothing is stored if nothing about him changed."""
-        known = await self._database.read(lambda c: users.find(c, author.user_id))
+        known = await self._database.glance(lambda c: users.find(c, author.user_id))
         if known is not None and known.state is UserState.REMOVED:
             return None
         if known is not None and access.up_to_date(known, author):

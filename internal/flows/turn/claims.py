@@ -56,6 +56,6 @@ class Claims:
         """The open tasks and the people whom the model was shown, by name."""
         assert self._commands is not None
         user_id, request = question.user.user_id, self._requests.last(question.turn)
-        titles = [one.title for one in await self._commands.database.read(lambda c: tasks.pending(c, user_id))]
+        titles = [one.title for one in await self._commands.database.glance(lambda c: tasks.pending(c, user_id))]
         shown = (*request.relevant_people, *request.inner_circle) if request is not None else ()
         return titles + [name for one in shown for name in one.names]

@@ -114,7 +114,7 @@ class CommandFlow:
     ) -> tuple[list[Recognised], bool]:
         user_id = question.user.user_id
 
-        titles = {one.id: one.title for one in await self.database.read(lambda c: tasks.pending(c, user_id))}
+        titles = {one.id: one.title for one in await self.database.glance(lambda c: tasks.pending(c, user_id))}
         quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), None)
         quoted = _last_card(question) if quoted is None else quoted
         found = await self.worker.run(recognise, texts, titles, None, quoted, question.user.lang)

@@ -79,7 +79,7 @@ class Delivery:
             due = mailbox.due(connection, now, limit=limit, shards=shards)
             return due, mailbox.next_due_at(connection, shards)
 
-        return await self._database.read(work)
+        return await self._database.glance(work)
 
     async def sending(self, row: OutboxRow) -> Outgoing | None:
         """C5: what to send, an edit with its target. None if the row is settled already."""

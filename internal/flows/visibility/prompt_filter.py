@@ -58,14 +58,14 @@ class PromptFilter:
         return [one for one in shown if any(line.found for line in one.lines)]
 
     async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
-        return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key)) if said else []
+        if not said or not await self._database.glance(lambda c: _any_gone(c, user_id)):
+            return [True] * len(said)
+        return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key))
 
 
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
     """For each line, whether it names nobody who was forgotten after it was said."""
     going = _going(connection, user_id)
-    if not going and not suggestion_repository.any_forgotten(connection, user_id):
-        return [True] * len(said)
     words = [words_in(text) for text, _ in said]
     gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)
     known = _known(connection, user_id) if gone else set()
@@ -73,6 +73,11 @@ def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: b
         not any(at <= gone[word] for word in named & gone.keys() - known)
         for named, (_, at) in zip(words, said, strict=True)
     ]
+
+
+def _any_gone(connection: Connection, user_id: int) -> bool:
+    asked = any(one.person_id is not None for one in forgettings.pending(connection, user_id))
+    return asked or suggestion_repository.any_forgotten(connection, user_id)
 
 
 def words_in(text: str) -> set[str]:

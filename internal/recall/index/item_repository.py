@@ -29,6 +29,7 @@ from sqlalchemy import (
 from internal.graph.labels import NODES
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.knowledge.model import OF_FILE
+from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.chunks import chunks
@@ -162,6 +163,15 @@ def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
     """The approximate number of items of a kind."""
     query = select(func.count()).where(search_items.c.user_id == user_id, of_kind(kind))
     return connection.execute(query.select_from(search_items)).scalar_one()
+
+
+def concern(kind: ItemKind, entries: Sequence[tuple[str, str]]) -> bool:
+    """Whether any of these changes may be about an item of this kind."""
+    prefixes = (*_ITEMS_OF.get(kind, (f"{kind}:",)), *([PERSON_PREFIX] if kind == "entity" else []))
+    return any(
+        kind in _CHANGED_KINDS.get(change, ()) or ref.startswith(prefixes) or (change == PERSON and kind == "entity")
+        for change, ref in entries
+    )
 
 
 def touched(

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from internal.language.search.terms import ANALYZER, Word
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
+from internal.recall.index.change_logs import ChangeLogs
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
 from internal.recall.index.scoring import Mask, Scores
 from internal.recall.index.terms import TermTools, analyse_new
@@ -243,6 +244,7 @@ class ItemIndexes:
     ) -> None:
         """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words."""
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
+        self._logs = ChangeLogs(database)
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
         self._locks: dict[ItemKind, OwnerLocks] = {kind: OwnerLocks() for kind in item_repository.KINDS}
 
@@ -263,6 +265,10 @@ class ItemIndexes:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get((user_id, kind))
         commits = self._database.commits
+        if cached is not None and cached.commits != commits:
+            log = await self._logs.after(user_id, cached.seq, commits)
+            if log.entries is not None and not item_repository.concern(kind, log.entries):
+                cached.seq, cached.commits = log.seq, commits
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, kind, cached, commits)
         if cached.unanalysed and self._tools is not None:

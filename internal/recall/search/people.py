@@ -22,8 +22,9 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people.model import Circle, Person, names_of
 from internal.recall.index import people_repository
+from internal.recall.index.change_logs import ChangeLogs
 from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
-from internal.recall.index.people_repository import PersonVector
+from internal.recall.index.people_repository import PersonVector, person_of_change
 from internal.recall.index.scoring import dot_product, normalised, top
 from internal.recall.index.vector_rows import OwnerLocks
 from internal.recall.search.metrics import NoObserver, RecallObserver
@@ -77,7 +78,7 @@ class PeopleSearch:
         self._database, self._embedder, self._names = database, embedder, names
         self._observer = observer or NoObserver()
         self._cache = MatrixCache(cache_bytes)
-        self._locks = OwnerLocks()
+        self._locks, self._logs = OwnerLocks(), ChangeLogs(database)
 
     @property
     def cached_bytes(self) -> int:
@@ -148,6 +149,11 @@ class PeopleSearch:
         commits = self._database.commits
         if cached is not None and cached.commits == commits:
             return cached
+        if cached is not None:
+            log = await self._logs.after(user_id, cached.seq, commits)
+            if log.entries is not None and not any(person_of_change(kind, ref) for kind, ref in log.entries):
+                cached.seq, cached.commits = log.seq, commits
+                return cached
         after = None if cached is None else cached.seq
         refreshed = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
         if refreshed.matrix is not None:

@@ -36,6 +36,9 @@ class Engine(Protocol):
     async def reader(self) -> Link:
         """Opens a read-only connection. Raises as `writer`."""
 
+    def at_hand(self) -> Connection | None:
+        """Opens a read-only connection of the calling thread itself, where reads are that fast."""
+
     def begin(self, connection: Connection, alone: str | None) -> None:
         """Begins a transaction that sees and changes the store as if it ran alone.
 

@@ -158,6 +158,9 @@ class PostgresEngine:
     async def reader(self) -> _PostgresLink:
         return await self._opened()
 
+    def at_hand(self) -> None:
+        return None
+
     async def _opened(self) -> _PostgresLink:
         link, attempt = _PostgresLink(self._url), 0
         while True:

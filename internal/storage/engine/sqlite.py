@@ -26,6 +26,8 @@ BUSY_TIMEOUT_MS: Final = 10_000
 
 _COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
 
+_READING: Final = ("query_only=ON", "wal_autocheckpoint=0")
+
 _STATEMENTS: Final = StatementCache()
 
 
@@ -33,6 +35,27 @@ async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) ->
     """aiosqlite has no public way to run a whole function on its thread; a contract test guards this one."""
     execute: Callable[[Callable[[], T]], Awaitable[T]] = raw._execute
     return await execute(function)
+
+
+def _engine_over(raw: Callable[[], sqlite3.Connection]) -> SqlEngine:
+    return create_engine(
+        "sqlite+pysqlite://",
+        creator=raw,
+        poolclass=StaticPool,
+        json_serializer=to_json,
+        hide_parameters=True,  # they are people's words, and errors end up in logs
+    )
+
+
+def _connected(engine: SqlEngine, *pragmas: str) -> Connection:
+    connection = _STATEMENTS.connect(engine, RepeatingConnection).execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        for pragma in pragmas:
+            connection.exec_driver_sql(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()  # here, on its own thread: the garbage collector would do it on another one
+        raise
+    return connection
 
 
 class _SqliteLink:
@@ -47,28 +70,9 @@ class _SqliteLink:
             raw = await aiosqlite.connect(path, isolation_level=None, cached_statements=512)
         except sqlite3.Error as error:
             raise StorageError(f"cannot open the database {path.name}: {error}") from error
-        engine = create_engine(
-            "sqlite+pysqlite://",
-            creator=lambda: raw._conn,
-            poolclass=StaticPool,
-            json_serializer=to_json,
-            hide_parameters=True,  # they are people's words, and errors end up in logs
-        )
-
-        def connect() -> Connection:
-            connection = _STATEMENTS.connect(engine, RepeatingConnection).execution_options(
-                isolation_level="AUTOCOMMIT"
-            )
-            try:
-                for pragma in pragmas:
-                    connection.exec_driver_sql(f"PRAGMA {pragma}")
-            except BaseException:
-                connection.close()  # here, on its own thread: the garbage collector would do it on another one
-                raise
-            return connection
-
+        engine = _engine_over(lambda: raw._conn)
         try:
-            return cls(raw, engine, await _on_thread_of(raw, connect))
+            return cls(raw, engine, await _on_thread_of(raw, lambda: _connected(engine, *pragmas)))
         except SQLAlchemyError as error:
             await raw.close()
             raise StorageError(f"cannot use the database {path.name}: {cause_of(error)}") from error
@@ -109,7 +113,11 @@ class SqliteEngine:
         return await _SqliteLink.open(self.path, *_COMMON, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 
     async def reader(self) -> _SqliteLink:
-        return await _SqliteLink.open(self.path, *_COMMON, "query_only=ON", "wal_autocheckpoint=0")
+        return await _SqliteLink.open(self.path, *_COMMON, *_READING)
+
+    def at_hand(self) -> Connection | None:
+        raw = sqlite3.connect(self.path, isolation_level=None, cached_statements=512)
+        return _connected(_engine_over(lambda: raw), *_READING, "busy_timeout=0")
 
     def begin(self, connection: Connection, alone: str | None) -> None:
         self.at_once(connection, "BEGIN IMMEDIATE")

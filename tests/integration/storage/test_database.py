@@ -196,6 +196,18 @@ async def test_reader_sees_every_finished_write(notes: Database) -> None:
         assert str(n) in await notes.read(words)
 
 
+async def test_glance_sees_every_finished_write_and_cannot_write(notes: Database, tmp_path: Path) -> None:
+    """What is read at hand, without another thread, is what a reader would have read, and nothing more is allowed."""
+    await notes.write(add("one"))
+    assert await notes.glance(words) == {"one"}
+    with pytest.raises(Exception, match=r"read-?only"):
+        await notes.glance(add("two"))
+    await notes.write(add("three"))
+    assert await notes.glance(words) == {"one", "three"}
+    with pytest.raises(RuntimeError, match="read"):
+        await notes.glance(broken_read)
+
+
 async def test_reader_keeps_one_snapshot(notes: Database) -> None:
     """A read sees the same store from beginning to end, whatever is written meanwhile."""
     entered, opened = threading.Event(), threading.Event()
