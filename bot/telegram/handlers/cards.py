@@ -34,7 +34,7 @@ from internal.access.model import User
 from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
 from internal.people.repository import by_ids
-from internal.tasks.model import Schedule, Task
+from internal.tasks.model import Schedule, Task, TaskKind
 
 _TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
 
@@ -131,12 +131,18 @@ class TelegramCards:
 
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card:
         if not found:
-            return _card((phrase(user.lang, "tasks-none" if asked.first is None else "tasks-none-then"), []))
+            none = "tasks-none" if asked.first is None else "tasks-none-then"
+            return _card((phrase(user.lang, none if asked.kind is None else f"tasks-none-{asked.kind.value}"), []))
         shown = found[:PAGE]
         lines = numbered([task_line(user, one, now) for one in shown])
         ids = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW) for one in shown]
         rows = number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
-        return _card((f"{phrase(user.lang, 'tasks-title', count=len(found))}\n\n{lines}", rows))
+        title = phrase(user.lang, "tasks-title", count=len(found))
+        if asked.kind is not None:
+            title = (
+                f"**{phrase(user.lang, 'agenda-promises' if asked.kind is TaskKind.PROMISE else 'agenda-waiting')}**"
+            )
+        return _card((f"{title}\n\n{lines}", rows))
 
 
 def task_card(user: User, how: str, changed: Changed, now: datetime) -> tuple[str, Rows]:

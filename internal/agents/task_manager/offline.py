@@ -9,7 +9,7 @@ from typing import Any
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
 from internal.language.facts.occasions import is_occasion
 from internal.language.tasks.completion import find_completions
-from internal.language.tasks.contacts import Promised, find_promised
+from internal.language.tasks.promises import Promised, find_promised
 from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import shortened, title_of
@@ -70,10 +70,10 @@ def due_of(time: TimeFound | None) -> str | None:
 def _waiting(found: Promised, line: TranscriptLine) -> dict[str, Any]:
     return {
         "kind": TaskKind.WAITING.value,
-        "title": f"{found.who}: {found.what}",
+        "title": shortened(found.title),
         "due": due_of(found.time),
         "repeat": None,
-        "person": found.who,
+        "person": found.who or None,
         "asked": False,
         "evidence": [line.number],
     }

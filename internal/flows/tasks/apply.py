@@ -242,7 +242,7 @@ class _TaskWriter:
             schedule=schedule,
             kind=TaskKind(proposed.kind),
             origin=TaskOrigin.FRAGMENT,
-            proposed=not proposed.asked and proposed.kind is not TaskKind.WAITING,
+            proposed=not proposed.asked and proposed.kind not in (TaskKind.WAITING, TaskKind.PROMISE),
             person_id=min(resolved.people) if len(resolved.people) == 1 else None,
             episode_id=self._run.episode_id,
             message_id=line.message_id,

@@ -1,4 +1,4 @@
-"""Finds what the messages of a turn ask to be reminded of. Runs in the language process, so it imports no storage."""
+"""Finds what a turn asks to be reminded of, promises or waits for. Runs in the language process: imports no storage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,14 @@ from typing import Final
 
 from internal.agents.task_manager.offline import titled
 from internal.language.tasks.completion import same_task
-from internal.language.tasks.requests import find_tasks, may_request, only_requests
+from internal.language.tasks.contacts import wants_contact
+from internal.language.tasks.promises import find_promised
+from internal.language.tasks.promises import may_promise as may_be_promised
+from internal.language.tasks.requests import TaskFound, find_tasks, may_promise, may_request, only_requests
 from internal.language.tasks.times import TimeFound
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, text_language
+from internal.tasks.model import TaskKind
 
 MOST: Final = 10
 """Requests of one message that are granted at once; the task manager finds the rest."""
@@ -17,7 +22,7 @@ MOST: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One request. `time` is None where no moment was named; `message_id` is the message that makes it.
+    """One request, promise or rhythm. `time` is None where no moment was named; `message_id` is the message of it.
 
     `unread` are words that name a time and could not be read.
     """
@@ -27,12 +32,28 @@ class Reminder:
     message_id: str
     people: frozenset[int] = frozenset()
     unread: str = ""
+    kind: TaskKind = TaskKind.REMINDER
+
+    @property
+    def asked(self) -> bool:
+        return self.kind is TaskKind.REMINDER
+
+
+_REPEATED: Final = pattern(
+    r"\b(?:every|each|once an?|twice an?|weekly|monthly|кажд|раз(?:а|и)? [вн]|кожн|еженед|щотиж|щомі|щонед|щопон|щовів"
+    r"|щосер|щочет|щоп|щосуб)"
+)
+
+
+def may_open(text: str) -> bool:
+    """Whether a text may open tasks at once: false for nearly all that do not, without a dictionary."""
+    return may_request(text) or may_promise(text) or may_be_promised(text) or _REPEATED.search(text.lower()) is not None
 
 
 def find_reminders(
     texts: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
 ) -> tuple[list[Reminder], bool]:
-    """The requests of a turn's messages, and whether they hold nothing else."""
+    """The requests of a turn's messages, promises of both sides and rhythms, and whether they hold only requests."""
     found: list[Reminder] = []
     only = True
     for message_id, text, at in texts:
@@ -43,5 +64,25 @@ def find_reminders(
             title = titled(one, text, before)
             if not any(same_task(title, other.title) and one.time == other.time for other in found):
                 found.append(Reminder(title, one.time, message_id, unread=one.unread))
+        found += _promises(read, text, message_id, at, language)[: MOST - len(requests)]
         before = text
     return found, only and all(may_request(text) for _, text, _ in texts)
+
+
+def _promises(
+    read: Sequence[TaskFound], text: str, message_id: str, at: datetime, language: Language
+) -> list[Reminder]:
+    """What nobody asks to be reminded of, and yet is plainly to be kept in mind."""
+    if any(one.asked for one in read):
+        return []
+    others = find_promised(text, at, text_language(text, language)) if may_be_promised(text) else []
+    waiting = [Reminder(one.title, one.time, message_id, kind=TaskKind.WAITING) for one in others if one.plain]
+    rhythms = [
+        one for one in read if one.kind == "task" and one.time and one.time.recurrence and wants_contact(one.title)
+    ]
+    own = [one for one in read if one.kind == "promise" and not waiting]
+    return [
+        *waiting,
+        *(Reminder(one.title, one.time, message_id, kind=TaskKind.PROMISE) for one in own),
+        *(Reminder(one.title, one.time, message_id, kind=TaskKind.CONTACT) for one in rhythms),
+    ]

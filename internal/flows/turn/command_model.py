@@ -14,7 +14,7 @@ from internal.knowledge.model import Fact
 from internal.language.tasks.times import TimeFound
 from internal.mailbox.model import Rendered
 from internal.people.model import Person
-from internal.tasks.model import Schedule, Task
+from internal.tasks.model import Schedule, Task, TaskKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,16 @@ class ShowOwner:
 
 @dataclass(frozen=True, slots=True)
 class ShowTasks:
-    """Lists the open tasks of some days, all where no day is named; `last` is not included."""
+    """Lists the open tasks of some days, all where no day is named; `last` is not included.
+
+    With a `kind` what others owe or the owner promised, of these `tasks` if there are any; `none`: nothing is known.
+    """
 
     first: datetime | None = None
     last: datetime | None = None
+    kind: TaskKind | None = None
+    tasks: Sequence[str] = ()
+    none: bool = False
 
 
 @dataclass(frozen=True, slots=True)

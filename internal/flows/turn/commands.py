@@ -51,11 +51,12 @@ from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
-from internal.tasks.model import Schedule, Task, TaskState, time_of_day
+from internal.tasks.model import Schedule, Task, TaskKind, TaskState, time_of_day
 from internal.tasks.service import TaskAuthor
 
 log = logging.getLogger(__name__)
 
+_OPEN_ENDS: Final = {"waiting": TaskKind.WAITING, "promised": TaskKind.PROMISE}
 LONGEST: Final = 400
 """Characters of a message in which commands are looked for; more is a story or a pasted text."""
 CARD_LASTS: Final = timedelta(minutes=15)
@@ -134,10 +135,17 @@ class CommandFlow:
                 return Forget(everything=True)
             case "name" if himself:
                 return CallOwner(one.words)
-            case "agenda" | "brief":
-                return _agenda(one, user)
+            case "agenda" | "brief" | "waiting" | "promised":
+                return await self._open_ends(user, one) if one.kind in _OPEN_ENDS else _agenda(one, user)
             case _:
                 return ShowOwner() if himself and one.kind == "about_me" else None
+
+    async def _open_ends(self, user: User, one: Recognised) -> ShowTasks | None:
+        """What others owe or the owner promised; None where somebody is named of whom nothing is open."""
+        asked = ShowTasks(kind=_OPEN_ENDS[one.kind], tasks=one.tasks)
+        pending = await self.database.read(lambda c: tasks.pending(c, user.user_id))
+        found = any(_within(task, asked) for task in pending)
+        return replace(asked, none=not found) if found or not one.tasks else None
 
     async def to_forget(self, user: User, one: Recognised) -> Forget | None:
         """What is to be forgotten; None where nothing is found and the words may mean something else."""
@@ -268,9 +276,9 @@ def _on_its_day(task: Task, schedule: Schedule, now: datetime) -> Schedule:
 
 
 def _found_nothing(one: Recognised, act: Action | None) -> bool:
-    """Whether something is to be forgotten of which memory knows nothing."""
+    """Whether something is asked for, or to be forgotten, of which memory knows nothing."""
     empty = act is None or (isinstance(act, Forget) and not (act.everything or act.people or act.facts))
-    return one.kind == "forget" and empty
+    return (one.kind == "forget" and empty) or (isinstance(act, ShowTasks) and act.none)
 
 
 def _last_card(question: Question) -> str:
@@ -314,7 +322,9 @@ def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief:
 
 
 def _within(task: Task, asked: ShowTasks) -> bool:
-    """Whether a task is due on the days; what is overdue belongs to today."""
+    """Whether a task is due on the days, or of the kind; what is overdue belongs to today."""
+    if asked.kind is not None:
+        return task.kind is asked.kind and (not asked.tasks or task.id in asked.tasks)
     if asked.first is None or asked.last is None:
         return True
     return task.when is not None and asked.first <= task.when < asked.last and task.state is not TaskState.PROPOSED

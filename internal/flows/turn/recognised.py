@@ -23,7 +23,20 @@ from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
-Kind = Literal["forget", "forget_all", "cancel", "done", "move", "name", "about_me", "about_you", "agenda", "brief"]
+Kind = Literal[
+    "forget",
+    "forget_all",
+    "cancel",
+    "done",
+    "move",
+    "name",
+    "about_me",
+    "about_you",
+    "agenda",
+    "brief",
+    "waiting",
+    "promised",
+]
 
 MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
@@ -161,7 +174,17 @@ def _resolved(
     kind = command.kind
     if kind in ("forget_all", "name", "about_me", "about_you", "agenda"):
         return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
-    own, ids = content_words(command.about), list(titles)
+    if kind in ("waiting", "promised"):
+        words = content_words(command.about)
+        known = tuple(list(titles)[place] for place in matching(words, list(titles.values()))) if words else ()
+        return Recognised(kind, message_id, tasks=known) if known or not words else None
+    return _with_object(command, message_id, titles, people, quoted)
+
+
+def _with_object(
+    command: Command, message_id: str, titles: Mapping[str, str], people: Sequence[Person], quoted: str
+) -> Recognised | None:
+    kind, own, ids = command.kind, content_words(command.about), list(titles)
     words = own or content_words(quoted)
     named = tuple(one for one in ids if fold(titles[one]) in fold(quoted)) if not own else ()
     tasks = named or tuple(ids[place] for place in matching(words, list(titles.values())))

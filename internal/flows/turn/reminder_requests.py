@@ -15,11 +15,10 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable, Refused
-from internal.flows.tasks.find_reminders import Reminder, find_reminders
+from internal.flows.tasks.find_reminders import Reminder, find_reminders, may_open
 from internal.flows.tasks.handler import PersonFinder, TaskObserver
 from internal.flows.tasks.parse import schedule_in
 from internal.flows.turn.prompt import Question
-from internal.language.tasks.requests import may_request
 from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.mailbox.model import Rendered
@@ -44,8 +43,8 @@ class ReminderRequest:
         """The note for the responder where there is more to answer."""
         titles = "; ".join(one.title for one in self.reminders)
         return (
-            f"The program sets the reminders that the owner's newest message asks for ({titles}) and confirms them in a"
-            " message of its own below your answer. Do not confirm them, and answer what else was said."
+            f"The program keeps the reminders and promises of the owner's newest message ({titles}) and confirms them"
+            " in a message of its own below your answer. Do not confirm them, and answer what else was said."
         )
 
 
@@ -96,7 +95,7 @@ class ReminderRequests:
     async def read(self, question: Question) -> ReminderRequest | None:
         """The reminders that a question asks for; None for nearly every question, without a call of the worker."""
         messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
-        if not any(may_request(unquoted(message.content)) for message in messages):
+        if not any(may_open(unquoted(message.content)) for message in messages):
             return None
         try:
             return await self._read(question, messages)
@@ -109,6 +108,8 @@ class ReminderRequests:
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
         texts = [(one.id, unquoted(one.content), one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
         reminders, only = await self._worker.run(find_reminders, texts, said[-1] if said else None, user.lang)
+        if user.user_id < 0:  # in a group a promise is anybody's
+            reminders = [one for one in reminders if one.asked]
         if not reminders:
             return None
         everybody = await self._database.read(lambda c: people.listing(c, user.user_id))
@@ -130,6 +131,8 @@ class ReminderRequests:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
                 refused = refusal.reason
+                if not reminder.asked:
+                    continue
             granted.append(
                 GrantedReminder(task, *self._render(user, task or refused or "", now, reminder.unread), refused)
             )
@@ -156,7 +159,7 @@ class ReminderRequests:
         new = service.NewTask(
             title=reminder.title,
             schedule=schedule,
-            kind=TaskKind.REMINDER,
+            kind=reminder.kind,
             origin=TaskOrigin.CHAT,
             person_id=min(reminder.people) if len(reminder.people) == 1 else None,
             message_id=reminder.message_id,
@@ -166,10 +169,14 @@ class ReminderRequests:
         )
 
     def _proposed_before(self, connection: Connection, new: service.NewTask, author: service.TaskAuthor) -> Task | None:
-        """Confirms a proposed task of the same title: asking to be reminded of it is a yes."""
+        """Confirms a proposed task of the same title: asking to be reminded of it is a yes. A promise is made once."""
         user_id = int(author.source.removeprefix("user:"))
         for one in tasks.pending(connection, user_id):
-            if one.state is TaskState.PROPOSED and one.title.casefold() == new.title.casefold():
+            if one.title.casefold() != new.title.casefold():
+                continue
+            if one.state is TaskState.OPEN and new.kind is not TaskKind.REMINDER:
+                return one
+            if one.state is TaskState.PROPOSED:
                 when = new.schedule if new.schedule.due_at else one.schedule
                 service.change(connection, user_id, one.id, author, schedule=when)
                 return service.confirm(connection, user_id, one.id, author)

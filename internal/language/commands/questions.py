@@ -12,6 +12,7 @@ from internal.language.commands.vocabulary import (
     FRAMING,
     KNOW,
     LIGHT,
+    LISTS,
     NEGATED,
     OWN,
     PLAN,
@@ -87,7 +88,32 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
         return None
     if asks_about_bot(folded):
         return Command("about_you", sure=True)
-    return _agenda(sentence, folded, at, language) if asks else None
+    agenda = _agenda(sentence, folded, at, language) if asks else None
+    first = frozenset[str]().union(*groups[:2])
+    orders = first & _ASKED or any(VERBS.get(form) == "tell" for form in first)
+    found = _open_end(said, groups) if orders or folded.rstrip().endswith("?") else None
+    return agenda if found is None or (found.about and agenda) else found
+
+
+def _open_end(said: Sequence[str], groups: Sequence[frozenset[str]]) -> Command | None:
+    """What others owe or promised the owner, or what he owes or promised them; `about` are the words for whom or what.
+
+    Grammar tells which: "who owes me", "what do I owe"; where the owner is not named, somebody else is.
+    """
+    all_forms = frozenset[str]().union(*groups)
+    waits, owes = all_forms & _WAITING, all_forms & _OWED
+    if not (waits or owes) or all_forms & _BOT:
+        return None
+    known = _WAITING | _OWED | _ASKED | _ANYBODY | _MINE | OWN | ASK | LIGHT | FRAMING | ALL
+    about = " ".join(word for word, group in zip(said, groups, strict=True) if not group & known)
+    owner, others = bool(all_forms & _SUBJECT), bool(all_forms & _OBJECT)
+    if waits:
+        return Command("waiting", about, sure=True) if owner else None
+    return (
+        Command("promised" if owner and not others else "waiting", about, sure=True)
+        if owner or others or about
+        else None
+    )
 
 
 def _brief(sentence: str, folded: str, said: Sequence[str]) -> Command | None:
@@ -142,4 +168,7 @@ _TO_DO: Final = pattern(
 _MINE: Final = words(
     "anything something что-нибудь что-то чего-нибудь щось щось-небудь маю маємо"
     " меня мне мой мене мені мій i my me i've what's whats on there's"
+)
+_ASKED, _OWED, _WAITING, _SUBJECT, _OBJECT, _BOT, _ANYBODY = (
+    LISTS[f"ledger_{name}"] for name in ("asked", "owed", "waiting", "subject", "object", "bot", "anybody")
 )

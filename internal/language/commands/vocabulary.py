@@ -16,7 +16,19 @@ from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import table
 
 Kind = Literal[
-    "forget", "forget_all", "remove", "cancel", "move", "mark", "name", "about_me", "about_you", "agenda", "brief"
+    "forget",
+    "forget_all",
+    "remove",
+    "cancel",
+    "move",
+    "mark",
+    "name",
+    "about_me",
+    "about_you",
+    "agenda",
+    "brief",
+    "waiting",
+    "promised",
 ]
 
 TABLE: Final = table(__package__, "verbs")

@@ -12,41 +12,23 @@ from internal.kept_texts import kept
 from internal.language.dates.units import fold
 from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
+from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.morphology import dictionary_languages, parses
-from internal.language.text.spelling import name_key, sentences, words
+from internal.language.text.spelling import name_key, sentences
 from internal.language.text.tables import table
 
 Outcome = Literal["done", "cancelled"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _PAST_EN: Final = {form: verb for verb, forms in table(__package__, "past_forms").items() for form in forms}
-_OVER: Final = re.compile(
-    r"\b(?:already|just|finally|done|finished|completed|уже|вже|наконец|нарешті|готов[оаы]?|готовий|готова|готові"
-    r"|сделан[оаы]?"
-    r"|(?:is|are|been|was|were) (?:\w+ed|paid|sent|bought|made|written|built)|зроблено|зроблена|виконано|выполнено"
-    r"|отправлен[оаы]?|надіслано|оплачен[оаы]?|оплачено|куплен[оаы]?)\b|✅|✔"
-)
-_CALLED_OFF: Final = re.compile(
-    r"\b(?:cancel(?:led|ed)?|no longer (?:need|have)|(?:don't|do not) need|no need (?:to|for)|not going to|never mind"
-    r"|forget about|called off"
-    r"|отмени(?:ть|те|ли|лась|лся|лось)?|отменяется|отменил[аи]?|больше не (?:надо|нужно)|уже не (?:надо|нужно)"
-    r"|не (?:надо|нужно)"
-    r"|передумал[аи]?|отбой|відбій|не буду|скасуй(?:те)?|скасували|скасува(?:вся|лася|лося)"
-    r"|скасовано|скасувати|вже не (?:треба|потрібно)"
-    r"|більше не (?:треба|потрібно)"
-    r"|не (?:треба|потрібно)|передумав|передумала)\b"
-)
-_NOT: Final = re.compile(
-    r"\b(?:не|ні|нет|not|never|haven't|hasn't|didn't|don't|won't|can't|couldn't|забыл[аи]?|забув|забула|forgot"
-    r"|еще не|ще не)\b"
-)
+_OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
+_CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
+_NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
 _AUTHOR: Final = re.compile(r"\b(?:i|we|i've|we've|я|мы|ми)\b")
-_STOP: Final = words(
-    "the a an to of for and or in on at by with about me my i it that this we our you your is are be"
-    " в во на у о об про для и та й і с з із по к ко до от від за мне мені я мой моя моё мое мій моє мою это це"
-    " already just уже вже"
-)
+_STOP: Final = all_of("stop")
+
+
 _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
 
@@ -97,11 +79,17 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
     statement = _read(sentence, title=False)
     past = statement.past and _by_the_author(sentence, folded)
     done = _OVER.search(folded) is not None or (past and bool(statement.verbs & _DOING))
-    if not cancelled and not done and not past:
-        return None
+    stated = done or cancelled
     best = sorted(
         (
-            (_match_score(statement, _read(title, title=True), outcome_stated=done or cancelled), n)
+            (
+                _waited_score(statement, title)
+                if _OF_OTHER.match(title) and not stated
+                else _match_score(statement, _read(title, title=True), outcome_stated=stated)
+                if stated or past
+                else 0,
+                n,
+            )
             for n, title in enumerate(titles)
         ),
         key=lambda fit: -fit[0],
@@ -132,19 +120,33 @@ def _match_score(statement: _Statement, title: _Statement, *, outcome_stated: bo
     return 0
 
 
-_DOING: Final = words(
-    "get got grab pick take finish handl sort взять брать забрать набрать захватить сделать закончить сдать"
-    " взяти брати забрати набрати захопити зробити закінчити здати"
-)
+def _stem(word: str) -> str:
+    return english_stem(word) if word.isascii() else word
+
+
+def _waited_score(statement: _Statement, title: str) -> int:
+    """The same for what somebody else is to do ("Tom: send the contract"), where the sentence says that he did it."""
+    who, _, what = title.partition(": ")
+    named, waited = _read(who, title=False).things, _read(what, title=True)
+    if not statement.past or not statement.things & named:
+        return 0
+    rest = _Statement(statement.verbs, statement.things - named, past=True)
+    paid = _verbs_alike(rest.verbs, _ALIKE["handing"]) and rest.things <= _MONEY
+    return _match_score(rest, waited, outcome_stated=False) or int(paid and not waited.verbs - _MONEY)
+
+
+_OF_OTHER: Final = re.compile(r"[^:]{1,40}: ")
+_DOING: Final = all_of("doing")
 """Verbs in which whatever was to be done is told to be done."""
-_SAYING: Final = words(
-    "do make сделать зробити отправить бути быть finish cancel отменить отменять скасувати готовий готовый"
-)
+_ALIKE: Final = {name: frozenset(map(_stem, all_of(name))) for name in ("handing", "sending", "calling", "mending")}
+"""Verbs that mean the same to who waits for it."""
+_MONEY: Final = frozenset(map(_stem, all_of("money")))
+_SAYING: Final = all_of("saying")
 
 
 def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether verbs are equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
-    if mine & theirs:
+    if mine & theirs or any(mine & alike and theirs & alike for alike in _ALIKE.values()):
         return True
     return any(
         len(min(one, other, key=len)) >= _MIN_VERB and (one.endswith(other) or other.endswith(one))

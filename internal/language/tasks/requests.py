@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.tasks.contacts import contact_wanted
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
     addressed,
@@ -22,6 +23,7 @@ from internal.language.tasks.titles import (
     shortened,
     title_of,
 )
+from internal.language.tasks.vocabulary import any_of
 from internal.language.text.openings import POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
@@ -54,26 +56,10 @@ class TaskFound:
         return not self.title
 
 
-_REMINDING: Final = (
-    r"(?:please\s+)?(?:don't forget to\s+)?remind\s+(?:me|us)\b|(?:do not|don't)\s+let\s+me\s+forget(?:\s+about)?\b"
-    r"|(?:напомни(?:те|шь|ть|л|ла)?|напоминай(?:те)?|нагадай(?:те)?|нагадаєш|нагадуй(?:те)?|нагадати|нагадав|нагадала)\b"
-    r"|не\s+дай(?:те)?\s+(?:мне\s+|мені\s+)?(?:забыть|забути)\b"
-)
-_NOTICE: Final = (
-    r"reminder|alarm|nudge|ping|heads[- ]?up|shout|alert|poke|buzz|notification|wake-?up call|prod|bell"
-    r"|напоминани[ея]|напоминалк[уа]|напоминашк[уа]|будильник|нагадування|нагадувалк[уа]|пинок|пінг|уведомление|сповіщення"
-)
-_SETTING: Final = (
-    r"set|create|make|add|put|give|drop|send|shoot|schedule|need|want|get|поставь(?:те)?|заведи(?:те)?|включи(?:те)?"
-    r"|вруби|создай(?:те)?|добавь(?:те)?|сделай(?:те)?|кинь|закинь|накинь|запиши|нужн[оа]?|дай|постав(?:те)?|увімкни"
-    r"|вмикни|створи(?:ть)?|додай(?:те)?|зроби(?:ть)?|потрібн[оаеі]|треба|поставить|завести|поставити"
-)
-_STIRRING: Final = (
-    r"(?:ping|nudge|poke|buzz|prod|alert|notify|wake|bug|text|message|hit)\s+(?:me|us)(?:\s+up)?\b"
-    r"|(?:раз|роз)?буди(?:те|ть|шь)?\b|(?:раз|роз)буд(?:ить|ити|иш|ишь)\b|п[иі]нган(?:и|уть|ути|ешь|еш)\b|пни\b|пн(?:ешь|уть)\b"
-    r"|маякн(?:и|уть|ути|ешь|еш)\b|д[её]рн(?:и|уть|ешь)\b|толкн(?:и|уть|ешь)\b|свис(?:т)?н(?:и|уть|ути)\b|штовхн(?:и|ути|еш)\b"
-    r"|смикн(?:и|ути|еш)\b|гукн(?:и|ути|еш)\b|напиши(?:те|шь)?\b|черкн(?:и|уть)\b|подай знак\b"
-)
+_REMINDING: Final = any_of("reminding")
+_NOTICE: Final = any_of("notice")
+_SETTING: Final = any_of("setting")
+_STIRRING: Final = any_of("stirring")
 """What stirs somebody up; a request for a reminder only at a time."""
 _FOR_ME: Final = r"(?:\s+(?:me|us|мне|нам|меня|нас|мені|мене))"
 REMIND: Final = pattern(
@@ -103,26 +89,11 @@ _THAT: Final = pattern(r"^[\s,:—-]*(?:о том,?\s+|про те,?\s+)?(?:чт
 _OF: Final = pattern(r"^\s+of\b")
 _ABOUT: Final = pattern(r"^[\s,:—-]*(?:about|про|о|об|обо)\b")
 
-_SURE_NEED: Final = (
-    r"(?:(?:i|we)(?:\s+(?:also|still|really|just|definitely|absolutely))*\s+(?:need|have|got)\s+to"
-    r"|(?:i|we)(?:\s+(?:also|really|definitely))*\s+(?:must|gotta)|i'?ve\s+got\s+to"
-    r"|(?:i\s+)?(?:mustn't|must not|don't|can't|shouldn't|do not)\s+forget\s+(?:to|about)"
-    r"|не\s+забыть(?:\s+бы)?|не\s+забути(?:\s+б)?|не\s+забудь(?:те)?"
-    r"|(?:надо|нужно|необходимо|треба|потрібно|необхідно)(?:\s+(?:будет|буде|бы|би|б))?"
-    r"|мушу|я\s+(?:должен|должна|обязан|обязана|повинен|повинна))"
-)
-_LIKELY_NEED: Final = (
-    r"(?:(?:i|we)(?:\s+(?:also|really|probably))*\s+(?:should|ought to|am supposed to|are supposed to|shall|want to)"
-    r"|(?:i|we)(?:'ll|\s+will|'m going to|\s+am going to|\s+are going to|'m planning to|\s+plan to)"
-    r"|(?:стоит|слід|варто|хочу|планую|планирую|собираюсь|збираюсь|збираюся)|я\s+маю)"
-)
+_SURE_NEED: Final = rf"(?:{any_of('sure_need')})"
+_LIKELY_NEED: Final = rf"(?:{any_of('likely_need')})"
 _SURE: Final = pattern(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|было|було)\b)")
 _LIKELY: Final = pattern(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
-_HYPOTHETIC: Final = pattern(
-    r"\b(?:если|якщо|якби|когда|коли|if|unless|when|зачем|навіщо|почему|чому|why|how|what|would|wouldn't|maybe"
-    r"|может быть|може бути"
-    r"|не уверен|не впевнен\w*|вряд ли|навряд)\b|\b(?:не|not|don't|doesn't|didn't|never|no longer)\s*$"
-)
+_HYPOTHETIC: Final = pattern(rf"\b(?:{any_of('hypothetic')})\b|\b(?:не|not|don't|doesn't|didn't|never|no longer)\s*$")
 _OTHERS: Final = pattern(
     r"\b(?:тебе|вам|ему|ей|им|тобі|йому|їй|їм|you|he|she|they|он|она|они|він|вона|вони|ты|ти|вы|ви)\s*$"
 )
@@ -130,35 +101,19 @@ _OTHERS: Final = pattern(
 _TO_YOU: Final = pattern(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
 
 _PROMISED_EN: Final = pattern(
-    r"\b(?:i|we)(?:'ve|\s+have)?\s+(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
-    r"|(?P<told>told|said))"
-    r"(?:\s+(?P<whom>(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*(?:\s+(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*){0,2}))?"
-    r"\s+(?P<link>to|(?:that\s+)?(?:i|we)(?:'ll|'d|\s+would|\s+will))\s+"
+    r"(?:\b(?:i|we)(?:'ve|\s+have)?\s+|^\W*)(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
+    r"|(?P<owe>owe)|(?P<told>told|said))"
+    r"(?:\s+(?P<whom>(?!(?:to|that|i|we)\b)[^\W\d_][\w'-]*(?:\s+(?!(?:to|that|i|we|an?|the|some)\b)[^\W\d_][\w'-]*){0,2}))?"
+    r"\s+(?P<link>to|(?:that\s+)?(?:i|we)(?:'ll|'d|\s+would|\s+will)|(?=[\d$€£]|(?:an?|the|some|my|our)\s))\s*(?=\S)"
 )
-_PROMISED: Final = pattern(
-    r"\b(?:по)?(?:обещал[аи]?|обещаю|обіцяв|обіцяла|обіцяли|обіцяю)\b|\b(?:дал[аи]?|дав)\s+слово\b"
-)
+_PROMISED: Final = pattern(any_of("promised"))
 _TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
 _MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
 _DENIED: Final = pattern(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
 
-_APPOINTMENT: Final = pattern(
-    r"\b(?:встреч[аеиу]|зустріч[іи]?|собеседовани[ея]|співбесід[аиу]|экзамен\w*|іспит\w*|прием|приём|прийом|рейс"
-    r"|вылет|виліт|поезд"
-    r"|потяг|дедлайн\w*|созвон|дзвінок|звонок|тренировк[аиу]|тренування|урок|лекци[яию]|лекці[яію]|консультаци[яию]"
-    r"|консультаці[яію]"
-    r"|стоматолог\w*|врач\w*|лікар\w*|день рождения|день народження|днюха|концерт|meeting|appointment|interview"
-    r"|exam|flight|train|deadline"
-    r"|call|dentist|doctor|birthday|class|lesson|lecture|concert|reservation|party|wedding|свадьба|весілля)\b"
-)
-_HAVING: Final = pattern(
-    r"\b(?:у меня|у нас|в мене|у мене|в нас|мо[йяеи]|моя|моє|мій|my|our|i have|i've got|we have|there is|there's"
-    r"|есть|є|будет|буде|записан\w*)\b"
-)
-_HAVING_CUT: Final = pattern(
-    r"\b(?:у меня|у нас|в мене|у мене|в нас|i have|i've got|we have|there is|there's|есть|є|будет|буде)\b(?:\s+(?:a"
-    r"|an|the)\b)?"
-)
+_APPOINTMENT: Final = pattern(rf"\b(?:{any_of('appointment')})\b")
+_HAVING: Final = pattern(rf"\b(?:{any_of('having')})\b")
+_HAVING_CUT: Final = pattern(rf"\b(?:{any_of('having_cut')})\b(?:\s+(?:a|an|the)\b)?")
 _NO: Final = pattern(r"\b(?:не|not|no)\b|n't\b")
 _WAS: Final = pattern(r"\b(?:was|were|had|did|went)\b")
 _BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
@@ -193,10 +148,7 @@ def only_requests(text: str, tasks: list[TaskFound]) -> bool:
     return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
 
 
-_COURTESY: Final = pattern(
-    r"\b(?:привет|привіт|hi|hello|hey|спасибо|дякую|thanks|thank you|please|пожалуйста|будь ласка|добрый день"
-    r"|добрий день|and|та|also|а также|а також|ok|ок|окей)\b"
-)
+_COURTESY: Final = pattern(rf"\b(?:{any_of('courtesy')})\b")
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
@@ -303,23 +255,31 @@ def _needed_by_the_author(before: str) -> bool:
 def _promise(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
     time = find_time(sentence, at, language)
     spans = time.spans if time else ()
-    if match := _PROMISED_EN.search(folded):
-        told_to_do_ = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
-        if told_to_do_ or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
-            return None
-        whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
-        return _promised(title_of(sentence, [(0, match.end()), *spans]), whom, time)
+    if english := _PROMISED_EN.search(folded):
+        return _promised_en(sentence, folded, english, time)
     match = _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
         return None
     promised = blank_out(folded, spans)[match.end() :]
     if not any(infinitive(word) for word in promised.split()[:6]) and not _THAT.match(promised):
-        return None
+        whom, *thing = blank_out(sentence, spans)[match.end() :].split() or [""]
+        return _promised(title_of(" ".join(thing), ()), whom, time) if dative(whom) else None
+    if infinitive(promised.split()[0]) and match[0].startswith(("долж", "вин")):
+        return None  # "я должен позвонить": a need
     title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
     if named:
         return TaskFound("promise", title, time, (0, 0), whom=named)
     before = _CYRILLIC.findall(sentence[: match.start()])
     return _promised(title, next((word for word in before if word[:1].isupper() and dative(word)), ""), time)
+
+
+def _promised_en(sentence: str, folded: str, match: re.Match[str], time: TimeFound | None) -> TaskFound | None:
+    told = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
+    no_thing = match["link"] if match["owe"] else not match["link"] and not match["whom"]
+    if told or no_thing or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
+        return None
+    whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
+    return _promised(title_of(sentence, [(0, match.end()), *(time.spans if time else ())]), whom, time)
 
 
 def _promised(title: str, whom: str, time: TimeFound | None) -> TaskFound | None:
@@ -330,7 +290,7 @@ def _promised(title: str, whom: str, time: TimeFound | None) -> TaskFound | None
 def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) -> bool:
     """No "не обещал", no "обещал мне", and nobody else who promised."""
     before, after = folded[: match.start()], folded[match.end() :]
-    if _DENIED.search(before) or _TO_ME.match(after):
+    if _DENIED.search(before) or _TO_ME.match(after) or _TO_ME.match(before):
         return False
     if _MINE.search(before) or match[0].endswith("ю"):
         return True
@@ -345,8 +305,9 @@ def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
         return None
     rest = blank_out(sentence, time.spans)
     words = _CYRILLIC.findall(rest)
-    if words and infinitive(words[0]):
-        return _titled("task", title_of(sentence, time.spans), time)
+    begins = contact_wanted(sentence) if time.recurrence else -1
+    if (words and infinitive(words[0])) or begins >= 0:
+        return _titled("task", title_of(sentence, [(0, max(begins, 0)), *time.spans]), time)
     if (intended := _intended(sentence, rest, words, time)) is not None:
         return intended
     if _APPOINTMENT.search(folded) and (_HAVING.search(folded) or len(rest.split()) <= _MAX_LEAD):
@@ -381,3 +342,9 @@ def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
 def may_request(text: str) -> bool:
     """Whether a text may ask for a reminder: false for nearly all that do not, without a dictionary."""
     return REMIND.search(fold(text)) is not None
+
+
+def may_promise(text: str) -> bool:
+    """Whether its author may promise something in a text."""
+    folded = fold(text)
+    return _PROMISED.search(folded) is not None or _PROMISED_EN.search(folded) is not None

@@ -55,7 +55,8 @@ def addressed(title: str) -> tuple[str, str]:
     """ "Анне отправить отчёт" as the title "Отправить отчёт (Анне)" and the person; otherwise the title and ""."""
     words = title.split()
     for count in (1, 2):
-        if len(words) > count and infinitive(words[count]) and all(dative(word) for word in words[:count]):
+        acts = len(words) > count and (infinitive(words[count]) or words[count] == "не")
+        if acts and all(dative(word) for word in words[:count]):
             whom = " ".join(words[:count])
             rest = " ".join(words[count:])
             return f"{rest[:1].upper()}{rest[1:]} ({whom})", whom
@@ -94,7 +95,7 @@ def nominative_person(word: str) -> bool:
     people = [marks for marks in readings if marks & {"anim", "Name", "Surn"}]
     if not people or any("VERB" in marks for marks in readings):
         return False
-    return "nomn" in people[0] and not any("datv" in marks for marks in people)
+    return "nomn" in people[0] and not any("datv" in marks and "Fixd" not in marks for marks in people)
 
 
 _INFINITIVE: Final = frozenset({"INFN", "infn", "Infr", "inf"})

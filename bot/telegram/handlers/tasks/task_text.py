@@ -26,7 +26,7 @@ from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
 from internal.mailbox.model import Rendered
-from internal.tasks.model import Task, TaskState
+from internal.tasks.model import Task, TaskKind, TaskState
 
 PAST: Final = "p"
 _ON_A_BUTTON: Final = 30
@@ -97,6 +97,10 @@ def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows
     if isinstance(task, str):
         key = f"refused-{task}"
         return phrase(user.lang, key if has(key) else "refused-other"), []
+    if (kind := task.kind) in (TaskKind.PROMISE, TaskKind.WAITING, TaskKind.CONTACT):
+        text = phrase(user.lang, f"task-opened-{kind.value}", title=task.title)
+        text += f" — {escape(when)}" if (when := when_words(user, task, now)) else ""
+        return text, [_row(user, task, NO_WAY_BACK, TaskTap.CHANGE, TaskTap.CANCEL)]
     if task.when is None:
         text = phrase(user.lang, "task-opened-undated", title=task.title)
         times = _row(user, task, NO_WAY_BACK, TaskTap.HOUR, TaskTap.TOMORROW, TaskTap.WEEK)

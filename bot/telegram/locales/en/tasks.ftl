@@ -46,6 +46,9 @@ repeat-weekday = { $day ->
 
 task-opened = ⏰ I'll remind you: **{ $title }** — { $when }.
 task-opened-undated = 📝 Noted: **{ $title }**. When shall I remind you?
+task-opened-promise = 🤝 You promised: **{ $title }**
+task-opened-waiting = ⏳ You wait for: **{ $title }**
+task-opened-contact = 📞 Be in touch: **{ $title }**
 task-time-unread = ⚠️ I could not read the time in “{ $words }”. If it should be another time, tap Change.
 task-question = Shall I remind you? “{ $title }” — { $when }
 task-ask = What needs to be done, and when? For example: “buy bread tomorrow at 9”.
@@ -108,4 +111,6 @@ task-choose = { $how ->
     [cancel] Which one shall I cancel?
    *[move] Which one shall I move?
 }
+tasks-none-waiting = Nobody owes or promised you anything that I know of.
+tasks-none-promise = You have promised nothing that I know of.
 tasks-none-then = Nothing is planned for that time.

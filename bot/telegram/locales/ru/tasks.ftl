@@ -56,6 +56,9 @@ repeat-weekday = { $day ->
 
 task-opened = ⏰ Напомню: **{ $title }** — { $when }.
 task-opened-undated = 📝 Записал: **{ $title }**. Когда напомнить?
+task-opened-promise = 🤝 Обещание: **{ $title }**
+task-opened-waiting = ⏳ Ждёшь от других: **{ $title }**
+task-opened-contact = 📞 Быть на связи: **{ $title }**
 task-time-unread = ⚠️ Не разобрал время в «{ $words }». Если нужно другое, нажмите «Изменить».
 task-question = Напомнить? «{ $title }» — { $when }
 task-ask = Что нужно сделать и когда? Например: «купить хлеб завтра в 9».
@@ -118,4 +121,6 @@ task-choose = { $how ->
     [cancel] Что из этого отменить?
    *[move] Что из этого перенести?
 }
+tasks-none-waiting = Не знаю, чтобы тебе кто-то был что-то должен или обещал.
+tasks-none-promise = Не знаю ни одного твоего обещания.
 tasks-none-then = На это время ничего не запланировано.

@@ -56,6 +56,9 @@ repeat-weekday = { $day ->
 
 task-opened = ⏰ Нагадаю: **{ $title }** — { $when }.
 task-opened-undated = 📝 Записав: **{ $title }**. Коли нагадати?
+task-opened-promise = 🤝 Обіцянка: **{ $title }**
+task-opened-waiting = ⏳ Чекаєш від інших: **{ $title }**
+task-opened-contact = 📞 Бути на зв’язку: **{ $title }**
 task-time-unread = ⚠️ Не розібрав час у «{ $words }». Якщо потрібен інший, натисніть «Змінити».
 task-question = Нагадати? «{ $title }» — { $when }
 task-ask = Що треба зробити і коли? Наприклад: «купити хліб завтра о 9».
@@ -118,4 +121,6 @@ task-choose = { $how ->
     [cancel] Що з цього скасувати?
    *[move] Що з цього перенести?
 }
+tasks-none-waiting = Не знаю, щоб тобі хтось був щось винен чи обіцяв.
+tasks-none-promise = Не знаю жодної твоєї обіцянки.
 tasks-none-then = На цей час нічого не заплановано.

@@ -25,7 +25,7 @@ from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
 from internal.tasks import service
-from internal.tasks.model import Schedule, Task, TaskOrigin, TaskState
+from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState
 
 HOUR = timedelta(hours=1)
 
@@ -144,22 +144,37 @@ async def test_what_else_is_asked_is_answered_too(stage: Stage) -> None:
 
 
 async def test_what_one_has_to_do_is_proposed_and_asked_about(stage: Stage) -> None:
-    """It is told of only after a yes; a promise and a plan alike."""
-    await stage.said("I promised Anna to send the report by Friday", "I have to buy milk")
+    """It is told of only after a yes."""
+    await stage.said("I have to send the report by Friday", "I have to buy milk")
     found = {task.title: task for task in await stage.tasks()}
     assert {title: task.state for title, task in found.items()} == {
-        "Send the report (Anna)": TaskState.PROPOSED,
+        "Send the report": TaskState.PROPOSED,
         "Buy milk": TaskState.PROPOSED,
     }
     assert all(task.next_at is None for task in found.values())
     (only,) = await stage.asked()  # what has no date is not asked about
-    assert "Send the report (Anna)" in only
+    assert "Send the report" in only
     now = stage.talk.clock.now()
     teller = service.by_owner(OWNER, now, datetime.min.time().replace(hour=9))
-    promise = found["Send the report (Anna)"]
-    confirmed = await stage.talk.write(lambda c: service.confirm(c, OWNER, promise.id, teller))
+    report = found["Send the report"]
+    confirmed = await stage.talk.write(lambda c: service.confirm(c, OWNER, report.id, teller))
     assert confirmed.next_at is not None
     assert confirmed.next_at > now
+
+
+async def test_promises_of_both_sides_are_open_at_once(stage: Stage) -> None:
+    """With a card and its way back, below the answer; the fragment opens none of them twice, nor what was repeated."""
+    await stage.said("I promised Anna to send the report by Friday", "Tom promised he'd call me", "обещал Оле книгу")
+    await stage.said("I promised Anna to send the report")
+    known = {task.title: (task.kind, task.state) for task in await stage.tasks()}
+    assert known == {
+        "Send the report (Anna)": (TaskKind.PROMISE, TaskState.OPEN),
+        "Tom: call me": (TaskKind.WAITING, TaskState.OPEN),
+        "Книгу (Оле)": (TaskKind.PROMISE, TaskState.OPEN),
+    }
+    assert await stage.asked() == []
+    said = [one.content for one in await stage.talk.messages() if one.role == "assistant"]
+    assert [one.rpartition("\n\n")[2].split(":")[0] for one in said[:2]] == ["🤝 You promised", "⏳ You wait for"]
 
 
 async def test_what_is_said_to_be_done_is_closed(stage: Stage) -> None:

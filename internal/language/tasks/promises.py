@@ -1,0 +1,187 @@
+"""What others promised the owner, said they would do, or owe him: by classes of verbs and grammar, three languages."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from internal.language.dates.units import blank_out, fold
+from internal.language.names.kinship import relations
+from internal.language.names.mentions import find_people
+from internal.language.tasks.times import TimeFound, find_time
+from internal.language.tasks.titles import dative, infinitive, nominative_person
+from internal.language.tasks.vocabulary import all_of, any_of
+from internal.language.text.morphology import parses
+from internal.language.text.patterns import pattern
+from internal.language.text.spelling import Language, sentences, tokens
+
+_DEEDS: Final = pattern(rf"\b(?:{any_of('deeds')})\b|\b(?:{any_of('deeds_inflected')})")
+"""What is done for somebody, where nobody says that it is a promise."""
+_VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
+_SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
+_OWES: Final = pattern(rf"\b(?:owes?|owed)\s+(?:me|us)\b|\b(?:{any_of('owes')})\b(?:\s+(?:мне|нам|мені)\b)?")
+_BORROWED: Final = pattern(
+    r"\b(?:borrowed(?=.*\b(?:from (?:me|us)|my|our)\b)|(?:одолжил|занял|позычил|взял)[аи]?(?=.*\bу (?:меня|нас)\b)"
+    r"|(?:позичи|взя)(?:в|ла|ли)(?=.*\b[ув] (?:мене|нас)\b))"
+)
+_FOR_OWNER: Final = pattern(r"\b(?:me|us|мне|нам|мені)\b")
+_BY_OWNER: Final = pattern(r"\b(?:i|we|you|я|мы|ми|ты|ти|вы|ви)\b(?!')")
+_WILL: Final = (
+    r"\s*(?:that\s+)?(?:he|she|they|it)(?:'d|'ll|'(?:s|re) going to|\s+(?:would|will|(?:is|are) going to))\s+"
+)
+_PROMISED: Final = pattern(rf"(?:\s+to\s+|{_WILL})(?=\w)")
+_WOULD: Final = pattern(rf"(?:{_WILL}|\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?)(?=\w)")
+_THAT: Final = pattern(r"\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?")
+_FUTURE: Final = pattern(
+    r"\s*(?:(?P<will>will|'ll|is going to|'s going to)\s+|(?:завтра|сегодня|скоро|в \w+|сьогодні|у \w+|до \w+)?\s*)"
+)
+_NOTHING: Final = pattern(r"\s*(?:nothing|anything|everything|ничего|ничто|нічого|всё|все|усе|a lot|много|багато)\b")
+_DOUBTED: Final = pattern(
+    r"\?|\b(?:if|если|якщо|maybe|может|можливо|не|won't|not|didn't|never|probably|надеюсь|hope)\b"
+)
+_STARTS: Final = pattern(r"[,;:(—–]\s*|\b(?:and|but|so|и|а|но|та|але|що|что|that|because|бо|кстати|btw)\s+")
+_BESIDES: Final = all_of("besides")
+_NOBODY: Final = all_of("nobody")
+_LONGEST_SUBJECT: Final = 3
+_NEAR: Final = 4
+"""Words behind a promise among which its infinitive stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What somebody else is to do: who as written, empty where nobody is named, what, and by when.
+
+    `plain`: a promise or debt in so many words.
+    """
+
+    who: str
+    what: str
+    time: TimeFound | None
+    plain: bool = False
+
+    @property
+    def title(self) -> str:
+        """As a task is called."""
+        return f"{self.who}: {self.what}" if self.who else f"{self.what[:1].upper()}{self.what[1:]}"
+
+
+def may_promise(text: str) -> bool:
+    """Whether a text may tell of a promise or debt: false for nearly all that do not, without a dictionary."""
+    return any(shape.search(fold(text)) for shape in (_VOWED, _OWES, _BORROWED))
+
+
+def find_promised(text: str, at: datetime, language: Language) -> list[Promised]:
+    """What others are to do for the owner, said at `at` (aware, in the owner's zone)."""
+    found = []
+    for start, end in sentences(text):
+        sentence = text[start:end].rstrip()
+        if not _DOUBTED.search(fold(sentence)):
+            promised = _plainly(sentence, at, language) or _by_future(sentence, at, language)
+            found += [promised] if promised is not None else []
+    return found
+
+
+def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None:
+    """A promise, debt or announcement by the verb that says so."""
+    folded = fold(sentence)
+    time = find_time(sentence, at, language)
+    bare = blank_out(folded, time.spans if time is not None else ())
+    for shape, reads in ((_VOWED, _vowed), (_OWES, _owed), (_BORROWED, _borrowed), (_SAID, _would)):
+        match = shape.search(folded)
+        if match is None or _BY_OWNER.search(_clause(folded[: match.start()])):
+            continue
+        who, behind = _subject(sentence, bare, match)
+        if who is None and not _FOR_OWNER.search(folded):
+            continue
+        place = reads(bare, match, behind)
+        what = " ".join(blank_out(sentence, time.spans if time else ())[place:].split()) if place is not None else ""
+        what = _FOR_OWNER.sub("", what, count=1).strip(" ,.!") if shape is _OWES else what.strip(" ,.!")
+        if what and not _NOTHING.match(fold(what)):
+            return Promised(who or "", what, time, plain=shape is not _SAID)
+    return None
+
+
+def _clause(before: str) -> str:
+    return before[max((match.end() for match in _STARTS.finditer(before)), default=0) :]
+
+
+def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None, int]:
+    """Who does it, without what leads up to him, and the place behind verb and subject; None: nobody is named."""
+    start = match.start() - len(_clause(bare[: match.start()]))
+    before = [one for one in re.finditer(r"[^\W\d_][\w'-]*", bare[start : match.start()]) if one[0] not in _BESIDES]
+    if before and len(before) <= _LONGEST_SUBJECT and before[0][0] not in _NOBODY:
+        who = sentence[start + before[0].start() : start + before[-1].end()]
+        if who.isascii() or any(nominative_person(word) or word[:1].isupper() for word in who.split()):
+            return who[:1].upper() + who[1:], match.end()
+    after = re.match(r"\s+([^\W\d_][\w'-]*)(?:\s+(?:мне|нам|мені)\b)?", bare[match.end() :])
+    if after is not None and not before and nominative_person(after[1]):
+        who = sentence[match.end() + after.start(1) : match.end() + after.end(1)]
+        return who[:1].upper() + who[1:], match.end() + after.end()
+    return None, match.end()
+
+
+def _vowed(bare: str, match: re.Match[str], behind: int) -> int | None:
+    """Where what is promised begins: an infinitive, a future, or a thing that is promised to the owner."""
+    if found := _PROMISED.match(bare, behind):
+        return found.end()
+    if (found := _THAT.match(bare, behind)) and match[0][0] > "z":
+        return found.end()
+    rest = list(re.finditer(r"[^\W\d_][\w'-]*", bare[behind:]))
+    for place, word in enumerate(rest[:_NEAR]):
+        if infinitive(word[0]):
+            others = [one[0] for one in rest[:place] if dative(one[0]) and one[0] not in _BESIDES]
+            return None if others else behind + word.start()
+    return behind if rest and _FOR_OWNER.search(bare[: behind + rest[0].end()]) and rest[0][0] != "that" else None
+
+
+def _owed(bare: str, match: re.Match[str], behind: int) -> int | None:
+    return behind if _FOR_OWNER.search(bare) else None
+
+
+def _borrowed(bare: str, match: re.Match[str], behind: int) -> int | None:
+    return match.start()
+
+
+def _would(bare: str, match: re.Match[str], behind: int) -> int | None:
+    found = _WOULD.match(bare, behind)
+    return found.end() if found is not None and _DEEDS.match(bare[found.end() :].lstrip()) else None
+
+
+def _by_future(sentence: str, at: datetime, language: Language) -> Promised | None:
+    """What somebody named will do for somebody: "Оля пришлёт договор"."""
+    folded = fold(sentence)
+    if not _DEEDS.search(folded):
+        return None
+    for place, name in _subjects(sentence, language)[:1]:
+        match = _FUTURE.match(folded, place)
+        if match is None:
+            continue
+        what = sentence[match.end() :]
+        time = find_time(sentence[place:], at, language)
+        if _DEEDS.match(fold(what).lstrip()) and (match["will"] or _will(what, language)):
+            return Promised(name, _without(what, sentence, place, time), time)
+    return None
+
+
+def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
+    """The people named as subjects, with the place behind each."""
+    named = [(one.end, one.name) for one in find_people(sentence, language) if one.written == one.name]
+    for token in tokens(sentence):
+        kin = next((one for one in relations().get(token.key, ()) if not one.plural), None)
+        if kin is not None and token.key == fold(kin.word) and not any(end >= token.end for end, _ in named):
+            named.append((token.end, token.text.capitalize()))
+    return sorted(named)
+
+
+def _will(what: str, language: Language) -> bool:
+    """Whether a verb is a future of the third person, as a promise has it: "пришлёт"."""
+    word = next((token.key for token in tokens(what)), "")
+    return language != "en" and any({"3per", "futr"} <= set(one.tag.grammemes) for one in parses(word, language))
+
+
+def _without(what: str, sentence: str, place: int, time: TimeFound | None) -> str:
+    """The words of a promise without its time."""
+    kept = what
+    for start, end in time.spans if time is not None else ():
+        kept = kept.replace(sentence[place + start : place + end], " ")
+    return " ".join(kept.split()).strip(" ,.!")

@@ -1,0 +1,50 @@
+"""Promises of both sides, debts and rhythms, in everyday words of three languages: kept, asked for and settled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import yaml
+from support.paths import ROOT
+
+from internal.flows.tasks.find_reminders import find_reminders
+from internal.language.commands.recognise import find_commands
+from internal.language.tasks.completion import find_completions
+
+AT = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Kyiv"))
+TABLES: Any = yaml.safe_load((ROOT / "tests/data/promises.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "uk"])
+def test_what_is_plainly_promised_owed_or_repeated_is_kept(language: Any) -> None:
+    """Whose promise it is follows from grammar; what others promise to others is none of the owner's."""
+
+    def kept(text: str) -> str:
+        found, only = find_reminders([("m", text, AT)], None, language)
+        assert not only, "it is answered too"
+        return "; ".join(f"{one.kind}: {one.title}{f' {one.time.moment.day}' if one.time else ''}" for one in found)
+
+    rows = dict(TABLES["said"][language])
+    assert {text: kept(text) or "-" for text in rows} == rows
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "uk"])
+def test_it_is_known_whose_promises_are_asked_for(language: Any) -> None:
+    """ "Who owes me" is about others, "what do I owe" about the owner."""
+
+    def asked(text: str) -> str:
+        found = list(find_commands(text, AT, language))
+        return " ".join(f"{one.kind} {'' if one.kind == 'agenda' else one.about}".strip() for one in found)
+
+    rows = dict(TABLES["asked"][language])
+    assert {text: asked(text) or "-" for text in rows} == rows
+
+
+def test_what_others_did_settles_what_was_waited_for() -> None:
+    """By any verb of the same meaning; other deeds of the same person settle nothing."""
+    rows = dict(TABLES["settled"])
+    found = {text: find_completions(text, TABLES["open"]) for text in rows}
+    assert {text: one[0].index if one else "-" for text, one in found.items()} == rows
