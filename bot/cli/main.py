@@ -239,10 +239,13 @@ def restore(config_path: Path | None, file: Path, force: bool) -> None:
 
 
 async def _restore(config: Config, file: Path, force: bool) -> list[str]:
+    from internal.artifacts.repository import kept_files
+    from internal.artifacts.store import ArtifactStore
     from internal.flows.operations.migrate_store import name_of
     from internal.flows.operations.restore import restore as put_back
     from internal.flows.operations.restore_postgres import restore_into
     from internal.scheduling.clock import SystemClock
+    from internal.storage.database import Database
     from internal.storage.engine.data_lock import hold_for
     from internal.storage.key_files import ensure_key
 
@@ -253,6 +256,9 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
             done = await put_back(file, store, clock=clock, tombstone_key=key, force=force)
         else:
             done = await restore_into(file, store, config.data_dir, clock=clock, tombstone_key=key, force=force)
+        async with Database.open(store) as database:
+            wanted = await database.read(kept_files)
+        lost = await ArtifactStore(config.artifacts.url, config.data_dir).put_back(wanted)
     lines = [f"restored {file} (schema {done.revision}) to {store if isinstance(store, Path) else name_of(store)}"]
     if done.kept is not None:
         lines.append(f"the replaced database is kept: {done.kept}")
@@ -260,6 +266,10 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
         lines.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
     elif done.forgotten:
         lines.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
+    if lost:
+        lines.append(
+            f"files whose bytes are neither in the store nor in backups/artifacts: {len(lost)} of {len(wanted)}"
+        )
     return lines
 
 

@@ -129,6 +129,14 @@ def unused_files(connection: Connection) -> Sequence[str]:
         return list(connection.execute(marked).scalars())
 
 
+def kept_files(connection: Connection) -> Sequence[str]:
+    """The hashes of the bytes of all artifacts of everybody."""
+    with across_owners(connection):
+        return list(
+            connection.execute(select(artifacts.c.sha256).where(artifacts.c.sha256.is_not(None)).distinct()).scalars()
+        )
+
+
 def forget_file(connection: Connection, sha256: str) -> None:
     """Notes that these bytes are gone."""
     with across_owners(connection):

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import logging
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from internal.errors import StorageError
-from internal.storage.file_permissions import PRIVATE_FOLDER, private_copy
+from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
+log = logging.getLogger(__name__)
 
 FOLDER = "artifacts"
 BACKUPS = Path("backups") / FOLDER
@@ -51,19 +57,67 @@ class ArtifactStore:
     async def delete(self, sha256: str) -> None:
         """Deletes the bytes, if they are there. Raises StorageError."""
         store = self._open()
+        await asyncio.to_thread(_remove, self._copies / _path(sha256))  # first: `_copy` looks whether it is too late
         try:
             await store.delete_async(_path(sha256))
         except FileNotFoundError:
             pass  # a process ended between this and what follows
         except Exception as error:
             raise StorageError(f"the artifact cannot be deleted: {_first_line(error)}") from None
-        for folder in (self._folder, self._copies):
-            await asyncio.to_thread(_remove, folder / _path(sha256))
+        await asyncio.to_thread(_remove, self._folder / _path(sha256))
 
     async def back_up(self) -> None:
-        """Copies what the folder holds beside the backups; a bucket is kept safe by its server."""
-        if not self._url:
-            await asyncio.to_thread(_copy_missing, self._folder, self._copies)
+        """Copies what is new in the folder or bucket beside the backups, if it is what its hash says.
+
+        Raises StorageError.
+        """
+        try:
+            async for batch in self._open().list():
+                for found in batch:
+                    sha256, copy = found["path"].rpartition("/")[2], self._copies / found["path"]
+                    held = await asyncio.to_thread(copy.stat) if await asyncio.to_thread(copy.exists) else None
+                    if found["path"] == _path(sha256) and (held is None or held.st_size != found["size"]):
+                        await self._copy(sha256, copy)
+        except StorageError:
+            raise
+        except Exception as error:
+            raise StorageError(f"the artifacts cannot be copied: {_first_line(error)}") from None
+
+    async def _copy(self, sha256: str, copy: Path) -> None:
+        """Content never changes under its hash: a copy that is there is right, unless it was cut short."""
+        content = await self.get(sha256)
+        if content is None:
+            return  # forgotten meanwhile
+        if hashlib.sha256(content).hexdigest() != sha256:
+            log.error("artifact_damaged", extra={"sha256": sha256})
+            return
+        await asyncio.to_thread(_write, copy, content)
+        if not await self._holds(sha256):
+            await asyncio.to_thread(_remove, copy)
+
+    async def put_back(self, wanted: Iterable[str]) -> list[str]:
+        """After a restore: brings back from the copies what the store lacks of these. Returns what is nowhere whole.
+
+        Raises StorageError.
+        """
+        lost = []
+        for sha256 in wanted:
+            if not await self._holds(sha256):
+                content = await asyncio.to_thread(_copy_of, self._copies / _path(sha256))
+                if content is None or hashlib.sha256(content).hexdigest() != sha256:
+                    lost.append(sha256)
+                else:
+                    await self.put(sha256, content)
+        return lost
+
+    async def _holds(self, sha256: str) -> bool:
+        try:
+            await self._open().head_async(_path(sha256))
+        except FileNotFoundError:
+            return False
+        except Exception as error:
+            raise StorageError(f"the artifact cannot be read: {_first_line(error)}") from None
+        return True
 
     def _open(self) -> ObjectStore:
         if self._opened is None:
@@ -85,14 +139,15 @@ def _copy_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _copy_missing(source: Path, target: Path) -> None:
-    """Content never changes under its hash: what is there is right, unless it was cut short."""
-    for path in source.glob("*/*"):
-        copy = target / path.relative_to(source)
-        if path.is_file() and (not copy.exists() or copy.stat().st_size != path.stat().st_size):
-            copy.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-            copy.unlink(missing_ok=True)
-            private_copy(path, copy)
+def _write(path: Path, content: bytes) -> None:
+    """A file that is there whole or not at all."""
+    path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as writing:
+        writing.write(content)
+        os.fsync(writing.fileno())
+    draft.replace(path)
 
 
 def _remove(path: Path) -> None:

@@ -12,8 +12,9 @@ from support.stores.ready_stores import ready
 
 from bot.application.backups import Backups
 from bot.application.owner_data import OwnerData
+from internal.artifacts.repository import kept_files
 from internal.artifacts.store import ArtifactStore
-from internal.config import Config
+from internal.config import ArtifactsConfig, Config
 from internal.errors import Refused
 from internal.flows.artifacts.transfer import files_of
 from internal.flows.views import artifacts as view
@@ -82,3 +83,22 @@ async def test_a_backup_holds_files_until_they_are_forgotten(stage: FileStage) -
     await stage.unused.delete_due()
     assert await stage.store.get(file.sha256) is None
     assert not [path for path in (stage.folder.parent / "backups/artifacts").rglob("*") if path.is_file()]
+
+
+async def test_a_backup_of_a_bucket_brings_its_files_back(talk: Talk, tmp_path: Path, bucket: str) -> None:
+    """What was lost is put back from the copies; what is nowhere whole is named; what is forgotten has no copy."""
+    stage = FileStage(talk, tmp_path, bucket)
+    lost, damaged, forgotten = [await stage.sent_and_read(f"{n}.txt", f"Words {n}".encode()) for n in range(3)]
+    hashes = [str(one.sha256) for one in (lost, damaged, forgotten)]
+    config = Config(data_dir=tmp_path, artifacts=ArtifactsConfig(url=bucket))
+    await stage.store.put(hashes[1], b"other words")
+    await Backups(config, talk.database, talk.clock).back_up()
+    copies = {path.name: path.read_bytes() for path in (tmp_path / "backups/artifacts").rglob("*") if path.is_file()}
+    assert copies == {hashes[0]: b"Words 0", hashes[2]: b"Words 2"}
+    await stage.eraser.erase_now(OWNER, "message", forgotten.message_id)
+    await stage.unused.delete_due()
+    wanted = await talk.database.read(kept_files)
+    assert sorted(wanted) == sorted(hashes[:2])
+    empty = ArtifactStore(bucket.replace("files", "elsewhere"), tmp_path)
+    assert await empty.put_back(hashes) == hashes[1:]
+    assert [await empty.get(one) for one in hashes] == [b"Words 0", None, None]

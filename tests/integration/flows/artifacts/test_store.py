@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
-from moto.server import ThreadedMotoServer
 from support.flows.file_stage import CONTRACT, FileStage
 from support.flows.flow_stage import OWNER, Talk
 
@@ -16,21 +13,6 @@ from internal.artifacts.store import ArtifactStore
 from internal.errors import StorageError
 
 A, B = "ab" * 32, "ac" * 32
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A bucket of a real S3 server on this machine, and its keys in the environment."""
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    assert httpx.put(f"{address}/bucket", trust_env=False).is_success
-    keys = {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "REGION": "us-east-1", "ENDPOINT_URL": address}
-    for name, value in (keys | {"ALLOW_HTTP": "true"}).items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    yield "s3://bucket/files"
-    server.stop()
 
 
 @pytest.mark.parametrize("kind", ["folder", "s3"])
