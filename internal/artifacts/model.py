@@ -73,10 +73,15 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of text, with the number of its page, sheet or slide where it has one."""
+    """A piece of text, with the number of its page, sheet, slide or chapter where it has one.
+
+    `title` is that of the sheet or chapter, `row` the row or rows of a sheet, such as `3–12`.
+    """
 
     text: str
     page: int | None = None
+    title: str = ""
+    row: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from typing import Final, cast
 
 from internal.artifacts.extract import extract
-from internal.artifacts.model import FileText, Part, Reason, Received, UnreadableFile
+from internal.artifacts.model import FileText, Reason, Received, UnreadableFile
 from internal.config_media import MediaConfig
 from internal.errors import ModelUnavailable
 from internal.flows.artifacts.exports import SUFFIXES, export_format
@@ -36,4 +36,4 @@ class DocumentReader:
             await process.close()
         if found.reason is not None:
             raise UnreadableFile(cast(Reason, found.reason))
-        return FileText([Part(text, page) for text, page in found.parts], found.pages)
+        return FileText(found.parts, found.pages)

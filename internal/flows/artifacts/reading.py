@@ -26,12 +26,14 @@ from internal.artifacts.model import (
     FileSource,
     FileText,
     FileUnavailable,
+    Part,
     Reader,
     Reason,
     Received,
     UnreadableFile,
     mark_of,
 )
+from internal.artifacts.sections import CHAPTERS, SHEETS, SLIDES
 from internal.artifacts.store import ArtifactStore
 from internal.config_media import MediaConfig
 from internal.dialogue import repository as dialogue
@@ -70,7 +72,11 @@ AT_ONCE: Final = 4
 
 _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
 _BATCH: Final = 20
-PAGE: Final[dict[Language, str]] = {"en": "p.", "ru": "с.", "uk": "с."}
+_PLACES: Final[dict[Language, tuple[str, str, str, str, str]]] = {
+    "en": ("p.", "slide", "sheet", "row", "ch."),
+    "ru": ("с.", "слайд", "лист", "строка", "гл."),
+    "uk": ("с.", "слайд", "аркуш", "рядок", "розд."),
+}
 
 
 class ArtifactReading:
@@ -255,10 +261,10 @@ class ArtifactReading:
 
     def _add_episode(self, connection: Connection, artifact: Artifact, found: FileText, message: Message) -> None:
         lang = users.get(connection, artifact.user_id).lang
-        pieces = [(piece, part.page) for part in found.parts for piece in passages(part.text)]
+        pieces = [(piece, part) for part in found.parts for piece in passages(part.text)]
         segments = [
-            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, page, lang), own=found.in_message)
-            for n, (text, page) in enumerate(pieces, start=1)
+            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, part, lang), own=found.in_message)
+            for n, (text, part) in enumerate(pieces, start=1)
         ]
         add_episode(
             connection,
@@ -277,9 +283,18 @@ class ArtifactReading:
         )
 
 
-def place_of(artifact: Artifact, page: int | None, lang: Language) -> str:
-    """Where a passage stands, as prompts, citations and the archivist name it: `contract.pdf, p. 3`."""
-    return artifact.name if page is None else f"{artifact.name}, {PAGE[lang]} {page}"
+def place_of(artifact: Artifact, part: Part, lang: Language) -> str:
+    """Where a passage stands, as prompts, citations and the archivist name it.
+
+    `contract.pdf, p. 3`, `costs.xlsx, sheet 1 (May), row 12`.
+    """
+    page, slide, sheet, row, chapter = _PLACES[lang]
+    if part.page is None:
+        return artifact.name
+    suffix = artifact.name.rpartition(".")[2].casefold()
+    unit = slide if suffix in SLIDES else sheet if suffix in SHEETS else chapter if suffix in CHAPTERS else page
+    title = f" ({part.title})" if part.title else ""
+    return f"{artifact.name}, {unit} {part.page}{title}" + (f", {row} {part.row}" if part.row else "")
 
 
 def _said(connection: Connection, artifact: Artifact) -> str:

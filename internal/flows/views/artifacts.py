@@ -14,7 +14,7 @@ from internal.errors import NotFound
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.knowledge import episode_repository as episodes
 
-_PAGE: Final = re.compile(r", \S+ (\d+)$")
+_PAGE: Final = re.compile(r", \S+ (\d+)(?: \(.*\))?(?:, \S+ [\d–]+)?$")
 _MARK: Final = re.compile(r"^\[\w+\] ")
 _LAST: Final = 2**31 - 1
 

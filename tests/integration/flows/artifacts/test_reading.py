@@ -12,9 +12,12 @@ import pytest
 from sqlalchemy import select
 from support.flows.file_stage import CONTRACT, LOCKED, FileStage
 from support.flows.flow_stage import OTHER, OWNER, Talk, until
+from support.flows.office_files import book, presentation, workbook
 
 from bot.telegram.i18n import label
 from internal.artifacts.model import ArtifactState
+from internal.flows.turn.files import read_file
+from internal.flows.views import artifacts as view
 from internal.knowledge import episode_repository as episodes
 from internal.storage.tables import artifacts, runs, search_items
 
@@ -107,6 +110,36 @@ async def test_a_bomb_is_not_unpacked(stage: FileStage) -> None:
     """A Word file of a few kilobytes that unpacks to more than 200 MB is too large."""
     file = await stage.read(await stage.send("bomb.docx", word_file("Bomb", 210 << 20)))
     assert file.reason == "large"
+
+
+SHEETS = {"Витрати": (3, [["Що", "Сума"], ["Потяг", "300"], *([f"Обід {n}", "9" * 40] for n in range(12))]),
+          "Доходи": (1, [["Хто", "Сума"], ["Олена", "9000"]])}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "places"),
+    [
+        (
+            "costs.xlsx", workbook(SHEETS),
+            {"Потяг | 300": "costs.xlsx, sheet 1 (Витрати), row 3–13",
+             "Обід 11": "costs.xlsx, sheet 1 (Витрати), row 14–16",
+             "Олена | 9000": "costs.xlsx, sheet 2 (Доходи), row 1–2"},
+        ),
+        ("trip.pptx", presentation("Hotel", "We leave at 7:40"), {"7:40": "trip.pptx, slide 2"}),
+        ("cat.epub", book({"One": "A cat.", "Two": "It fled to Lviv."}), {"Lviv": "cat.epub, ch. 2 (Two)"}),
+    ],
+)  # fmt: skip
+async def test_a_place_is_cited_as_its_format_has_it(
+    stage: FileStage, name: str, content: bytes, places: dict[str, str]
+) -> None:
+    """Sheet and rows as the program numbers them, slide, chapter; and `read_file` finds it by that number."""
+    file = await stage.sent_and_read(name, content)
+    parts = await stage.talk.read(lambda c: view.text_of(c, OWNER, file))
+    assert {words: next(part.place for part in parts if words in part.text) for words in places} == places
+    last = max(part.page or 0 for part in parts)
+    read = await stage.talk.read(lambda c: read_file(c, OWNER, name, last, None))
+    assert read is not None
+    assert [line.speaker for line in read[0].lines] == [list(places.values())[-1]]
 
 
 async def test_only_so_many_pages_are_read(talk: Talk, tmp_path: Path) -> None:
