@@ -1,7 +1,7 @@
 """`/reflections`: what shows in the last weeks of what was told."""
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated
 
 from fastapi import Path
 from pydantic import BaseModel
@@ -10,31 +10,28 @@ from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import APIRouter
+from bot.web.http.schemas import Out
 from internal.access import repository as users
-from internal.flows.reflections.model import Kind, Line, Reflection
+from internal.flows.reflections.model import Kind
 from internal.flows.reflections.service import Reflections
 from internal.storage.database import Database
 
 
-class LineOut(BaseModel):
+class LineOut(Out):
     """A message that somebody wrote."""
 
     message_id: str
     at: datetime
-    quote: str
-
-    @classmethod
-    def of(cls, line: Line) -> Self:
-        return cls(message_id=line.message_id, at=line.at, quote=line.text)
+    text: str
 
 
-class ReflectionOut(BaseModel):
+class ReflectionOut(Out):
     """`count` are days on which somebody was met or told of, of a `matter` the people who speak of it.
 
     `subject` is a name, a matter or a fact; `before` the fact in whose place it came. `strength` in [0, 1] fades.
     """
 
-    id: str
+    key: str
     kind: Kind
     subject: str
     count: int
@@ -42,21 +39,7 @@ class ReflectionOut(BaseModel):
     before: str
     person_id: int | None
     strength: float
-    citations: list[LineOut]
-
-    @classmethod
-    def of(cls, one: Reflection) -> Self:
-        return cls(
-            id=one.key,
-            kind=one.kind,
-            subject=one.subject,
-            count=one.count,
-            names=list(one.names),
-            before=one.before,
-            person_id=one.person_id,
-            strength=round(one.strength, 3),
-            citations=[LineOut.of(line) for line in one.sources],
-        )
+    sources: list[LineOut]
 
 
 class ReflectionsOut(BaseModel):

@@ -15,6 +15,7 @@ from bot.web.http.owners import Owners, owner_of, zone_of
 from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.errors import NotFound, Refused
+from internal.flows.reflections.communities import communities
 from internal.flows.views import graph
 from internal.flows.views.graph import KINDS, Kind
 from internal.graph import store
@@ -71,6 +72,19 @@ class BeginningsOut(BaseModel):
     nodes: list[SeenNodeOut]
 
 
+class CommunityOut(Out):
+    """`circle` is that of most of its people, `name` what has most ties in it; `members` are ids of nodes."""
+
+    id: str
+    circle: str | None
+    name: str
+    members: list[str]
+
+
+class CommunitiesOut(BaseModel):
+    communities: list[CommunityOut]
+
+
 class FactsAtOut(BaseModel):
     """`count` is the number of all facts about the node."""
 
@@ -87,6 +101,13 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         await owners.stored(user_id)
         found = await database.read(lambda c: graph.starting_points(c, user_id, limit=limit))
         return BeginningsOut(nodes=[SeenNodeOut.of(one) for one in found])
+
+    @router.get("/communities", responses=READING)
+    async def list_communities(user_id: UserId) -> CommunitiesOut:
+        """People and things that are told of together, found each night; the largest first."""
+        await owners.stored(user_id)
+        found = await database.read(lambda c: communities(c, user_id))
+        return CommunitiesOut(communities=[CommunityOut.of(one) for one in found])
 
     @router.get("/around/{uuid}", responses=READING)
     async def list_neighbours(

@@ -208,35 +208,17 @@ class CompanionScheduler:
         if found.empty:
             return self._week(connection, user, showed, now) if showed else False
         text, day = self._wording().digest(user, found, now), found.first.isoformat()
-        payload = self._with_reflections(user, showed)
         if showed:
             text = f"{text}\n\n{self._wording().reflections(user, showed, now)}"
-        dedupe = f"digest:{day}"
-        sent = notifications.generate(
-            connection,
-            user.user_id,
-            NotificationKind.DIGEST,
-            text,
-            now=now,
-            dedupe=dedupe,
-            payload=payload,
-            source=SOURCE,
-        )
-        return sent is not None
+        payload = self._with_reflections(user, showed)
+        kind, dedupe = NotificationKind.DIGEST, f"digest:{day}"
+        return _queued(connection, user, kind, text, now=now, dedupe=dedupe, payload=payload)
 
     def _week(self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime) -> bool:
         """The week's reflections, once."""
-        sent = notifications.generate(
-            connection,
-            user.user_id,
-            NotificationKind.REFLECTION,
-            self._wording().reflections(user, showed, now),
-            now=now,
-            dedupe=f"reflections:{local_day(user, now)}",
-            payload=self._with_reflections(user, showed),
-            source=SOURCE,
-        )
-        return sent is not None
+        text, kind = self._wording().reflections(user, showed, now), NotificationKind.REFLECTION
+        payload, dedupe = self._with_reflections(user, showed), f"reflections:{local_day(user, now)}"
+        return _queued(connection, user, kind, text, now=now, dedupe=dedupe, payload=payload)
 
     def _with_reflections(self, user: User, showed: Sequence[Reflection]) -> dict[str, Any]:
         said = dict.fromkeys(line.message_id for one in showed for line in one.sources)
@@ -282,6 +264,10 @@ class CompanionScheduler:
             connection, "occasion_due", source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
         )
         return True
+
+
+def _queued(connection: Connection, user: User, kind: NotificationKind, text: str, **more: Any) -> bool:
+    return notifications.generate(connection, user.user_id, kind, text, source=SOURCE, **more) is not None
 
 
 def postponed_by_owner(connection: Connection, task: Task) -> bool:

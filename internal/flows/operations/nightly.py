@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.config import MemoryConfig
+from internal.flows.reflections import communities
 from internal.memory.plasticity import decay_repository, maintenance, night_repository
 from internal.memory.plasticity import repository as plasticity_repository
 from internal.memory.plasticity.decay import plasticity_of
@@ -44,6 +45,7 @@ class NightlyMaintenance:
         for user_id, last in await self._database.read(lambda c: self._due(c, now)):
             with acting_for(user_id):
                 report = await self._maintain(user_id, prune=maintenance.may_prune(last, now))
+                await self._database.write(lambda c: communities.renew(c, user_id, now))  # noqa: B023 - awaited here
             log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
 
     async def maintain(self, user_id: int, *, dry_run: bool = False) -> MaintenanceReport:

@@ -70,6 +70,7 @@ CASES: dict[str, list[Case]] = {
     "GET /events/{event_id}/chain": [Case(("event",))],
     "GET /graph/around/{uuid}": [Case((name,)) for name in ("node", "entity", "memory", "session")],
     "GET /graph/beginnings": [Case()],
+    "GET /graph/communities": [Case(**QUIET)],
     "GET /graph/episodes": [Case()],
     "POST /graph/episodes": [
         Case(

@@ -22,6 +22,7 @@ graph-links = Links
 graph-sources = Sources
 graph-no-sources = Set by hand: no message says this.
 graph-alone = Nothing is linked to this among what is shown. Expand it, or show more kinds.
+graph-communities = Circles of this life
 graph-choose = Select a node to see what it is and what it is linked to.
 graph-now = now
 graph-as-of = As of

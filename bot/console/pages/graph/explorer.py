@@ -1,5 +1,6 @@
 """The graph explorer: answers what the browser asks for."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from nicegui import ui
@@ -7,16 +8,19 @@ from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty, style, trouble_notice
 from bot.console.page_context import PageContext
+from bot.console.phrases import Phrases
 from bot.console.rest import Json, Refused, segment
 
 _WORDS: Final = (
     "search", "found", "nothing", "kinds", "view", "drawn", "listed", "closer", "farther", "whole", "details", "expand",
-    "only", "profile", "links", "sources", "no-sources", "alone", "choose", "now", "as-of", "full",
+    "only", "profile", "links", "sources", "no-sources", "alone", "choose", "communities", "now", "as-of", "full",
 )  # fmt: skip
 
 _BEGINNINGS: Final = 3
 _AT_FIRST: Final = 14
 """Nodes to begin with where none is named, and neighbours of each kind around each."""
+
+_TONES: Final = 8
 
 _KINDS: Final = {"fact": 4, "memory": 2, "chronicle": 3}
 """The parts of the memory and their tones."""
@@ -57,7 +61,8 @@ async def build(context: PageContext) -> None:
             empty("hub", context.say("graph-empty"), context.say("graph-empty-text"))
             return
         first = [await _around(context, one["id"], {}) for one in found]
-    explorer = _Explorer(context)
+    kept = await context.rest.get("/graph/communities", user_id=context.user_id)
+    explorer = _Explorer(context, kept["communities"])
     # The browser has the component only once it is loaded.
     await ui.context.client.connected(timeout=30)
     explorer.run_method("loaded", first, True)
@@ -80,7 +85,7 @@ async def _around(context: PageContext, node: str, asked: Json) -> Json:
 class _Explorer(ui.element, component="graph.js"):
     """The browser holds what is shown; the page fetches what it asks for."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, communities: Sequence[Json]) -> None:
         super().__init__()
         self._context, say = context, context.say
         words = {_camel(name): say(f"graph-{name}") for name in _WORDS} | {"close": say("close")}
@@ -93,6 +98,10 @@ class _Explorer(ui.element, component="graph.js"):
         self._props["relations"] = {name: say(f"relation-{name}") for name in _RELATIONS}
         self._props["kinds"] = [
             {"id": kind, "name": say(f"graph-kind-{kind}"), "tone": f"tone-{tone}"} for kind, tone in _KINDS.items()
+        ]
+        self._props["communities"] = [
+            {"id": one["id"], "members": one["members"], "tone": f"tone-{n % _TONES}", "name": _called(say, one)}
+            for n, one in enumerate(communities)
         ]
         self._props["locale"], self._props["zone"] = say.language, str(say.zone)
         self._props["profile"] = context.at("/people", person="PERSON")
@@ -140,6 +149,11 @@ class _Explorer(ui.element, component="graph.js"):
             fact = await self._context.rest.get(path, user_id=self._context.user_id)
             lines = [{name: line[name] for name in ("quote", "speaker", "at")} for line in fact["evidence"]]
             self.run_method("lines", fact["uuid"], lines)
+
+
+def _called(say: Phrases, one: Json) -> str:
+    """A community by its circle and what has most ties in it: "Family: Dacha"."""
+    return f"{say('circle-' + one['circle'])}: {one['name']}" if one["circle"] else str(one["name"])
 
 
 def _camel(name: str) -> str:

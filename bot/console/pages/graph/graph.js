@@ -13,7 +13,7 @@ const short = (text, most) => (text.length > most ? text.slice(0, most - 1).trim
 
 export default {
   mixins: [stage],
-  props: ["words", "labels", "relations", "kinds", "locale", "zone", "profile"],
+  props: ["words", "labels", "relations", "kinds", "communities", "locale", "zone", "profile"],
   emits: ["load", "search", "sources"],
   template: `
     <div :class="['graph', { 'details-open': chosen && opened }]">
@@ -47,6 +47,7 @@ export default {
             <g v-for="node in nodes" :key="node.id" :data-node="node.id" :class="['node', look(node).tone, { chosen: node.id === chosen, himself: node.owner, far: chosen && !beside.has(node.id), open: node.count !== undefined }]"
                role="button" :tabindex="node.id === (chosen || nodes[0].id) ? 0 : -1" :aria-pressed="String(node.id === chosen)" :aria-label="node.name + ', ' + look(node).name" :transform="'translate(' + node.x + ' ' + node.y + ')'"
                @click="pick(node)" @dblclick="expand(node)" @mouseenter="over = node.id" @mouseleave="over = ''">
+              <circle v-if="circleOf.has(node.id)" :class="['halo', circleOf.get(node.id).tone]" :r="radius(node) + 5" />
               <circle :r="radius(node)" />
               <text class="node-sign material-icons" aria-hidden="true" :style="{ fontSize: radius(node) * 1.15 + 'px' }">{{ look(node).icon }}</text>
             </g>
@@ -60,6 +61,9 @@ export default {
             <ul><li v-for="node in group.nodes" :key="node.id"><button type="button" class="listed" :aria-pressed="String(node.id === chosen)" @click="pick(node)">
               <span :class="['sign', look(node).tone]"><span class="material-icons" aria-hidden="true">{{ look(node).icon }}</span></span><span class="listed-name">{{ brief(node.name, 120) }}</span><span class="dim">{{ links(node.id).length }}</span></button></li></ul></section>
         </div>
+        <ul v-if="legend.length" class="graph-legend" :aria-label="words.communities">
+          <li v-for="one in legend" :key="one.id" :class="one.tone"><span class="lane-dot"></span>{{ one.name }}</li>
+        </ul>
         <p v-if="notice" class="graph-notice" role="status">{{ notice }}</p>
         <div class="zoom" v-show="!listed">
           <button type="button" :aria-label="words.closer" @click="zoom(1.35)"><span class="material-icons" aria-hidden="true">add</span></button>
@@ -131,6 +135,8 @@ export default {
       }
       return linked;
     },
+    circleOf() { return new Map(this.communities.flatMap((one) => one.members.map((node) => [node, one]))); },
+    legend() { const shown = new Set(this.nodes.map((node) => this.circleOf.get(node.id))); return this.communities.filter((one) => shown.has(one)); },
     here() { return this.byId.get(this.chosen); },
     beside() { return new Set([this.chosen, ...this.links(this.chosen).map((tie) => tie.other.id)]); },
     named() { return this.links(this.chosen).length <= 24; },

@@ -7,7 +7,11 @@ from aiogram.types import Message
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from internal.flows.reflections.communities import communities
 from internal.flows.views.map_drawing import drawn, picture, places
+
+_COMMUNITIES = 6
+"""Communities in the caption."""
 
 
 async def show_map(message: Message, chat: Chat, services: Services) -> None:
@@ -19,6 +23,10 @@ async def show_map(message: Message, chat: Chat, services: Services) -> None:
         return
     inferred = sum(one.inferred for one in found)
     caption = label(user.lang, "map-caption", count=len(found), inferred=inferred)
+    kept = await services.read(lambda c: communities(c, user.user_id))
+    if kept:
+        told = "; ".join(f"{one.name} ({len(one.members)})" for one in kept[:_COMMUNITIES])
+        caption = f"{caption}\n{label(user.lang, 'map-communities', list=told)}"
     await chat.photo("map.png", picture(drawn(found, user.lang)), caption)
 
 

@@ -38,6 +38,7 @@ CALLS = frozenset(
     GET /events/{event_id}/chain
     GET /graph/around/{uuid}
     GET /graph/beginnings
+    GET /graph/communities
     GET /graph/episodes
     POST /graph/episodes
     DELETE /graph/episodes/{uuid}
