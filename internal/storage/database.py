@@ -167,6 +167,7 @@ class Database:
         On SQLite it runs on the caller's thread: crossing to another takes several times as long as the read.
         """
         if self._at_hand is not None:
+            await asyncio.sleep(0)  # a loop of reads lets others have their turn, as on every other way
             with contextlib.suppress(SQLAlchemyError):  # the way round waits for a lock and names the error
                 return work(self._at_hand)
         return await self.read(work)

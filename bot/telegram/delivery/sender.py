@@ -119,6 +119,7 @@ class Sender:
 
     async def _send_all(self) -> None:
         while (await self._send_due())[0] or self._chains:
+            self._woken.clear()  # or nobody else would have a turn meanwhile
             await self._sleep(timedelta(milliseconds=50))
 
     async def _send_due(self) -> tuple[int, datetime | None]:

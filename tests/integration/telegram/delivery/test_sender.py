@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,12 +19,15 @@ from bot.telegram.service import open_bot
 from internal.access import repository as users
 from internal.config import TelegramConfig
 from internal.dialogue import repository as dialogue
+from internal.flows.turn.delivery import Delivery
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
+from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import SystemClock
 from internal.storage.tables import events, outbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Looked = tuple[list[OutboxRow], datetime | None]
 
 BOLD = [{"type": "bold", "offset": 0, "length": 4}]
 
@@ -348,6 +352,27 @@ async def test_a_send_that_is_out_when_the_program_stops_is_waited_for(stage: Bo
     await stage.settled(row_id, "sending")
     await stage.sender.drain(5)
     assert await stage.state(row_id) == "sent"
+
+
+async def test_a_stop_lets_the_last_sends_have_their_turn(stage: BotStage) -> None:
+    """A sender that was woken and whose loop has ended looks again now and then, not all the time."""
+    user, looked = await stage.person(), list[int]()
+
+    class Counting(Delivery):
+        async def look(
+            self, limit: int, shards: Collection[int] | None = None
+        ) -> tuple[list[OutboxRow], datetime | None]:
+            looked.append(limit)
+            return await super().look(limit)
+
+    delivery = Counting(stage.database, stage.clock, phrase)
+    await stage.fault("hang", "sendMessage", chat_id=user)
+    owed = Outgoing(user, stage.bot.id, user, "hello", "stop")
+    await stage.write(lambda c: mailbox.put(c, owed, datetime.now(UTC)))
+    sender = Sender(stage.bot, delivery, stage.budget, stage.observer, stage.clock)
+    sender.wake()
+    await sender.drain(0.3)
+    assert 0 < len(looked) < 20
 
 
 async def test_a_stop_waits_no_longer_than_it_may(stage: BotStage) -> None:
