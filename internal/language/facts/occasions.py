@@ -25,7 +25,9 @@ _COUNTS: Final = {
     70: "семьдесят|сімдесят|seventy", 80: "восемьдесят|вісімдесят|eighty", 90: "девяносто|дев'яносто|ninety",
     100: "сто|hundred",
 }  # fmt: skip
-_N: Final = rf"(?:\d{{1,3}}|{'|'.join(_COUNTS.values())})"
+_TENS: Final = "|".join(_COUNTS[number] for number in range(20, 100, 10))
+_UNITS: Final = "|".join(_COUNTS[number] for number in range(1, 10))
+_N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNTS.values())})"
 _YEARS: Final = r"(?:лет|год\w{0,2}|рок\w{0,2}|рік|years?)"
 _TOGETHER: Final = r"(?:вместе|разом|together|женат\w*|замужем|married|в браке|у шлюбі|одружен\w*|пожени\w+)"
 
@@ -39,11 +41,13 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
                  rf"|(?:исполн\w+|виповн\w+|стукн\w+|turn(?:s|ed|ing)?|will be)\s+(?:уже\s+|вже\s+)?{_N}"
                  rf"(?!\s*(?:%|meters|degrees|{'|'.join(MONTHS)}))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
                  rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$|\d+[-\s]?(?:лети[ею]|річч[яю])"
+                 rf"|(?<=['’]s )\d{{1,3}}(?:th|st|nd|rd)(?=\s+(?:is|was|on|this|next|today|tomorrow)\b|\s*[.,!]?$)"
+                 r"|родил(?:ся|[аио]сь)|народи(?:вс[яь]|лас[яь]|лос[яь]|лис[яь])|born"
                  r"|исполн(?:ится|яется|илось)|виповн(?:иться|юється|илося|илось)|стукн(?:ет|уло|е)"),
     ("name_day", r"именин\w*|іменин\w*|(?:день|дня|днем|дн[её]м) ангела|name[\s-]?day"),
     ("wedding", r"свадьб\w*|весілл\w*|wedding|(?:gets?|getting|got|be|is|are) married|marry(?:ing)?|marries"
                 r"|жен(?:ится|имся|юсь|ятся)|(?:выходит|выхожу|выйдет) замуж|виходить заміж|одруж\w+|расписыва\w+"
-                r"|розпису\w+"),
+                r"|розпису\w+|пожени(?:лись|лся|лась)|побра(?:лис[яь]|вс[яь]|лас[яь])|got married"),
     ("graduation", r"выпускн(?:ой|ого|ому|ым|ом)|випускн\w+|graduat(?:ion|es|ing)"),
     ("christening", r"крестин\w*|хрестин\w*|christening|baptism"),
     ("housewarming", r"новосель\w+|новосілл\w+|house-?\s?warming"),
@@ -76,6 +80,8 @@ _WE: Final = pattern(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.
 _AT_SOMEBODY: Final = pattern(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _OF_SOMEBODY: Final = pattern(r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE)
 _POSSESSIVE: Final = pattern(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
+_BORN: Final = pattern(r"born|родил|народи", re.IGNORECASE)
+_BORN_I: Final = pattern(r"\b(?:я|i)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _AGED: Final = pattern(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
 _NOT: Final = pattern(r"\b(?:не|not)\s+(?:в\s+|on\s+|the\s+)?$", re.IGNORECASE)
 _TOKEN: Final = pattern(r"[^\s,;!?()«»\"“”—–]+")
@@ -160,9 +166,13 @@ def _years(sentence: str) -> int | None:
 
 
 def _number(text: str) -> int | None:
+    """The sum of its parts: "35", "тридцать пять"."""
     if text.isdecimal():
         return int(text)
-    return next((number for number, forms in _COUNTS.items() if re.fullmatch(forms, text)), None)
+    parts = [
+        number for part in re.split(r"[\s-]+", text) for number, forms in _COUNTS.items() if re.fullmatch(forms, part)
+    ]
+    return sum(parts) or None
 
 
 def _next(day: _Day, today: date, *, past: bool) -> date | None:
@@ -195,10 +205,10 @@ def _region(days: Sequence[_Day], number: int, length: int, *, heads_first: bool
 
 
 def _whose(sentence: str, word: Span, near: Sequence[int], people: Sequence[Span], kind: str) -> int | None:
-    if _MINE_BEFORE.search(sentence[: word[0]]) and not any(
-        _MINE_BEFORE.search(sentence[: word[0]]).start() < people[place][0] < word[0]  # type: ignore[union-attr]
-        for place in near
-    ):
+    before = sentence[: word[0]]
+    born = _BORN.match(sentence, word[0]) is not None  # "a daughter was born to us, Eve"
+    mine = (_BORN_I if born else _MINE_BEFORE).search(before)
+    if mine and not any(mine.start() < people[place][0] < word[0] for place in near):
         return OWNER
     ranked = sorted(near, key=lambda place: (_rank(sentence, word, people[place]), _distance(people[place], word)))
     if ranked:

@@ -78,7 +78,9 @@ def propose(request: ArchivistRequest) -> str:
         if dossier.lines and not any(d is dossier for d in gone)
     ]
     operations = [operation for operation in changes if operation] + merged
+    stated = {(fact["relation"], *fact["evidence"]) for fact, _ in dated}
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
+    facts = [fact for fact in facts if (fact["relation"], *fact["evidence"]) not in stated]
     facts += heard
     facts += [fact | {"source": _called(whose, reading.identities) if whose else "user"} for fact, whose in dated]
     related = OfflineRelations(reading.dossiers, people, lambda dossier: _called(dossier, reading.identities))
