@@ -173,8 +173,7 @@ class CompanionScheduler:
             links={"task": task.id},
             source=SOURCE,
         )
-        interval = after_contact(task, now) - now
-        again = max(2, min(7, interval.days // 3))
+        again = self._next_in_days(connection, user, task, meant, (after_contact(task, now) - now).days)
         tasks.change(connection, known, now, next_at=_evening_in(user, now, again))
         if sent is None:
             return False
@@ -184,6 +183,17 @@ class CompanionScheduler:
             connection, "nudge_due", source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
         )
         return True
+
+    @staticmethod
+    def _next_in_days(connection: Connection, user: User, task: Task, meant: LastContact, interval: int) -> int:
+        """Days until the next nudge, twice as many after each one without a contact, at most a week or an interval."""
+        since = meant.line.at if meant.line is not None else task.created_at
+        latest = notifications.listing(connection, user.user_id, limit=_LATEST)
+        before = sum(
+            one.ref_id == task.id and one.kind is NotificationKind.NUDGE and one.created_at > since for one in latest
+        )
+        first = max(2, min(7, interval // 3))
+        return min(max(7, interval), first << max(0, before - 1))
 
     @staticmethod
     def _nudged_today(connection: Connection, user: User, now: datetime) -> bool:

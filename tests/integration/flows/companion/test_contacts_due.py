@@ -128,6 +128,15 @@ async def test_at_most_one_nudge_a_day_unless_it_was_asked_for(house: House) -> 
     assert await house.at(9, 19) == ["💬 It may be time: Call Tom."]
 
 
+async def test_a_nudge_that_is_not_answered_comes_more_seldom(house: House) -> None:
+    """After two days, after four, then once a week as the rhythm says; after a contact it begins anew."""
+    grandma = await house.person("Grandma")
+    await house.rhythm("Call grandma", person=grandma)
+    assert [day for day in range(8, 30) if await house.at(day)] == [8, 10, 14, 21, 28]
+    await house.told("Called grandma today", grandma)
+    assert [day for day in range(1, 15) if await house.at(day, month=4)] == [5, 7, 11]
+
+
 async def test_done_begins_the_interval_anew_and_never_ends_it(house: House) -> None:
     """By a tap or in words: both end in the same two steps of tasks."""
     task = await house.rhythm("Call Tom", person=await house.person("Tom"))
