@@ -8,6 +8,7 @@ comparable between questions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,7 @@ from internal.recall.index.quantise import cosines
 from internal.recall.index.scoring import top
 from internal.recall.messages.question import Question
 from internal.recall.messages.rows import BOT, NOBODY, OWNER, Floats, Mask, MessageRows, Numbers, padded
+from internal.storage.vectors import Vector
 
 NAMES: Final = (
     *("p", "p_prev", "p_next", "ctx", "win", "cover", "ses", "sesmax", "p/max", "ctx/max"),
@@ -56,6 +58,10 @@ _PREDICTORS: Final = ("p", "ctx", "dense_prev", "dense_next")
 _MIN_EMBEDDED: Final = 20
 """The features by which the meaning of a candidate without a vector is predicted, and the least number of candidates
 with a vector to fit that prediction."""
+
+_BESIDE: Final = np.float32(0.3)
+"""So much of what all messages mean, and of the names of the senders that a question names, is taken from its vector:
+it asks for what sets its answer apart. The names count as features of their own."""
 
 _LEAST_SPREAD: Final = 0.02
 _TINY: Final = 1e-9
@@ -114,8 +120,9 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     columns["wish"][np.searchsorted(best, wish)] = 1
     matrix = np.stack([np.asarray(columns[name], dtype=np.float32) for name in NAMES], axis=1)
     cosine = np.full(len(best), np.nan, dtype=np.float32)
-    if meaning is not None:
-        cosine = np.where(rows.scales[slots] > 0, meaning.cosines[slots], cosine)
+    if meaning is not None and question.vector is not None:
+        of_best = cosines(rows.vectors[slots], rows.scales[slots], question.vector)
+        cosine = np.where(rows.scales[slots] > 0, of_best, cosine)
     return Candidates(best, matrix, cosine)
 
 
@@ -288,7 +295,7 @@ def _date_features(moment: NDArray[np.int64], question: Question) -> dict[str, F
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """Cosines with the question by slot, and their distance from the mean in standard deviations (rows + 1,).
+    """Cosines with what a question means by slot, and their distance from the mean in standard deviations (rows + 1,).
 
     A message without a vector has the mean of the others.
     """
@@ -305,7 +312,7 @@ class _Meaning:
         count = int(np.count_nonzero(embedded))
         if question.vector is None or not count:
             return None
-        found = cosines(rows.vectors, rows.scales, question.vector)
+        found = cosines(rows.vectors, rows.scales, _meant(rows, question.vector, question.names))
         known = found if count == len(found) else found[embedded]
         mean, spread = np.float32(known.mean()), np.float32(max(float(known.std()), _LEAST_SPREAD))
         if count < len(found):
@@ -313,6 +320,12 @@ class _Meaning:
         above = np.zeros(len(rows.slot) + 1, dtype=np.float32)
         np.take((found - mean) / spread, rows.slot, out=above[:-1], mode="clip")
         return cls(found, above, float(known.max()), float(mean), float(spread))
+
+
+def _meant(rows: MessageRows, vector: Vector, names: Sequence[Vector]) -> Vector:
+    """What a question means besides what any question about these messages means, and besides these names."""
+    rest = vector - _BESIDE * (rows.common + sum(names))
+    return np.asarray(rest / np.float32(max(float(np.linalg.norm(rest)), _TINY)), dtype=np.float32)
 
 
 def _meaning_features(rows: MessageRows, meaning: _Meaning | None, best: Numbers) -> dict[str, Floats]:

@@ -26,6 +26,7 @@ from internal.recall.messages.rows import (
     grown,
     lane_ends,
     lengths_of,
+    mean_vector,
     padded_links,
     passages_of,
 )
@@ -54,7 +55,8 @@ class MessageIndex:
         self.senders: list[str] = ["", ""]
         """Names by number; the bot has none, the owner that of the account."""
         self.sender_terms: dict[int, frozenset[str]] = {}
-        """The terms of the senders' names, as far as they were requested."""
+        self.name_vectors: dict[int, NDArray[np.float32]] = {}
+        """The terms and vectors of the senders' names, as far as they were requested."""
         self._sender_numbers: dict[str, int] = {}
         self._words = LexicalIndex()
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in COLUMNS.items()}
@@ -150,6 +152,7 @@ class MessageIndex:
         if self.senders[sender] != name:
             self.senders[sender] = name
             self.sender_terms.pop(sender, None)
+            self.name_vectors.pop(sender, None)
 
     def apply_changes(self, touched: Iterable[str], current: Sequence[MessageRow]) -> None:
         """Applies changes: `touched` ids that are not among `current` are removed, the others replaced."""
@@ -286,9 +289,7 @@ class MessageIndex:
             "moment": message.moment,
             "sender": self._sender(message),
             "assistant": message.assistant,
-            "traits": message.traits
-            if passages == 1
-            else 0,  # somewhere a long text asks, and names a time and a number
+            "traits": message.traits if passages == 1 else 0,  # somewhere a long text asks and names a number
             "lane": self._lanes.setdefault(message.lane, len(self._lanes)),
         }
 
@@ -367,6 +368,7 @@ class MessageIndex:
             sessions=sessions,
             vectors=self._vectors[: self._slots],
             scales=self._scales[: self._slots],
+            common=mean_vector(self._vectors[: self._slots], self._scales[: self._slots]),
             lengths=lengths_of(self._words, previous, following, session, sessions),
             order=order,
             starts=starts,

@@ -10,10 +10,14 @@ from internal.storage.vectors import Vector
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The input of the features. `senders` are the numbers of the senders it names; `vector` is normalised."""
+    """The input of the features. `senders` are the numbers of the senders it names, `names` the vectors of their names.
+
+    All vectors are normalised.
+    """
 
     words: Sequence[Word]
     vector: Vector | None = None
+    names: Sequence[Vector] = ()
     senders: frozenset[int] = frozenset()
     kind: QuestionKind = field(default_factory=QuestionKind)
     dates: NamedDates = field(default_factory=NamedDates)

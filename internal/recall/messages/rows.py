@@ -29,6 +29,9 @@ PASSAGE: Final = 30
 
 _GROWTH: Final = 1.5
 
+_SOME: Final = 500
+"""Messages that tell what all of them mean: of all 100,000 the mean is hardly another."""
+
 NOBODY: Final = -1
 """The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
 
@@ -92,6 +95,8 @@ class MessageRows:
     slot: Numbers
     vectors: NDArray[np.int8]
     scales: Floats
+    common: Floats
+    """What all messages mean: the mean of their vectors, shape (dimensions,)."""
     lengths: Lengths
     order: NDArray[np.int64]
     """The rows that were not dropped, sorted by session."""
@@ -145,6 +150,14 @@ def lengths_of(words: LexicalIndex, previous: Numbers, following: Numbers, sessi
         weights(window, window * alive, rows),
         weights(session_lengths, session_lengths, nonempty_sessions),
     )
+
+
+def mean_vector(vectors: NDArray[np.int8], scales: Floats) -> Floats:
+    """The mean of these coded vectors, judged by some of them; zeros without any."""
+    embedded = np.flatnonzero(scales)
+    some = embedded[:: max(1, len(embedded) // _SOME)]
+    mean: Floats = (scales[some] / np.float32(max(1, len(some)))) @ vectors[some].astype(np.float32)
+    return mean
 
 
 def by_session(alive: Mask, session: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64], Numbers]:

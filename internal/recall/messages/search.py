@@ -13,14 +13,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.dialogue.model import Message
-from internal.errors import ModelUnavailable
 from internal.language.facts.echoes import echoes
-from internal.language.names.person_names import NAMED
 from internal.language.search.question_kinds import named_dates, question_kind
 from internal.language.search.smalltalk import asks_about_talk, asks_again, asks_of_bot, knows_nothing
-from internal.language.search.terms import OR, Word, names_oneself
-from internal.language.text.spelling import name_key
-from internal.language.worker.process_pool import LanguageCallFailed
+from internal.language.search.terms import names_oneself
 from internal.llm.model import Embedder
 from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools
@@ -32,7 +28,8 @@ from internal.recall.messages.index_cache import CACHE_BYTES, MessageIndexes
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.rows import BOT, OWNER, Floats, Mask, MessageRows, Numbers
-from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
+from internal.recall.messages.sender_names import SenderNames
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
 from internal.recall.search.query import Query
 from internal.scheduling.clock import Clock
@@ -40,10 +37,6 @@ from internal.storage.database import Database, Work
 from internal.storage.types import to_micros
 
 log = logging.getLogger(__name__)
-
-_LANGUAGE_TIMEOUT: Final = 3.0
-_NAMED_CANDIDATES: Final = 64
-"""Most senders sharing a word with the question whose names are compared with it."""
 
 _EXTRA: Final = 5
 """Candidates beyond the limit, to make up for messages about to be forgotten."""
@@ -143,9 +136,8 @@ class MessageSearch:
     ) -> None:
         """`rankings` None: those that come with the product. `data_dir` is where large indexes are saved."""
         self._database, self._clock = database, clock
-        self._terms, self._names = terms, names
         self._rankings = rankings or shipped_rankings()
-        self._observer = observer or NoObserver()
+        self._senders = SenderNames(embedder, terms, names, observer or NoObserver())
         vectors_of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
         self._indexes = MessageIndexes(database, vectors_of, terms, cache_bytes=cache_bytes, data_dir=data_dir)
 
@@ -239,13 +231,13 @@ class MessageSearch:
             index = await self._indexes.current(user_id)
             if not len(index):
                 return None
-            question = await self._question(index, query)
+            question = await self._question(user_id, index, query)
             if question.vector is None and not question.words and not question.senders:
                 return None
             return await aside(len(index), lambda: _compute(index, question, allowed_range))
 
-    async def _question(self, index: MessageIndex, query: Query) -> Question:
-        named = await self._named_senders(index, query)
+    async def _question(self, user_id: int, index: MessageIndex, query: Query) -> Question:
+        named = await self._senders.named(index, query)
         terms = frozenset[str]().union(*(index.sender_terms.get(sender, frozenset()) for sender in named))
         senders = named or (frozenset({OWNER}) if names_oneself(query.text) else frozenset())
         if asks_of_bot(query.text):
@@ -253,49 +245,11 @@ class MessageSearch:
         return Question(
             words=without_names(query.words, terms),
             vector=query.vector,
+            names=await self._senders.vectors(user_id, index, named) if query.vector is not None else (),
             senders=senders,
             kind=question_kind(query.text),
             dates=named_dates(query.text, self._clock.now()),
         )
-
-    async def _named_senders(self, index: MessageIndex, query: Query) -> frozenset[int]:
-        """The senders that a question names."""
-        await self._analyse_senders(index)
-        query_terms = {term for word in query.words for term, _ in word}
-        likely = {number for number, terms in index.sender_terms.items() if not terms.isdisjoint(query_terms)}
-        if not likely:
-            return frozenset()
-        names = {number: [index.senders[number]] for number in sorted(likely)[:_NAMED_CANDIDATES]}
-        return frozenset(
-            number for number, boost in (await self._boosts(query, index, names)).items() if boost >= NAMED
-        )
-
-    async def _boosts(self, query: Query, index: MessageIndex, names: Mapping[int, list[str]]) -> Mapping[int, float]:
-        if self._names is not None:
-            try:
-                async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                    return await self._names.boosts(query.text_with_preceding, names)
-            except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-                report_degraded(self._observer, "names", error)
-        return {number: _plain_boost(query.words, index.sender_terms[number]) for number in names}
-
-    async def _analyse_senders(self, index: MessageIndex) -> None:
-        """Analyses the names of new senders."""
-        new = [number for number, name in enumerate(index.senders) if name and number not in index.sender_terms]
-        if not new:
-            return
-        terms = await self._terms_of([index.senders[number] for number in new])
-        for number, sender_terms in zip(new, terms, strict=True):
-            index.sender_terms[number] = frozenset(sender_terms.replace(OR, " ").split())
-
-    async def _terms_of(self, names: Sequence[str]) -> list[str]:
-        if self._terms is not None:
-            try:
-                async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                    return await self._terms.document_terms(names, urgent=True)
-            except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-                report_degraded(self._observer, "terms", error)
-        return [name_key(name) for name in names]
 
 
 def _no_hits(connection: Connection) -> list[MessageHit]:
@@ -371,11 +325,6 @@ def _compute(index: MessageIndex, question: Question, allowed_range: _Range) -> 
     rows = index.rows()
     best = features.candidates(rows, question, allowed_range.mask(rows))
     return _RankedCandidates(best, rows.seq[best.rows], rows.session[best.rows])
-
-
-def _plain_boost(words: Sequence[Word], terms: frozenset[str]) -> float:
-    """How clearly a question names a sender judged by words alone: its best matching alternative."""
-    return max((weight for word in words for term, weight in word if term in terms), default=0.0)
 
 
 def _reasons(candidates: Candidates, place: int) -> MessageReasons:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from support.flows.recall_stage import NOON, OWNER, STRANGER
 from internal.dialogue import erase_repository
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting import requests
+from internal.llm.model import Vectors
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.query import Query
@@ -141,6 +143,25 @@ async def test_meaning_finds_what_words_do_not(database: Database) -> None:
     assert hits[0].reasons.meaning is not None
     assert hits[0].reasons.meaning > 0.3
     assert 0 <= hits[0].chance <= 1
+
+
+async def test_a_name_in_a_question_does_not_ask_for_lines_like_the_name(database: Database) -> None:
+    """Who is asked about is told by the sender: the embedder reads the name once, however often it is named."""
+    asked = list[Sequence[str]]()
+
+    class Counting(TrigramEmbedder):
+        async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
+            asked.append(texts)
+            return await super().embed_queries(texts, user_id=user_id)
+
+    talk = Talk.of(database, Counting(512))
+    for text in ("Anna Annabel Annette", "walked along the harbour wall"):
+        await talk.say(text, name="Annabelle")
+    await talk.follow()
+    for _ in range(2):
+        hits = await talk.hits("Annabelle harbourmaster")
+        assert hits[0].message.content == "walked along the harbour wall"
+    assert asked.count(["Annabelle"]) == 1
 
 
 async def test_an_empty_log_and_an_empty_question_find_nothing(talk: Talk) -> None:

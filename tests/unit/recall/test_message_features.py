@@ -274,7 +274,8 @@ def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
     lines = [line(ref_id, "", vector=vector) for ref_id, vector in zip("abc", turned, strict=True)]
     index = MessageIndex.load(2, 0, [*lines, line("d", "")])
     question = Question([], turned[0])
-    known = np.array([vector @ turned[0] for vector in turned])
+    asked = turned[0] - 0.3 * np.mean(turned, axis=0)
+    known = np.array([vector @ asked for vector in turned]) / np.linalg.norm(asked)
     above = (known - known.mean()) / known.std()
     second, last = of(index, question, "b"), of(index, question, "d")
     assert second["dense"] == pytest.approx(above[1], abs=0.05)
@@ -283,6 +284,23 @@ def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
     assert second["dense_ses"] == pytest.approx(above[0], abs=0.05)
     assert last["dense"] == 0
     assert np.isnan(candidates(index.rows(), question).cosine[3])
+
+
+def test_what_all_lines_and_the_names_mean_counts_less() -> None:
+    """Of two lines equally near, the one that is near only to the name, or to everything, comes after the other.
+
+    What is told of their meaning stays as it is.
+    """
+    alike, name, own = np.eye(3, dtype=np.float32)
+    mixed = [(5 * alike + name) / np.sqrt(26), (5 * alike + own) / np.sqrt(26)]
+    lines = [line(ref_id, "", vector=vector.astype(np.float32)) for ref_id, vector in zip("ab", mixed, strict=True)]
+    index = MessageIndex.load(3, 0, [*lines, line("c", "", vector=alike)])
+    question = Question([], ((2 * alike + name + own) / np.sqrt(np.float32(6))).astype(np.float32))
+    about_name = replace(question, names=[name])
+    assert of(index, question, "a")["dense"] == pytest.approx(of(index, question, "b")["dense"], abs=0.05)
+    assert of(index, about_name, "a")["dense"] < of(index, about_name, "b")["dense"] - 0.5
+    assert index.rows().common == pytest.approx(np.mean([*mixed, alike], axis=0), abs=0.01)
+    assert candidates(index.rows(), about_name).cosine[0] == pytest.approx(mixed[0] @ question.vector, abs=0.01)
 
 
 def test_vectors_stay_with_their_messages() -> None:
