@@ -61,6 +61,7 @@ COMMANDS = (
     "timezone",
     "quiet",
     "share",
+    "shared",
     "privacy",
     "cancel",
     "help",

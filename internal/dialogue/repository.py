@@ -143,7 +143,12 @@ def add(
 
 
 def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
-    place = {"owner": incoming.user_id, "bot": incoming.bot_id, "chat": incoming.chat_id, "number": incoming.tg_id}
+    return sent(connection, incoming.user_id, incoming.bot_id, incoming.chat_id, incoming.tg_id)
+
+
+def sent(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+    """The message with that number in a chat."""
+    place = {"owner": user_id, "bot": bot_id, "chat": chat_id, "number": tg_id}
     row = connection.execute(_SENT, place).one_or_none()
     return None if row is None else message_of(row)
 

@@ -246,8 +246,8 @@ class CompanionScheduler:
         ahead = today + _USEFUL <= one.on
         if (said_on >= week and ahead) or said_on >= one.on or (one.kind == "memorial" and ahead):
             return False
-        if today != one.on and not ahead:
-            return False
+        if (today != one.on or user.settings.get(DIGEST)) and not ahead:
+            return False  # too late to prepare, or said by the overview of that day
         wording = self._wording()
         likes = occasions.tastes(connection, user.user_id, one, now=now) if ahead else []
         gifts = occasions.presents(connection, user, one) if ahead else []

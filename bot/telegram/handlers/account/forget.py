@@ -1,6 +1,7 @@
 """/forget: forgets a person, a fact, a message or everything, after a confirmation and with ten minutes to undo it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from aiogram import F, Router
 from aiogram.filters import Command, CommandObject
@@ -28,7 +29,7 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.facts.fact_text import LINE, cut, number_rows, numbered, quotable
-from bot.telegram.handlers.people.find import answer_text, find, find_answer
+from bot.telegram.handlers.people.find import answer_text, find, find_answer, the_one
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
@@ -74,18 +75,17 @@ async def _confirm_named(name: str, found: list[Person], chat: Chat, services: S
     user = chat.user
     if _is_everything(name):
         await chat.say(*await _confirmation(user, None, services))
-    elif len(found) == 1:
-        await chat.say(*await _confirmation(user, found[0], services))
-    elif found:
-        await chat.say(*choose_person(user, name, found))
-    else:
-        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+    elif one := await the_one(name, found, chat, partial(_choice, user)):
+        await chat.say(*await _confirmation(user, one, services))
 
 
 def choose_person(user: User, name: str, found: Sequence[Person]) -> tuple[str, Rows]:
     """Asks which of several people is to be forgotten."""
-    rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
-    return phrase(user.lang, "person-choose", name=name[:64]), rows
+    return phrase(user.lang, "person-choose", name=name[:64]), [[_choice(user, one)] for one in found]
+
+
+def _choice(user: User, one: Person) -> Button:
+    return button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))
 
 
 async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:

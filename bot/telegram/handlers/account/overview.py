@@ -10,6 +10,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.account import data, quiet
 from bot.telegram.handlers.account.settings import LANGUAGE_NAMES, ask_zone, language
 from bot.telegram.handlers.buttons import Owned, Rows, button
+from bot.telegram.handlers.companion import today
 from bot.telegram.handlers.memories import memories
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -25,6 +26,7 @@ class Setting(StrEnum):
     LANGUAGE = "language"
     TIMEZONE = "timezone"
     QUIET = "quiet"
+    DIGEST = "digest"
     INSTRUCTIONS = "instructions"
     PRIVACY = "privacy"
     EXPORT = "export"
@@ -61,6 +63,8 @@ async def pressed(query: CallbackQuery, callback_data: SettingButton, chat: Chat
             await ask_zone(chat, services)
         case Setting.QUIET:
             await quiet.ask_hours(chat, services)
+        case Setting.DIGEST:
+            await today.ask_digest(chat)
         case Setting.INSTRUCTIONS:
             await memories.show_list("instructions", chat, services)
         case Setting.PRIVACY:

@@ -23,7 +23,7 @@ from internal.notifications import repository as notifications
 _HOURS: Final = re.compile(
     r"\D*?([01]?\d|2[0-3])(?::([0-5]\d))?\s*(?:-|–|—|to|till|until|до)\s*([01]?\d|2[0-3])(?::([0-5]\d))?\D*"
 )
-_NEVER: Final = frozenset({"off", "no", "none", "never", "нет", "выкл", "никогда", "ні", "вимкнути", "ніколи"})
+NEVER: Final = frozenset({"off", "no", "none", "never", "нет", "выкл", "никогда", "ні", "вимкнути", "ніколи"})
 _OFFERED: Final = ("21:00-07:00", "22:00-08:00", "23:00-09:00", "00:00-10:00")
 _AS_CONFIGURED: Final = "="
 _NONE: Final = "-"
@@ -56,7 +56,7 @@ async def hours_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, ser
 
 def hours_in(text: str) -> str | None:
     """Quiet hours as typed ("23-7", "22:30 – 08:00", "off" = ""); None if the text has none."""
-    if text.strip(" .!").casefold() in _NEVER:
+    if text.strip(" .!").casefold() in NEVER:
         return ""
     match = _HOURS.fullmatch(text.strip().casefold())
     if match is None:

@@ -10,13 +10,14 @@ from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.account.quiet import NEVER
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import NEW_MESSAGE, FactButton, Rows, button
+from bot.telegram.handlers.buttons import NEW_MESSAGE, FactButton, Owned, Rows, button
 from bot.telegram.handlers.companion.brief_button import BriefButton, brief_button
 from bot.telegram.handlers.companion.companion_text import agenda_text, brief_text
 from bot.telegram.handlers.companion.reflections import set_reflections, show_reflections
 from bot.telegram.handlers.facts.fact_text import number_rows
-from bot.telegram.handlers.people.find import answer_text, find, find_answer
+from bot.telegram.handlers.people.find import answer_text, find, find_answer, the_one
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
@@ -27,9 +28,15 @@ from internal.people import service as people
 from internal.people.model import Person
 
 _HOUR: Final = re.compile(r"\D*([01]?\d|2[0-3])(?:[:.]([0-5]\d))?\D*")
-_NEVER: Final = frozenset({"off", "no", "none", "never", "нет", "выкл", "никогда", "ні", "вимкнути", "ніколи"})
 _OFFERED: Final = 4
 """People whose brief is offered below a day."""
+_OFFERED_HOURS: Final = (7, 8, 9)
+
+
+class DigestButton(Owned, prefix="dg", command="/digest"):
+    """Sends the overview of the day at this hour; -1 ends it."""
+
+    hour: int
 
 
 async def today(message: Message, chat: Chat, services: Services) -> None:
@@ -39,8 +46,8 @@ async def today(message: Message, chat: Chat, services: Services) -> None:
 async def week(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     user, word = chat.user, (command.args or "").strip(" .!").casefold()
     if word:
-        await services.write(lambda c: set_reflections(c, user.user_id, wanted=word not in _NEVER))
-        await chat.say(phrase(user.lang, "reflections-off" if word in _NEVER else "reflections-on"))
+        await services.write(lambda c: set_reflections(c, user.user_id, wanted=word not in NEVER))
+        await chat.say(phrase(user.lang, "reflections-off" if word in NEVER else "reflections-on"))
         return
     await _show(chat, services, WEEK)
     await show_reflections(chat, services)
@@ -71,13 +78,9 @@ async def name_typed(message: Message, chat: Chat, services: Services) -> None:
 
 async def _brief_of(name: str, found: list[Person], chat: Chat, services: Services) -> None:
     user = chat.user
-    if len(found) == 1:
-        await chat.say(*await services.read(lambda c: brief_shown(c, user, found[0].id, services.clock.now())))
-    elif found:
-        rows: Rows = [[brief_button(user, one.id, one.display_name)] for one in found[:_OFFERED]]
-        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
-    else:
-        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+    one = await the_one(name, found[:_OFFERED], chat, lambda one: brief_button(user, one.id, one.display_name))
+    if one is not None:
+        await chat.say(*await services.read(lambda c: brief_shown(c, user, one.id, services.clock.now())))
 
 
 async def brief_pressed(query: CallbackQuery, callback_data: BriefButton, chat: Chat, services: Services) -> None:
@@ -95,18 +98,31 @@ def brief_shown(connection: Connection, user: User, person_id: int, now: datetim
 
 
 async def digest(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
-    user, words = chat.user, (command.args or "").strip(" .!").casefold()
+    words = (command.args or "").strip(" .!").casefold()
     match = _HOUR.fullmatch(words)
-    if words in _NEVER:
-        await services.write(lambda c: set_digest(c, user.user_id, None))
-        await chat.say(phrase(user.lang, "digest-off"))
-    elif match:
-        at = f"{int(match[1]):02}:{match[2] or '00'}"
-        await services.write(lambda c: set_digest(c, user.user_id, at))
-        await chat.say(phrase(user.lang, "digest-set", at=at))
+    if match or words in NEVER:
+        at = f"{int(match[1]):02}:{match[2] or '00'}" if match else None
+        await chat.say(await _set_digest(at, chat.user, services))
     else:
-        now = str(user.settings.get(DIGEST) or label(user.lang, "digest-none"))
-        await chat.say(phrase(user.lang, "digest-ask", at=now))
+        await ask_digest(chat)
+
+
+async def ask_digest(chat: Chat) -> None:
+    user, none = chat.user, label(chat.user.lang, "digest-none")
+    offered = [(f"{hour:02}:00", hour) for hour in _OFFERED_HOURS] + [(none, -1)]
+    row = [button(words, DigestButton(owner=user.user_id, hour=hour)) for words, hour in offered]
+    await chat.say(phrase(user.lang, "digest-ask", at=str(user.settings.get(DIGEST) or none)), [row])
+
+
+async def digest_pressed(query: CallbackQuery, callback_data: DigestButton, chat: Chat, services: Services) -> None:
+    at = f"{callback_data.hour:02}:00" if callback_data.hour in _OFFERED_HOURS else None
+    await chat.toast()
+    await chat.edit(await _set_digest(at, chat.user, services))
+
+
+async def _set_digest(at: str | None, user: User, services: Services) -> str:
+    await services.write(lambda c: set_digest(c, user.user_id, at))
+    return phrase(user.lang, "digest-set", at=at) if at else phrase(user.lang, "digest-off")
 
 
 def router() -> Router:
@@ -115,4 +131,5 @@ def router() -> Router:
         built.message.register(handler, Command(name, ignore_mention=True, ignore_case=True))
     built.message.register(name_typed, Answers("brief"))
     built.callback_query.register(brief_pressed, BriefButton.filter())
+    built.callback_query.register(digest_pressed, DigestButton.filter())
     return built

@@ -1,6 +1,6 @@
 """Callback data of the buttons of /groups and /share."""
 
-from bot.telegram.handlers.buttons import Owned
+from bot.telegram.handlers.buttons import Id, Owned, UndoButton
 
 
 class GroupButton(Owned, prefix="gr", command="/groups"):
@@ -8,6 +8,13 @@ class GroupButton(Owned, prefix="gr", command="/groups"):
 
     group: int
     act: str
+
+
+class UndoMineButton(UndoButton, prefix="gm", command="/groups"):
+    """Takes back what the member `by` asked with /forget me."""
+
+    forgetting: Id
+    by: int
 
 
 class ShareButton(Owned, prefix="sh", command="/share"):

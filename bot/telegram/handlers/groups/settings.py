@@ -8,8 +8,9 @@ from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.account.forget import undo_pressed
 from bot.telegram.handlers.buttons import Rows, button
-from bot.telegram.handlers.groups.buttons import GroupButton
+from bot.telegram.handlers.groups.buttons import GroupButton, UndoMineButton
 from bot.telegram.handlers.groups.policy import means_oneself
 from bot.telegram.handlers.groups.rights import is_admin
 from bot.telegram.handlers.services import Services
@@ -141,20 +142,27 @@ async def forget_me(message: Message, chat: Chat, services: Services) -> None:
     if speaker is None:
         return
 
-    def work(connection: Connection) -> int:
+    def work(connection: Connection) -> tuple[int, str | None]:
         said = dialogue.said_by(connection, group, speaker.id)
         known = people.by_telegram_id(connection, group, speaker.id)
-        if known is not None:
-            taken = with_quotations(connection, group, said)
-            requests.ask_forget(connection, group, known.id, now=now, messages=taken)
-        else:
-            for one in said:
-                requests.ask(connection, group, "message", one, now=now)
-        return len(said)
+        taken = with_quotations(connection, group, said)
+        if known is None and not said:
+            return 0, None
+        if known is None:
+            return len(said), requests.ask(connection, group, "message", said[0], now=now, messages=taken).id
+        return len(said), requests.ask_forget(connection, group, known.id, now=now, messages=taken).id
 
-    count = await services.write(work)
+    count, asked = await services.write(work)
     minutes = round(requests.UNDO_WINDOW.total_seconds() / 60)
-    await chat.say(phrase(chat.user.lang, "group-forgot-member", name=speaker.name, count=count, minutes=minutes))
+    text = phrase(chat.user.lang, "group-forgot-member", name=speaker.name, count=count, minutes=minutes)
+    data = UndoMineButton(owner=group, forgetting=asked, by=speaker.id) if asked else None
+    await chat.say(text, [[button(label(chat.user.lang, "forget-button-undo"), data)]] if data else [])
+
+
+async def undo_mine(query: CallbackQuery, callback_data: UndoMineButton, chat: Chat, services: Services) -> None:
+    if query.from_user.id != callback_data.by:
+        raise Refused("other", "only who asked to be forgotten takes it back")
+    await undo_pressed(query, callback_data, chat, services)
 
 
 def router() -> Router:
@@ -163,6 +171,7 @@ def router() -> Router:
     built.message.register(forget_me, Command("forget", ignore_mention=True), of_myself)
     built.message.register(show_one, Command("groups", ignore_mention=True), of_group)
     built.message.register(show_all, Command("groups", ignore_mention=True))
+    built.callback_query.register(undo_mine, UndoMineButton.filter())
     built.callback_query.register(one_pressed, GroupButton.filter(), of_group)
     built.callback_query.register(all_pressed, GroupButton.filter())
     return built

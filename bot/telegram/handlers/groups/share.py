@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import expect
 from bot.telegram.handlers.buttons import button
+from bot.telegram.handlers.facts.fact_text import LINE, cut, local, quotable
 from bot.telegram.handlers.groups.buttons import ShareButton
 from bot.telegram.handlers.groups.rights import is_member
 from bot.telegram.handlers.groups.settings import of_group
@@ -24,6 +25,7 @@ from internal.access.model import AwaitedAnswer, User, UserState
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import SPEAKER_MARK, clock_metadata
 from internal.disclosures import repository as disclosures
+from internal.disclosures.repository import Disclosure
 from internal.errors import NotFound, Refused
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
@@ -54,62 +56,82 @@ async def offer(message: Message, command: CommandObject, chat: Chat, services: 
 async def group_chosen(
     query: CallbackQuery, callback_data: ShareButton, chat: Chat, services: Services, bot: Bot
 ) -> None:
-    user, now = chat.user, services.clock.now()
-    asked, group = access.awaited(user, now), await services.read(lambda c: _group(c, callback_data.group))
+    user = chat.user
+    asked, group = (
+        access.awaited(user, services.clock.now()),
+        await services.read(lambda c: _group(c, callback_data.group)),
+    )
     if asked is None or asked.kind != _SHARING:
         raise NotFound("nothing waits to be shared")
     place = await _chat(group, services)
     if not await is_member(bot, place, user.user_id):
         raise Refused("other", "only a member shares with a group")
     text, ref = str(asked.details["text"]), str(asked.details["ref"])
-    key = f"share:{user.user_id}:{ref}:{group.user_id}"
-    [part] = render(phrase(group.lang, "share-said", name=user.name, text=text[:3000]))
-    await services.write(
-        lambda c: disclosures.record(
-            c, user.user_id, key, text, kind="message", ref_id=ref, audience=f"group:{group.user_id}",
-            reason="/share", now=now,
-        )
-    )  # fmt: skip
-
-    def arrive(connection: Connection) -> None:
-        out = Outgoing(group.user_id, chat.bot_id, place, part.text, key, entities=part.entities)
-        if mailbox.put(connection, out, now) is not None:
-            marks = {**clock_metadata(now, group.tz), SPEAKER_MARK: user.name}
-            dialogue.add(connection, group.user_id, "user", text, now=now, user_metadata=marks, chat_id=place)
-
-    with acting_for(group.user_id):
-        await services.write(arrive)
+    shown = phrase(group.lang, "share-said", name=user.name, text=text[:3000])
+    await _pass_on(services, user, group, (text, shown, user.name), (ref, f"group:{group.user_id}"), chat, place)
     await chat.toast()
     await chat.edit(phrase(user.lang, "share-done", name=group.name))
 
 
 async def take_home(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     """Copies a message of the group to the private memory of who asks for it."""
-    group, now, asker, replied = chat.user, services.clock.now(), message.from_user, message.reply_to_message
+    group, asker, replied = chat.user, message.from_user, message.reply_to_message
     text = (replied.text or replied.caption or "") if replied is not None else ""
     with acting_for(asker.id if asker is not None else 0):
         user = await services.read(lambda c: users.find(c, asker.id if asker is not None else 0))
     if user is None or user.state is not UserState.ACTIVE or replied is None or not text:
         await chat.say(phrase(group.lang, "share-home-how"))
         return
-    key, speaker = f"share:{group.user_id}:{replied.message_id}:{user.user_id}", speaker_of(replied)
+    speaker = speaker_of(replied)
     name = speaker.name if speaker is not None else services.config.persona.name
+    shown = phrase(user.lang, "share-from", group=group.name, name=name, text=text[:3000])
+    to = (str(replied.message_id), f"user:{user.user_id}")
+    await _pass_on(services, group, user, (text, shown, name), to, chat, user.user_id)
+
+
+async def _pass_on(
+    services: Services, of: User, to: User, words: tuple[str, str, str], logged: tuple[str, str], chat: Chat, place: int
+) -> None:
+    """Writes down that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), then sends
+    them and keeps them where they go."""
+    (text, shown, speaker), (ref, audience), now = words, logged, services.clock.now()
+    key = f"share:{of.user_id}:{ref}:{to.user_id}"
+    [part] = render(shown)
     await services.write(
         lambda c: disclosures.record(
-            c, group.user_id, key, text, kind="message", ref_id=str(replied.message_id),
-            audience=f"user:{user.user_id}", reason="/share", now=now,
+            c, of.user_id, key, text, kind="message", ref_id=ref, audience=audience, reason="/share", now=now
         )
-    )  # fmt: skip
+    )
 
     def arrive(connection: Connection) -> None:
-        [part] = render(phrase(user.lang, "share-from", group=group.name, name=name, text=text[:3000]))
-        out = Outgoing(user.user_id, chat.bot_id, user.user_id, part.text, key, entities=part.entities)
+        out = Outgoing(to.user_id, chat.bot_id, place, part.text, key, entities=part.entities)
         if mailbox.put(connection, out, now) is not None:
-            marks = {**clock_metadata(now, user.tz), SPEAKER_MARK: name}
-            dialogue.add(connection, user.user_id, "user", text, now=now, user_metadata=marks, chat_id=user.user_id)
+            marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
+            dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=place)
 
-    with acting_for(user.user_id):
+    with acting_for(to.user_id):
         await services.write(arrive)
+
+
+async def log(message: Message, chat: Chat, services: Services) -> None:
+    """What was shared, when and where, the latest first; the words as they stand in the dialogue now."""
+    user = chat.user
+
+    def work(connection: Connection) -> list[str]:
+        found = disclosures.listing(connection, user.user_id, limit=_OFFERED)
+        return [_logged(connection, user, one, (chat.bot_id, chat.chat_id)) for one in found]
+
+    lines = await services.read(work)
+    await chat.say("\n".join([phrase(user.lang, "shared" if lines else "shared-nothing"), *lines]))
+
+
+def _logged(connection: Connection, user: User, one: Disclosure, place: tuple[int, int]) -> str:
+    said = dialogue.sent(connection, user.user_id, *place, int(one.ref_id)) if one.kind == "message" else None
+    with across_owners(connection):
+        group = users.find(connection, int(one.audience.rpartition(":")[2]))
+    text = cut(quotable(said.content), LINE) if said is not None else "…"
+    at, name = local(user, one.at), group.name if group is not None else one.audience
+    return phrase(user.lang, "shared-line", at=at, name=name, text=text)
 
 
 def _text_of(message: Message, command: CommandObject) -> str:
@@ -137,5 +159,6 @@ def router() -> Router:
     built = Router(name="share")
     built.message.register(take_home, Command("share", ignore_mention=True), of_group)
     built.message.register(offer, Command("share", ignore_mention=True))
+    built.message.register(log, Command("shared", ignore_mention=True))
     built.callback_query.register(group_chosen, ShareButton.filter())
     return built

@@ -1,5 +1,7 @@
 """A contact card adds or updates a person; other attachments without text get an explanation."""
 
+from typing import Final
+
 from aiogram import F, Router
 from aiogram.types import Contact, Message
 from sqlalchemy import Connection
@@ -9,10 +11,15 @@ from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.message_reader import attachments_of
+from internal.flows.contacts.review import Placed, cards_of
 from internal.flows.merging import people
+from internal.import_formats.vcard import escaped, is_vcard
 from internal.people import repository
 from internal.people.model import Person
 from internal.people.service import Sender
+
+SHARED: Final = "contact"
+"""The source of what is known by a contact that was shared in the chat."""
 
 
 def describe_unreadable(message: Message) -> str | None:
@@ -29,11 +36,25 @@ async def contact(message: Message, chat: Chat, services: Services) -> None:
         return
     name = contact_name(card)
     if card.user_id is None:
-        await chat.say(phrase(chat.user.lang, "contact-without-account", name=name))
+        await _take(card, name, chat, services)
     elif card.user_id == chat.user.user_id:
         await chat.say(phrase(chat.user.lang, "contact-self"))
     else:
         await _remember(Sender(card.user_id, name), message, chat, services)
+
+
+async def _take(card: Contact, name: str, chat: Chat, services: Services) -> None:
+    """Somebody without an account becomes a person as from a file of contacts."""
+    text, user = card.vcard or "", chat.user
+    if not is_vcard(text):
+        text = f"BEGIN:VCARD\nVERSION:4.0\nFN:{escaped(name)}\nTEL:{escaped(card.phone_number)}\nEND:VCARD"
+    cards = [Placed(one) for one in cards_of(text)[:1]]
+    [taken] = (await services.contacts.take(user.user_id, cards, source=SHARED)).reviewed
+    person = await services.read(lambda c: repository.resolve(c, user.user_id, taken.person_id or 0))
+    if person is None:
+        await chat.say(phrase(user.lang, "contact-without-account", name=name))
+    else:
+        await _show(person, "contact-added" if taken.outcome == "new" else "contact-updated", chat)
 
 
 async def _remember(sender: Sender, message: Message, chat: Chat, services: Services) -> None:
@@ -45,9 +66,12 @@ async def _remember(sender: Sender, message: Message, chat: Chat, services: Serv
         return known is not None, people.note_contact(connection, user.user_id, sender, seen_at=seen_at, now=now)
 
     known, person = await services.write(work)
-    key = "contact-updated" if known else "contact-added"
-    text = f"{phrase(user.lang, key, name=person.display_name)}\n\n{profile(user, person)}"
-    await chat.say(text, actions(user, person))
+    await _show(person, "contact-updated" if known else "contact-added", chat)
+
+
+async def _show(person: Person, key: str, chat: Chat) -> None:
+    text = f"{phrase(chat.user.lang, key, name=person.display_name)}\n\n{profile(chat.user, person)}"
+    await chat.say(text, actions(chat.user, person))
 
 
 async def unreadable(message: Message, chat: Chat) -> None:

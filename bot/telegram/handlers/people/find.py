@@ -2,11 +2,15 @@
 
 import logging
 import re
+from collections.abc import Callable, Sequence
 
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.types import Message
 
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import Button
 from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
 from internal.access.model import User
 from internal.errors import ModelUnavailable
 from internal.language.text.spelling import name_key
@@ -34,6 +38,15 @@ async def find(name: str, user: User, services: Services) -> list[Person]:
     """At most ten people, the likeliest first: by @username, id or equal name, else over its forms and beginning."""
     exact = await _exact(name, user, services)
     return exact or await _similar(name, user, services, await _beginning(name, user, services))
+
+
+async def the_one(name: str, found: Sequence[Person], chat: Chat, choices: Callable[[Person], Button]) -> Person | None:
+    """The person found; of several asks which, of none says so, and returns None."""
+    if len(found) == 1:
+        return found[0]
+    key = "person-choose" if found else "person-unknown"
+    await chat.say(phrase(chat.user.lang, key, name=name[:64]), [[choices(one)] for one in found])
+    return None
 
 
 async def find_answer(message: Message, user: User, services: Services) -> list[Person]:

@@ -1,5 +1,7 @@
 """Merge with ...: merges two profiles of the same person, and undoes it."""
 
+from functools import partial
+
 from aiogram import F, Router
 from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
@@ -18,7 +20,7 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
-from bot.telegram.handlers.people.find import answer_text, find_answer, name_similarities
+from bot.telegram.handlers.people.find import answer_text, find_answer, name_similarities, the_one
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -49,13 +51,8 @@ async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, se
     user, source_id = chat.user, awaiting.details["source"]
     name, found = answer_text(message), await find_answer(message, user, services)
     others = [person for person in found if person.id != source_id]
-    if len(others) == 1:
-        await chat.say(*await _confirmation(user, services, source_id, others[0].id))
-    elif others:
-        rows = [[_target_button(user, source_id, person)] for person in others]
-        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
-    else:
-        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+    if target := await the_one(name, others, chat, partial(_target_button, user, source_id)):
+        await chat.say(*await _confirmation(user, services, source_id, target.id))
 
 
 async def target_pressed(query: CallbackQuery, callback_data: MergeButton, chat: Chat, services: Services) -> None:

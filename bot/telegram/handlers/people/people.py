@@ -1,19 +1,19 @@
 """/people: everybody the bot knows, by circle, in pages."""
 
-from collections.abc import Sequence
-
 from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.handlers.buttons import PeopleButton, PersonButton, Rows, SuggestionsButton, button
+from bot.telegram.handlers.buttons import Button, PeopleButton, PersonButton, Rows, SuggestionsButton, button
 from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from internal.access import groups
 from internal.access.model import User
+from internal.dialogue import repository as dialogue
 from internal.people import repository, suggestion_repository
 from internal.people.model import Circle, Person
 
@@ -34,6 +34,11 @@ async def _overview(user: User, services: Services) -> tuple[str, Rows]:
     def work(connection: Connection) -> tuple[dict[Circle, int], int, str]:
         counts = repository.counts(connection, user.user_id)
         total, questions = sum(counts.values()), len(suggestion_repository.pending(connection, user.user_id))
+        if total and groups.is_group(user.user_id):
+            known = repository.listing(connection, user.user_id)
+            members = sum(bool(dialogue.said_by(connection, user.user_id, one.telegram_id or 0)) for one in known)
+            told = phrase(user.lang, "people-overview-group", members=members, others=total - members)
+            return counts, questions, told
         if total:
             return counts, questions, phrase(user.lang, "people-overview", count=total)
         return counts, questions, nothing_yet(connection, user, phrase(user.lang, "people-none"))
@@ -72,16 +77,10 @@ def person_button(user: User, person: Person) -> tuple[str, str]:
     return button(person.display_name, PersonButton(owner=user.user_id, person=person.id))
 
 
-def choice(user: User, people: Sequence[Person]) -> Rows:
-    """One button a person; namesakes are distinguished by circle or username."""
-    return [
-        [button(_distinct_name(user, person), PersonButton(owner=user.user_id, person=person.id))] for person in people
-    ]
-
-
-def _distinct_name(user: User, person: Person) -> str:
+def choice(user: User, person: Person) -> Button:
+    """A button for one of several; namesakes are distinguished by circle or username."""
     detail = f"@{person.username}" if person.username else label(user.lang, "circle", circle=person.circle.value)
-    return f"{person.display_name} · {detail}"
+    return button(f"{person.display_name} · {detail}", PersonButton(owner=user.user_id, person=person.id))
 
 
 def router() -> Router:

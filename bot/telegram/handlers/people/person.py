@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from aiogram import F, Router
@@ -21,7 +22,7 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.companion.rhythms import RhythmButton
-from bot.telegram.handlers.people.find import answer_text, find, find_answer
+from bot.telegram.handlers.people.find import answer_text, find, find_answer, the_one
 from bot.telegram.handlers.people.people import choice
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -50,13 +51,8 @@ async def name_typed(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def _show(name: str, found: list[Person], chat: Chat) -> None:
-    user = chat.user
-    if len(found) == 1:
-        await chat.say(profile(user, found[0]), actions(user, found[0]))
-    elif found:
-        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), choice(user, found))
-    else:
-        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+    if one := await the_one(name, found, chat, partial(choice, chat.user)):
+        await chat.say(profile(chat.user, one), actions(chat.user, one))
 
 
 async def show_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:

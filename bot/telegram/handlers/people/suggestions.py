@@ -12,7 +12,8 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Language, User
 from internal.flows.merging import people
-from internal.people import service, suggestion_repository
+from internal.language.text.spelling import name_key
+from internal.people import repository, service, suggestion_repository
 from internal.people.model import Person
 from internal.people.suggestion_repository import Suggestion
 
@@ -58,17 +59,27 @@ async def answer_pressed(query: CallbackQuery, callback_data: SuggestionButton, 
 
 def next_question(connection: Connection, user: User) -> Question | None:
     """The owner's next question: about people first, since facts depend on who is who, then about facts."""
-    waiting = suggestion_repository.pending(connection, user.user_id, limit=1)
-    if waiting:
-        return Question(waiting[0].id, *suggestion_card(connection, user, waiting[0]))
-    return first_question(connection, user)
+    best = _best(connection, user.user_id)
+    return Question(best.id, *suggestion_card(connection, user, best)) if best else first_question(connection, user)
 
 
 def _first(connection: Connection, user: User) -> tuple[str, Rows]:
-    waiting = suggestion_repository.pending(connection, user.user_id, limit=1)
-    if not waiting:
-        return phrase(user.lang, "suggestion-none"), []
-    return suggestion_card(connection, user, waiting[0])
+    best = _best(connection, user.user_id)
+    return suggestion_card(connection, user, best) if best else (phrase(user.lang, "suggestion-none"), [])
+
+
+def _best(connection: Connection, user_id: int) -> Suggestion | None:
+    """What is most likely right: the share of words that two names to be merged have in common; else the oldest."""
+    waiting = suggestion_repository.pending(connection, user_id)
+    ids = {one.payload[side] for one in waiting if one.kind == "merge" for side in ("source_id", "target_id")}
+    known = repository.by_ids(connection, user_id, sorted(ids))
+    words = {id: {name_key(word) for name in one.names for word in name.split()} for id, one in known.items()}
+
+    def likeness(one: Suggestion) -> float:
+        ends = [words.get(one.payload.get(side, 0), set()) for side in ("source_id", "target_id")]
+        return len(ends[0] & ends[1]) / max(len(ends[0] | ends[1]), 1)
+
+    return max(waiting, key=likeness, default=None)
 
 
 def _question(lang: Language, suggestion: Suggestion, person: Person, target: Person | None) -> str:

@@ -60,6 +60,7 @@ help =
     /timezone — time zone
     /quiet — when I shouldn't disturb you
     /share — show something to a group
+    /shared — what was shared where
     /more — all other commands
     /cancel — skip the question I asked
 help-owner =

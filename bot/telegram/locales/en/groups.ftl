@@ -47,3 +47,7 @@ share-home-how = Reply with /share to a message, and I take it to your private c
 refused-group_admins = Only administrators of this group can do that.
 menu-groups = In which groups I work
 menu-share = Share something with a group
+menu-shared = What was shared where
+shared = What was shared, when and where:
+shared-nothing = Nothing was shared with a group yet.
+shared-line = • { DATETIME($at, dateStyle: "medium") } · { $name }: “{ $text }”

@@ -19,6 +19,14 @@ people-overview =
         [one] person
        *[other] people
     }. Who should I show?
+people-overview-group =
+    Here I know { $members } { $members ->
+        [one] member
+       *[other] members
+    } by what they wrote to me, and { $others } { $others ->
+        [one] person
+       *[other] people
+    } whom you told me about. Who should I show?
 people-circle-button = { $circle }: { $count }
 people-circle-title = **{ $circle }** — { $count } { $count ->
     [one] person
@@ -67,7 +75,7 @@ merge-nobody = There's nobody to merge with: I don't know anyone else.
 
 contact-added = Now I know { $name }.
 contact-updated = I know { $name } already. The contact is up to date.
-contact-without-account = This card has no Telegram account, so I couldn't recognise the person by it. Tell me about { $name } in words and I'll remember.
+contact-without-account = I couldn't take this card over: { $name }. Tell me about this person in words and I'll remember.
 contact-self = That's your own contact! I won't put you on your list of people.
 
 suggestion-none = No more questions.

@@ -47,3 +47,7 @@ share-home-how = Ответь командой /share на сообщение, �
 refused-group_admins = Это могут только администраторы группы.
 menu-groups = В каких группах я работаю
 menu-share = Поделиться чем-то с группой
+menu-shared = Что и где показано
+shared = Что, когда и где показано:
+shared-nothing = Группам пока ничего не показано.
+shared-line = • { DATETIME($at, dateStyle: "medium") } · { $name }: «{ $text }»

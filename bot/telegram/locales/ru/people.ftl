@@ -21,6 +21,15 @@ people-overview =
         [few] человека
        *[other] человек
     }. Кого показать?
+people-overview-group =
+    Здесь я знаю { $members } { $members ->
+        [one] участника
+       *[other] участников
+    } по их сообщениям и { $others } { $others ->
+        [one] человека
+        [few] человека
+       *[other] человек
+    } по вашим рассказам. Кого показать?
 people-circle-button = { $circle }: { $count }
 people-circle-title = **{ $circle }** — { $count } { $count ->
     [one] человек
@@ -70,7 +79,7 @@ merge-nobody = Объединять пока не с кем: других люд
 
 contact-added = Теперь я знаю: { $name }.
 contact-updated = Знаю такого человека: { $name }. Сверил контакт.
-contact-without-account = В этой карточке нет аккаунта Telegram, так что узнать человека по ней я не смогу. Расскажи о нём словами — запомню: { $name }.
+contact-without-account = Взять эту карточку не получилось: { $name }. Расскажи об этом человеке словами — запомню.
 contact-self = Это же твой собственный контакт! Себя в список людей записывать не буду.
 
 suggestion-none = Вопросов больше нет.

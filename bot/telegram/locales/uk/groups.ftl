@@ -47,3 +47,7 @@ share-home-how = Дай відповідь командою /share на пові
 refused-group_admins = Це можуть лише адміністратори групи.
 menu-groups = У яких групах я працюю
 menu-share = Поділитися чимось із групою
+menu-shared = Що і де показано
+shared = Що, коли і де показано:
+shared-nothing = Групам поки нічого не показано.
+shared-line = • { DATETIME($at, dateStyle: "medium") } · { $name }: «{ $text }»

@@ -21,6 +21,15 @@ people-overview =
         [few] людини
        *[other] людей
     }. Кого показати?
+people-overview-group =
+    Тут я знаю { $members } { $members ->
+        [one] учасника
+       *[other] учасників
+    } за їхніми повідомленнями та { $others } { $others ->
+        [one] людину
+        [few] людини
+       *[other] людей
+    } з ваших розповідей. Кого показати?
 people-circle-button = { $circle }: { $count }
 people-circle-title = **{ $circle }** — { $count } { $count ->
     [one] людина
@@ -70,7 +79,7 @@ merge-nobody = Об’єднувати поки нема з ким: інших �
 
 contact-added = Тепер я знаю: { $name }.
 contact-updated = Знаю таку людину: { $name }. Звірив контакт.
-contact-without-account = У цій картці немає акаунта Telegram, тож упізнати людину за нею я не зможу. Розкажи про неї словами — запам’ятаю: { $name }.
+contact-without-account = Узяти цю картку не вийшло: { $name }. Розкажи про цю людину словами — запам’ятаю.
 contact-self = Це ж твій власний контакт! Тебе до списку людей не записуватиму.
 
 suggestion-none = Питань більше немає.

@@ -12,7 +12,7 @@ from bot.telegram.handlers.companion.companion_text import CompanionWording
 from internal.access import repository as users
 from internal.flows.companion import calendar
 from internal.flows.companion.contacts import Contacts
-from internal.flows.companion.due import CompanionScheduler
+from internal.flows.companion.due import CompanionScheduler, set_digest
 from internal.flows.forgetting import requests
 from internal.flows.reflections.service import Reflections
 from internal.graph import store
@@ -95,6 +95,17 @@ async def test_a_week_before_with_tastes_and_on_the_day_and_once_each(
     assert day_itself == "🎉 Today: Masha: birthday, 30 years."
     assert sorted(event.payload["ahead"] for event in await talk.events("occasion_due")) == [False, True]
     assert await said(talk, OTHER) == []
+
+
+async def test_the_morning_overview_says_the_day_itself(talk: Talk, companion: CompanionScheduler) -> None:
+    """Once: with the overview on, no line of its own comes on the day; a week before it does."""
+    await talk.write(lambda c: set_digest(c, OWNER, "09:00"))
+    await occasion(talk, await person(talk, "Masha"), "birthday", 3, 20, 1997)
+    for day in (13, 20):
+        await morning(talk, companion, 3, day)
+    week, overview = await said(talk)
+    assert week.startswith("📅 Sat, Mar 20")
+    assert overview.count("Masha: birthday") == 1
 
 
 async def test_nothing_is_said_before_the_morning_nor_of_what_was_said_this_week(

@@ -115,6 +115,17 @@ async def test_the_morning_overview_is_off_until_its_hour_is_named(world: World)
     assert DIGEST not in (await world.user(1)).settings
 
 
+async def test_the_morning_overview_is_chosen_by_buttons_of_the_settings(world: World) -> None:
+    """Its hour, or none."""
+    await world.admit(1, "Olena")
+    settings = only(await world.send("/settings"))
+    asked = only(await world.press(settings.buttons[label("en", "menu-digest")]))
+    await world.press(asked.buttons["07:00"])
+    assert (await world.user(1)).settings[DIGEST] == "07:00"
+    await world.press(asked.buttons["off"])
+    assert DIGEST not in (await world.user(1)).settings
+
+
 async def test_a_rhythm_is_chosen_on_the_card_and_replaces_the_one_before(world: World) -> None:
     """One rhythm for a person."""
     await world.admit(1, "Olena")

@@ -208,12 +208,25 @@ async def test_a_contact_card_becomes_a_person(world: World, lang: Language) -> 
     card = {"contact": {"phone_number": "1", "first_name": "Анна", "last_name": "К.", "user_id": 77}}
     assert text(lang, "contact-added", name="Анна К.") in only(await world.message(card, 2)).text
     assert text(lang, "contact-updated", name="Анна К.") in only(await world.message(card, 2)).text
-    bare = {"contact": {"phone_number": "1", "first_name": "Олег"}}
-    assert only(await world.message(bare, 2)).text == text(lang, "contact-without-account", name="Олег")
+    bare = {"contact": {"phone_number": "+380441112233", "first_name": "Олег"}}
+    assert text(lang, "contact-added", name="Олег") in only(await world.message(bare, 2)).text
+    assert text(lang, "contact-updated", name="Олег") in only(await world.message(bare, 2)).text
+    assert "+380441112233" in only(await world.send("/facts Олег", 2)).text
     own = {"contact": {"phone_number": "1", "first_name": "Taras", "user_id": 2}}
     assert only(await world.message(own, 2)).text == text(lang, "contact-self")
     found = await world.read(lambda c: service.find(c, 2, "77"))
     assert [(person.display_name, person.telegram_id) for person in found] == [("Анна К.", 77)]
+
+
+async def test_the_likeliest_merge_is_asked_first(world: World) -> None:
+    """Not the oldest: names that share more words come before."""
+    ann, anna, ann_lee = [await world.person(name) for name in ("Ann", "Anna Petrova", "Ann Lee")]
+    for source, target in ((ann, anna), (ann, ann_lee)):
+        await suggest(world, "merge", target.id, {"source_id": source.id, "target_id": target.id, "reason": "name"})
+        world.clock.advance(1)
+    overview = only(await world.send("/people"))
+    first = only(await world.press(overview.buttons[label("en", "people-suggestions-button", count=2)]))
+    assert "Ann Lee" in first.text
 
 
 async def suggest(world: World, kind: str, person_id: int, payload: dict[str, object], owner: int = 1) -> str:

@@ -229,10 +229,24 @@ async def test_a_member_takes_back_what_he_said(stage: BotStage, model: Scripted
         done = (await group.said(4))[-1]
         await group.say(0, "where is the safe?")
         await group.said(5)
+        last = model.asked(MODEL)[-1].text
+        [[undo]] = done["reply_markup"]["inline_keyboard"]
+        body = {"message_id": done["message_id"], "data": undo["callback_data"], "chat_id": group.id}
+        for who in (owner, guest):
+            assert (await group.said(5))[3]["text"] == done["text"]
+            await stage.request("POST", f"/users/{who}/press", body)
+            await quiet(stage)
+
+        async def undone() -> bool:
+            return bool((await group.said(5))[3]["text"] == phrase("en", "forget-undone"))
+
+        await eventually(undone)
+        await stage.say(owner, f"/people{group.name}", chat_id=group.id)
+        people = (await group.said(6))[-1]
     assert "Taras Bulba" in done["text"]
-    last = model.asked(MODEL)[-1].text
     assert "we meet at nine" in last
     assert "behind the picture" not in last
+    assert "2 members" in people["text"]
 
 
 async def test_a_share_is_explicit_and_logged(stage: BotStage, model: ScriptedModel) -> None:
@@ -255,9 +269,12 @@ async def test_a_share_is_explicit_and_logged(stage: BotStage, model: ScriptedMo
         answer = (await group.said(3))[-1]
         await group.say(0, "/share", called=False, reply_to=heard)
         home = await stage.wait_for_message(owner, lambda one: "Dacha" in one["text"], after=offer["message_id"])
+        await stage.say(owner, "/shared")
+        listed = await stage.wait_for_message(owner, lambda one: "“" in one["text"], after=home["message_id"])
         logged = await stage.read(lambda c: disclosures.listing(c, owner, limit=9))
         of_the_group = await stage.read(lambda c: disclosures.listing(c, group.id, limit=9))
     assert shared["text"] == "Olena shares: Petrenko brings the tent"
+    assert listed["text"].endswith(" · Dacha: “Petrenko brings the tent”")
     assert answer["text"] == "Noted."
     assert "Petrenko" in model.asked(MODEL)[-1].text
     assert "cake" not in model.asked(MODEL)[-1].text
