@@ -29,7 +29,11 @@ _LEAVING: Final = or_(
     and_(forgettings.c.kind == "person", forgettings.c.person_id.in_(_MERGED_INTO)),
     and_(forgettings.c.kind == "everything", forgettings.c.created_at >= tasks.c.created_at),
 )
-_IN_SIGHT: Final = and_(~select(forgettings.c.id).where(_ASKED, _LEAVING).exists(), ~hidings.hidden(tasks.c.message_id))
+_IN_SIGHT: Final = and_(
+    ~select(forgettings.c.id).where(_ASKED, _LEAVING).exists(),
+    ~hidings.hidden(tasks.c.message_id),
+    ~hidings.hidden(tasks.c.episode_id),
+)
 _BY_TIME: Final = (
     func.coalesce(tasks.c.next_at, tasks.c.due_at).is_(None),
     func.coalesce(tasks.c.next_at, tasks.c.due_at),

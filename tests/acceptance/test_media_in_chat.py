@@ -7,8 +7,11 @@ from pathlib import Path
 
 from PIL import Image
 from support.product.owners_chat import Chat, archived
-from support.product.running_product import ARCHIVIST, RESPONDER, product
+from support.product.running_product import ARCHIVIST, RESPONDER, Product, product, until
+from support.stores.bucket import s3_bucket
 
+from bot.simulator.client import ControlClient
+from internal.artifacts.store import ArtifactStore
 from internal.testing import Fault
 
 HEARD, SEEN = "test/whisper", "test/eyes"
@@ -22,29 +25,65 @@ def picture(colour: str) -> tuple[str, bytes, str]:
 
 
 async def test_voices_and_pictures_are_answered(tmp_path: Path) -> None:
-    """A voice is heard, pictures of an album are seen together; what cannot be is said in one line."""
-    async with product(tmp_path, scripted=True, **MEDIA) as (bot, people):
-        assert bot.model is not None
-        user = await people.add_user("Olena", language_code="en")
-        bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
-        bot.model.always(RESPONDER, "Noted.")
-        await bot.start()
-        chat = Chat(people, user)
-        await chat.say("Hello")
-        bot.model.script(HEARD, "The meeting is at ten.", "", Fault("status", 413))
-        for shown, answer in (("[voice] The meeting is at ten.", "Noted."), ("", "no words"), ("", "too large")):
-            sent = await people.send_file(user, "voice", "v.ogg", b"OggS sound", "audio/ogg")
-            told = await people.wait_for_message(user, lambda m, a=answer: a in m["text"], after=sent["message_id"])
-            assert shown in bot.model.asked(RESPONDER)[-1].text
-            assert told["text"].count("\n") == 0
-        bot.model.always(SEEN, "A flat colour.")
-        sent = (await people.send_album(user, [picture("red"), picture("blue")], "Which is warmer?"))[-1]
-        await chat.next(sent["message_id"])
-        [*_, asked] = bot.model.asked(RESPONDER)
-        assert [one.split(",")[0] for one in asked.pictures] == ["data:image/jpeg;base64"] * 2
-        assert "Which is warmer?\n[photo] A flat colour." in asked.text
-        assert asked.text.count("[photo] A flat colour.") == 2
-        assert [len(one.pictures) for one in bot.model.asked(SEEN)] == [1, 1]
+    """A voice is heard, an album is seen together; what cannot be is said in one line; forgotten, no byte is left."""
+    with s3_bucket() as bucket:
+        settings = MEDIA | {"LAPLACED_ARTIFACTS__URL": bucket}
+        async with product(tmp_path, scripted=True, **settings) as (bot, people):
+            await _heard_and_seen(bot, people)
+            await _forgotten_to_the_last_byte(bot, ArtifactStore(bucket, bot.data_dir))
+
+
+async def _heard_and_seen(bot: Product, people: ControlClient) -> None:
+    assert bot.model is not None
+    user = await people.add_user("Olena", language_code="en")
+    bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+    bot.model.always(RESPONDER, "Noted.")
+    await bot.start()
+    chat = Chat(people, user)
+    await chat.say("Hello")
+    bot.model.script(HEARD, "The meeting at Kestrelhouse is at ten.", "", Fault("status", 413))
+    for shown, answer in (
+        ("[voice] The meeting at Kestrelhouse is at ten.", "Noted."),
+        ("", "no words"),
+        ("", "too large"),
+    ):
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS sound", "audio/ogg")
+        told = await people.wait_for_message(user, lambda m, a=answer: a in m["text"], after=sent["message_id"])
+        assert shown in bot.model.asked(RESPONDER)[-1].text
+        assert told["text"].count("\n") == 0
+    bot.model.always(SEEN, "A flat colour. | KESTREL 77")
+    sent = (await people.send_album(user, [picture("red"), picture("blue")], "Which is warmer?"))[-1]
+    await chat.next(sent["message_id"])
+    [*_, asked] = bot.model.asked(RESPONDER)
+    assert [one.split(",")[0] for one in asked.pictures] == ["data:image/jpeg;base64"] * 2
+    assert "Which is warmer?\n[photo] A flat colour. | KESTREL 77" in asked.text
+    assert asked.text.count("[photo] A flat colour. | KESTREL 77") == 2
+    assert [len(one.pictures) for one in bot.model.asked(SEEN)] == [1, 1]
+
+
+async def _forgotten_to_the_last_byte(bot: Product, bucket: ArtifactStore) -> None:
+    """Neither in the database with its log, nor in a fresh backup, nor among the copied files, nor in the bucket."""
+    [[owner]] = bot.rows("SELECT DISTINCT user_id FROM artifacts")
+    assert (await bot.command("backup"))[0] == 0
+    kept = [sha256 for (sha256,) in bot.rows("SELECT DISTINCT sha256 FROM artifacts WHERE sha256 IS NOT NULL")]
+    assert len(kept) == 3
+    assert {path.name for path in bot.data_dir.glob("backups/artifacts/*/*")} == set(kept)
+    assert any(b"estrel" in path.read_bytes() for path in bot.data_dir.glob("backups/*.db"))
+    for file in (await bot.get("/artifacts", user_id=owner))["artifacts"]:
+        await bot.delete(f"/artifacts/{file['id']}")
+
+    async def gone() -> bool:
+        return [await bucket.get(sha256) for sha256 in kept] == [None] * len(kept)
+
+    await until(gone)
+    for old in bot.data_dir.glob("backups/*.db"):
+        old.unlink()  # as the bot does itself after seven days
+    assert (await bot.command("backup"))[0] == 0
+    assert await bot.stop() == 0
+    files = {path.relative_to(bot.data_dir): path.read_bytes() for path in bot.data_dir.rglob("*") if path.is_file()}
+    assert any(path.parts[0] == "backups" for path in files)
+    assert [str(path) for path, held in files.items() if b"estrel" in held or b"KESTREL" in held] == []
+    assert [str(path) for path in files if "artifacts" in path.parts] == []
 
 
 async def test_a_transcript_is_corrected_and_remembered_as_the_owners_word(tmp_path: Path) -> None:

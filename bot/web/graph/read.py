@@ -40,7 +40,8 @@ def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | N
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
         return None
-    return {one.ref_id or "" for one in asked if one.kind == "episode"}
+    files = episodes.by_ids(connection, user_id, messages_to_forget(connection, user_id))
+    return {one.ref_id or "" for one in asked if one.kind == "episode"}.union(files)
 
 
 def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode]) -> list[EpisodeOut]:

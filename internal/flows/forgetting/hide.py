@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.artifacts import repository as artifacts
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue import search_item_repository as message_items
@@ -62,8 +63,9 @@ def hide(connection: Connection, asked: Forgetting, messages: Collection[str] = 
 
 
 def take_along(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
-    """Hides what a request will erase, with these messages from now on."""
-    hidings.hide(connection, asked.user_id, asked.id, "message", messages)
+    """Hides what a request will erase, with these messages and their files from now on."""
+    files = [one.id for one in artifacts.of_messages(connection, asked.user_id, messages)]
+    hidings.hide(connection, asked.user_id, asked.id, "message", [*messages, *files])
     message_items.hide(connection, by_ids(connection, asked.user_id, messages))
     _follow(connection, asked, messages)
     align(connection, asked.user_id, [asked], now=asked.created_at)
@@ -119,6 +121,8 @@ def _follow(connection: Connection, asked: Forgetting, messages: Collection[str]
     if asked.kind == "episode":
         there.add(asked.ref_id or "")
         record_change(connection, user_id, "episode", asked.ref_id or "")
+    for file in artifacts.of_messages(connection, user_id, messages):
+        record_change(connection, user_id, "episode", file.id)
     for episode_id in sorted(there):
         follow_messages(connection, user_id, episode_id)
     _touch_events(connection, user_id, messages)

@@ -94,7 +94,8 @@ def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[
     asked = forgettings.pending(connection, user_id)
     if any(one.kind == forgettings.EVERYTHING for one in asked):
         return {}
-    return episodes.by_ids(connection, user_id, set(ids) - {one.ref_id for one in asked if one.kind == "episode"})
+    going = {one.ref_id for one in asked if one.kind == "episode"} | messages_to_forget(connection, user_id)
+    return episodes.by_ids(connection, user_id, set(ids) - going)
 
 
 def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:

@@ -41,11 +41,11 @@ def mentions_of(
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
         return Mentions((), 0, ())
-    hidden = {one.ref_id for one in asked if one.kind == "episode"}
+    unseen = messages_to_forget(connection, user_id)
+    hidden = unseen.union(one.ref_id or "" for one in asked if one.kind == "episode")
     seen = [one for one in mention_repository.mentioned(connection, user_id, person.id) if one.episode_id not in hidden]
     shown = [one.episode_id for one in seen[offset : offset + limit]]
     support = mention_repository.support(connection, user_id, person.id, person.entity_id, shown)
-    unseen = messages_to_forget(connection, user_id)
     lines: dict[str, list[EvidenceLine]] = {}
     for line in evidence_lines(connection, user_id, support):
         if line.message_id not in unseen:

@@ -14,7 +14,7 @@ def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
 
 
 def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages that pending requests take along: no prompt holds them."""
+    """The ids of messages, and of the files with them, that pending requests take along: no prompt holds them."""
     return to_forget(connection, user_id)[1]
 
 

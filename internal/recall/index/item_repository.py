@@ -9,7 +9,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
-    Exists,
     Select,
     Table,
     Text,
@@ -327,7 +326,7 @@ def _passages(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     among = and_(item > whole.concat("#"), item < whole.concat("$"))
     query = _searchable(episodes, among, vectors_of, analyzer, search_items.c.ref_id)
     of_files = episodes.c.source_description == OF_FILE
-    return _timeless(query, source=literal(OF_FILE)).where(episodes.c.user_id == _OWNER, of_files, ~_forgotten())
+    return _timeless(query, source=literal(OF_FILE)).where(episodes.c.user_id == _OWNER, of_files, _in_sight())
 
 
 def _episodes(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
@@ -335,14 +334,15 @@ def _episodes(vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     origin = case(
         (episodes.c.source_description == OF_FILE, OF_FILE), (episodes.c.first_seq.is_(None), IMPORTED), else_=""
     )
-    return _timeless(query, source=origin).where(episodes.c.user_id == _OWNER, ~_forgotten())
+    return _timeless(query, source=origin).where(episodes.c.user_id == _OWNER, _in_sight())
 
 
-def _forgotten() -> Exists:
-    """A pending request to forget the episode or everything."""
+def _in_sight() -> ColumnElement[bool]:
+    """No pending request to forget the episode, the message that it is a file of, or everything."""
     its = and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id)
     pending = (forgettings.c.user_id == _OWNER, forgettings.c.state == "pending")
-    return select(forgettings.c.id).where(*pending, or_(forgettings.c.kind == EVERYTHING, its)).exists()
+    asked = select(forgettings.c.id).where(*pending, or_(forgettings.c.kind == EVERYTHING, its)).exists()
+    return and_(~asked, hidings.visible(episodes.c.id))
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:

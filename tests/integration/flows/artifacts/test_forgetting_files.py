@@ -11,10 +11,13 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.errors import NotFound
 from internal.flows.forgetting import requests
+from internal.flows.turn.files import read_file
 from internal.flows.views import artifacts as view
 from internal.knowledge import episode_repository as episodes
 from internal.recall.index import item_repository
+from internal.recall.index.item_repository import EPISODE_CHANGE
 from internal.storage.erasure import forgettings
+from internal.storage.owner_counters import changed_after, last_change
 
 CANARY = "канарейкин"
 WORDS = f"Арендодатель {CANARY.capitalize()} берёт 14 500 гривен в месяц.".encode()
@@ -93,12 +96,25 @@ async def test_forgetting_everything_takes_the_files_along(stage: FileStage) -> 
 
 
 async def test_a_message_that_goes_with_a_person_takes_its_file_along(stage: FileStage) -> None:
-    """However its message comes to be erased."""
+    """However its message comes to be erased: hidden at once, shown by an undo, erased with it."""
     file = await stage.sent_and_read("contract.txt", WORDS, "Про Канарейкина")
-    now = stage.talk.clock.now()
-    asked = await stage.talk.write(lambda c: forgettings.ask(c, OWNER, "person", "1", now=now, due_at=now))
-    await stage.talk.write(lambda c: requests.take_along(c, asked, {file.message_id}))
-    stage.talk.clock.advance(1)
+    before, now = await shown(stage), stage.talk.clock.now()
+    due_at = now + requests.UNDO_WINDOW
+
+    async def asked() -> str:
+        one = await stage.talk.write(lambda c: forgettings.ask(c, OWNER, "person", "1", now=now, due_at=due_at))
+        await stage.talk.write(lambda c: requests.take_along(c, one, {file.message_id}))
+        return one.id
+
+    changed = await stage.talk.read(lambda c: last_change(c, OWNER))
+    undone = await asked()
+    assert await shown(stage) == ([], [])
+    assert file.id in await stage.talk.read(lambda c: changed_after(c, OWNER, changed, EPISODE_CHANGE))
+    assert await stage.talk.read(lambda c: read_file(c, OWNER, file.name, None, None)) is None
+    await stage.eraser.undo(OWNER, undone)
+    assert await shown(stage) == before
+    await asked()
+    stage.talk.clock.advance(requests.UNDO_WINDOW.total_seconds() + 1)
     await stage.eraser.erase_due()
     await stage.unused.delete_due()
     assert await stage.talk.read(lambda c: episodes.episode(c, OWNER, file.id)) is None
