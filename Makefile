@@ -30,7 +30,8 @@ SEED ?=
 TORTURE ?= .torture
 DEMO ?= .demo
 BROWSER := chromium-headless-shell
-DEBIAN := $(BROWSER) fonts-dejavu-core fonts-noto-color-emoji libfaketime pgbouncer prometheus
+DEBIAN := $(BROWSER) fonts-dejavu-core fonts-noto-color-emoji libfaketime pgbouncer prometheus \
+	tesseract-ocr tesseract-ocr-rus tesseract-ocr-ukr
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \

@@ -39,7 +39,8 @@ class PictureReader:
             jpeg = await small_jpeg(received.content)
         except NoPicture:
             raise UnreadableFile("damaged") from None
-        (description, failed), words = await asyncio.gather(self._described(received, jpeg), text_in(jpeg))
+        lang = cast(Language, received.lang)
+        (description, failed), words = await asyncio.gather(self._described(received, jpeg), text_in(jpeg, lang))
         if words and "|" not in description:
             description = f"{description} | {words}".strip()
         return FileText([Part(description)], in_message=True, failed=failed)
