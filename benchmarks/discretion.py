@@ -34,6 +34,7 @@ from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.prompt import read_question
 from internal.flows.views.status import unread
 from internal.storage.engine.owner_scope import acting_for
+from internal.storage.types import new_id
 
 FOLDER = Path(__file__).with_name("discretion_set")
 SCORE = runpy.run_path(str(FOLDER / "score.py"))
@@ -67,11 +68,10 @@ async def _of_profile(app: App, user_id: int, file: str, profile: Mapping[str, A
         def ask(connection: Connection, text: str = context["order"], n: int = n) -> Turn:
             now = app.clock.now()
             incoming = Incoming(user_id, BOT, user_id, 1000 + n, text, now)
-            message = dialogue.add_incoming(connection, incoming, metadata={}, turn_id=None)
+            turn_id = new_id()
+            message = dialogue.add_incoming(connection, incoming, metadata={}, turn_id=turn_id)
             assert message is not None
-            turn = turns.open_turn(connection, incoming, now=now, close_at=now, seq=message.seq)
-            dialogue.assign_turn(connection, message, turn.id)
-            return turn
+            return turns.open_turn(connection, incoming, now=now, close_at=now, seq=message.seq, id=turn_id)
 
         turn = await app.database.write(ask)
         question = await app.database.read(lambda c, turn=turn: read_question(c, turn, app.clock.now()))

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -58,11 +57,6 @@ _BEFORE: Final = (
     .where(messages.c.user_id == bindparam("owner"), messages.c.seq < bindparam("before"))
     .order_by(messages.c.seq.desc())
     .limit(bindparam("most"))
-)
-_ASSIGN: Final = (
-    update(messages)
-    .where(messages.c.user_id == bindparam("owner"), messages.c.seq == bindparam("place"))
-    .values(turn_id=bindparam("turn"))
 )
 _TOUCH: Final = (
     upsert(dialogue_state)
@@ -345,14 +339,8 @@ def _waiting(user_id: int) -> Select[Any]:
 
 
 def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
-    seq, rev = next_place(connection, user_id)
+    seq, rev, owner_name = next_place(connection, user_id)
     values |= {"user_id": user_id, "seq": seq, "id": new_id(), "rev": rev}
     message = message_of(connection.execute(_INSERT, values).one())
-    search_item_repository.put_item(connection, message)
+    search_item_repository.put_item(connection, message, owner_name)
     return message
-
-
-def assign_turn(connection: Connection, message: Message, turn_id: str) -> Message:
-    """Records which turn answers a message."""
-    connection.execute(_ASSIGN, {"owner": message.user_id, "place": message.seq, "turn": turn_id})
-    return replace(message, turn_id=turn_id)

@@ -64,8 +64,11 @@ _BEHIND: Final = (
 _NAME: Final = select(users.c.name).where(users.c.user_id == bindparam("owner"))
 
 
-def put_item(connection: Connection, message: Message) -> None:
-    """Makes a message searchable with its present context. Hidden and empty messages are left out."""
+def put_item(connection: Connection, message: Message, owner_name: str | None = None) -> None:
+    """Makes a message searchable with its present context. Hidden and empty messages are left out.
+
+    The name of the owner is read unless it is known.
+    """
     text = words_of(message)
     if not text or not _may_be_found(message):
         return
@@ -76,7 +79,7 @@ def put_item(connection: Connection, message: Message) -> None:
         message.id,
         text,
         message.rev,
-        context=_context(connection, message),
+        context=_context(connection, message, owner_name),
         traits=traits_of(text) | (PICTURE if _shows(message) else 0),
     )
 
@@ -183,27 +186,26 @@ def _visible(connection: Connection, user_id: int, found: Sequence[Message]) -> 
     return [one for one in found if one.id not in hidden and not any(one.timestamp <= at for at in asked)]
 
 
-def _context(connection: Connection, message: Message) -> str | None:
+def _context(connection: Connection, message: Message, owner_name: str | None) -> str | None:
     before = connection.execute(_BEFORE, _place(message)).one_or_none()
     near = before is not None and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP and len(before.text) < _LONG
-    name = _speaker(connection, message.user_id, message.role, message.forward.name if message.forward else None)
+    if owner_name is None:
+        owner_name = connection.execute(_NAME, {"owner": message.user_id}).scalar_one_or_none()
+    name = _speaker(message.role, message.forward.name if message.forward else None, owner_name)
     lines = [f"{name}:"] if name else []
     if near and before is not None:
         origin = before.forward["name"] if before.forward else None
         speaker = name
         if (before.role, origin) != (message.role, message.forward.name if message.forward else None):
-            speaker = _speaker(connection, message.user_id, before.role, origin)
+            speaker = _speaker(before.role, origin, owner_name)
         said = before.text[-CONTEXT_CHARACTERS:]
         lines.insert(0, f"{speaker}: {said}" if speaker else said)
     return "\n".join(lines) or None
 
 
-def _speaker(connection: Connection, user_id: int, role: str, origin: str | None) -> str:
+def _speaker(role: str, origin: str | None, owner_name: str | None) -> str:
     """The speaker of a line, where known: its original author if forwarded, or the owner."""
-    if origin:
-        return origin
-    name = connection.execute(_NAME, {"owner": user_id}).scalar_one_or_none() if role == "user" else None
-    return name or ""
+    return origin or (owner_name if role == "user" else None) or ""
 
 
 def _place(message: Message) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, case, func, insert, literal_column
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.scheduling.lease_repository import in_shards
 from internal.storage.rows import reader
-from internal.storage.tables import messages, turns
+from internal.storage.tables import messages, outbox, turns
 from internal.storage.types import new_id, one_of
 
 _OPEN = one_of(turns.c.state, (TurnState.COLLECTING, TurnState.RUNNING))
@@ -27,14 +27,22 @@ _ADD: Final = insert(turns).returning(*turns.c)
 _START: Final = (
     update(turns).where(_ONE, _OPEN).values(state=TurnState.RUNNING, attempts=turns.c.attempts + 1).returning(*turns.c)
 )
-_FINISH: Final = update(turns).where(_ONE, _OPEN).values(state=bindparam("ended"), error=bindparam("why"))
-_CLOSE: Final = update(turns).where(_ONE, turns.c.state == TurnState.ANSWERED).values(state=TurnState.CLOSED)
 _REVISION: Final = select(func.max(messages.c.rev)).where(
     messages.c.user_id == bindparam("owner"),
     messages.c.seq >= bindparam("first"),  # or the whole log would be read
     messages.c.turn_id == bindparam("turn"),
     messages.c.role == "user",
 )
+_OWED: Final = select(outbox.c.id).where(
+    outbox.c.user_id == bindparam("owner"),
+    outbox.c.turn_id == bindparam("turn"),
+    outbox.c.state.not_in(("sent", "refused")),
+)
+_CLOSE: Final = (
+    update(turns).where(_ONE, turns.c.state == TurnState.ANSWERED, ~_OWED.exists()).values(state=TurnState.CLOSED)
+)
+_FINISH: Final = update(turns).where(_ONE, _OPEN).values(state=bindparam("ended"), error=bindparam("why"))
+_FINISH_SAME: Final = _FINISH.where(func.coalesce(_REVISION.scalar_subquery(), 0) == bindparam("rev"))
 
 
 def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
@@ -43,10 +51,12 @@ def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> 
     return None if row is None else _turn(row)
 
 
-def open_turn(connection: Connection, incoming: Incoming, *, now: datetime, close_at: datetime, seq: int) -> Turn:
+def open_turn(
+    connection: Connection, incoming: Incoming, *, now: datetime, close_at: datetime, seq: int, id: str | None = None
+) -> Turn:
     values = {
         "user_id": incoming.user_id,
-        "id": new_id(),
+        "id": id or new_id(),
         "bot_id": incoming.bot_id,
         "lane": incoming.lane,
         "chat_id": incoming.chat_id,
@@ -85,14 +95,21 @@ def discount(connection: Connection, turn: Turn) -> None:
     )
 
 
-def finish(connection: Connection, turn: Turn, state: TurnState, error: str | None = None) -> bool:
-    """Ends a running turn. Returns False if it had ended already; then nothing may be written for it."""
+def finish(
+    connection: Connection, turn: Turn, state: TurnState, error: str | None = None, *, rev: int | None = None
+) -> bool:
+    """Ends a running turn, with `rev` only if that still is its `revision`.
+
+    Returns False if it had ended already; then nothing may be written for it.
+    """
     ended = {"owner": turn.user_id, "turn": turn.id, "ended": state, "why": error}
-    return connection.execute(_FINISH, ended).rowcount == 1
+    if rev is None:
+        return connection.execute(_FINISH, ended).rowcount == 1
+    return connection.execute(_FINISH_SAME, ended | {"rev": rev, "first": turn.first_seq}).rowcount == 1
 
 
 def close_answered(connection: Connection, user_id: int, turn_id: str) -> None:
-    """Closes an answered turn when the last part of its answer was settled."""
+    """Closes an answered turn if no part of its answer waits to be settled."""
     connection.execute(_CLOSE, {"owner": user_id, "turn": turn_id})
 
 

@@ -34,13 +34,15 @@ _STUCK = outbox.c.error.startswith(STUCK)
 # Run at every message and built once: building a statement takes several times as long as running it.
 _RECEIVED: Final = (inbox.c.n == bindparam("number")) & (inbox.c.state == InboxState.RECEIVED)
 _SETTLE_KEPT: Final = (
-    update(inbox).where(_RECEIVED).values(state=bindparam("ended"), error=bindparam("why"), user_id=bindparam("owner"))
+    update(inbox)
+    .where(_RECEIVED)
+    .values(state=bindparam("ended"), error=bindparam("why"), user_id=bindparam("owner"))
+    .returning(inbox.c.update_id)
 )
 _SETTLE: Final = _SETTLE_KEPT.values(raw="", chat_id=None)
 _RECEIVE: Final = (
     upsert(inbox).on_conflict_do_nothing(index_elements=["bot_id", "update_id"]).returning(inbox.c.n, inbox.c.update_id)
 )
-_UPDATE_ID: Final = select(inbox.c.update_id).where(inbox.c.n == bindparam("number"))
 _PUT: Final = upsert(outbox).on_conflict_do_nothing(index_elements=["user_id", "dedupe"]).returning(outbox.c.id)
 _ONE: Final = (outbox.c.user_id == bindparam("owner")) & (outbox.c.id == bindparam("row"))
 _SENDING: Final = (
@@ -52,11 +54,6 @@ _SENT: Final = (
     .values(state=OutboxState.SENT, tg_id=bindparam("number"), payload={}, error=None)
 )
 _BY_DEDUPE: Final = select(outbox).where(outbox.c.user_id == bindparam("owner"), outbox.c.dedupe == bindparam("key"))
-_LEFT: Final = (
-    select(func.count())
-    .select_from(outbox)
-    .where(outbox.c.user_id == bindparam("owner"), outbox.c.turn_id == bindparam("turn"), _UNSETTLED)
-)
 _WAY = case((_STUCK, func.coalesce(outbox.c.turn_id, outbox.c.id)), else_="")
 """Messages of a chat go one after another on the same way; each stuck answer has a way of its own."""
 
@@ -102,16 +99,14 @@ def settle(
     user_id: int | None = None,
     error: str | None = None,
     keep_raw: bool = False,
-) -> bool:
-    """Marks an update as processed and deletes its text unless it has to be examined. False if settled already."""
+) -> int | None:
+    """Marks an update as processed and deletes its text unless it has to be examined.
+
+    Returns Telegram's id of the update; None if it was settled already.
+    """
     outcome = {"number": n, "ended": state, "why": error, "owner": user_id}
     with across_owners(connection):  # until now it had no owner
-        return connection.execute(_SETTLE_KEPT if keep_raw else _SETTLE, outcome).rowcount == 1
-
-
-def update_id(connection: Connection, n: int) -> int | None:
-    """Telegram's id of the update in row `n`."""
-    return connection.execute(_UPDATE_ID, {"number": n}).scalar_one_or_none()
+        return connection.execute(_SETTLE_KEPT if keep_raw else _SETTLE, outcome).scalar_one_or_none()
 
 
 def quarantined(connection: Connection) -> int:
@@ -304,11 +299,6 @@ def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: in
     )
     latest = shown.where(outbox.c.message_id.is_not(None)).order_by(outbox.c.n.desc()).limit(1)
     return connection.execute(latest).scalar_one_or_none()
-
-
-def unsent_of_turn(connection: Connection, user_id: int, turn_id: str) -> int:
-    """How many parts of a turn's answer are not settled yet."""
-    return int(connection.execute(_LEFT, {"owner": user_id, "turn": turn_id}).scalar_one())
 
 
 def drop_settled_outgoing(connection: Connection, before: datetime) -> int:

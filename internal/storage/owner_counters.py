@@ -18,7 +18,7 @@ _PLACED: Final = (
     update(users)
     .where(users.c.user_id == bindparam("owner"))
     .values(next_seq=users.c.next_seq + 1, next_rev=users.c.next_rev + 1)
-    .returning(users.c.next_seq, users.c.next_rev)
+    .returning(users.c.next_seq, users.c.next_rev, users.c.name)
 )
 _LOCKED_AND_PLACED: Final = _PLACED.where(_LOCKED.scalar_subquery().is_not(None))
 _LAST: Final = (
@@ -60,13 +60,13 @@ def next_rev(connection: Connection, user_id: int) -> int:
     return _advance(connection, user_id, "next_rev", 1)
 
 
-def next_place(connection: Connection, user_id: int) -> tuple[int, int]:
-    """The number and the revision of a new message, both at once. Raises NotFound for an unknown owner."""
+def next_place(connection: Connection, user_id: int) -> tuple[int, int, str]:
+    """The number and the revision of a new message, and its owner's name. Raises NotFound for an unknown owner."""
     advanced = _PLACED if connection.dialect.name == "sqlite" else _LOCKED_AND_PLACED
     after = connection.execute(advanced, {"owner": user_id}).one_or_none()
     if after is None:
         raise NotFound(f"there is no user {user_id}")
-    return int(after[0]) - 1, int(after[1]) - 1
+    return int(after[0]) - 1, int(after[1]) - 1, after[2] or ""
 
 
 def note_change(connection: Connection, user_id: int) -> None:

@@ -49,7 +49,7 @@ class UpdateOutcomes:
         """Settles an update together with its effect, which comes once however often this is repeated."""
 
         def work(connection: Connection) -> None:
-            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None):
+            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None) is not None:
                 effect(connection)
 
         with acting_for(user.user_id) if user else contextlib.nullcontext():

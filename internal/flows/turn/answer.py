@@ -273,9 +273,10 @@ class TurnFlow:
 
         def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
             # A question that is edited again and again is answered all the same.
-            if not stopped and not last and turns.revision(connection, turn) != question.rev:
-                raise _Edited
-            if not turns.finish(connection, turn, state):
+            rev = None if stopped or last else question.rev
+            if not turns.finish(connection, turn, state, rev=rev):
+                if rev is not None and turns.revision(connection, turn) != rev:
+                    raise _Edited
                 return None, ()
             granted: Sequence[GrantedReminder] = ()
             if self._grants is not None and requested is not None:

@@ -214,7 +214,7 @@ class Delivery:
         out = row.outgoing
         if out.message_id is not None and (out.part == 0 or delivery == "refused"):
             dialogue.mark_delivery(connection, out.user_id, out.message_id, delivery, tg_id)
-        if out.turn_id is not None and not mailbox.unsent_of_turn(connection, out.user_id, out.turn_id):
+        if out.turn_id is not None:
             turns.close_answered(connection, out.user_id, out.turn_id)
 
 

@@ -121,7 +121,8 @@ class Intake:
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
     ) -> tuple[StoredMessage, str | None]:
         """The stored message and turn, and the reason why the author of a forward was refused."""
-        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
+        update_id = mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id)
+        if update_id is None:
             return StoredMessage(None, None), None
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
         metadata: dict[str, Any] = {**clock_metadata(incoming.timestamp, user.tz)}
@@ -130,7 +131,12 @@ class Intake:
         incoming, files = self._files_of(incoming)
         if incoming.speaker is not None:
             metadata[SPEAKER_MARK] = incoming.speaker.name
-        message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
+        answered = answer and isinstance(verdict, Allowed)
+        lane = (user.user_id, incoming.bot_id, incoming.lane)
+        open_turn = turns.collecting(connection, *lane) if answered else None
+        joins = open_turn is not None and self._belongs(connection, open_turn, incoming, now)
+        turn_id = open_turn.id if open_turn is not None and joins else new_id()
+        message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=turn_id if answered else None)
         if message is None:
             return StoredMessage(None, None), None
         for artifact_id, (kind, file) in files.items():
@@ -142,10 +148,9 @@ class Intake:
         turn = None
         if answer:
             instructions.keep(connection, message, now)
-        if answer and isinstance(verdict, Allowed):
-            turn = self._turn_for(connection, incoming, message, now)
-            message = dialogue.assign_turn(connection, message, turn.id)
-        elif answer:
+        if isinstance(verdict, Allowed):
+            turn = self._turn_for(connection, incoming, message, open_turn, now) if answer else None
+        else:
             update = update_key(incoming.bot_id, update_n)
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, update, now), now)
         about = _answer_to(connection, incoming)
@@ -153,7 +158,7 @@ class Intake:
             connection, message, tz=user.tz, now=now, command=incoming.command, about=about
         )
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
-        _append_event(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
+        _append_event(connection, "message_received", (update_n, update_id), message, now, turn=turn, limit=limit)
         return StoredMessage(message, turn, closed), refusal
 
     def _files_of(self, incoming: Incoming) -> tuple[Incoming, dict[str, tuple[str, dict[str, Any]]]]:
@@ -182,15 +187,17 @@ class Intake:
             daily_cost_usd=self._limits.daily_cost_usd,
         )
 
-    def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
-        """The lane's collecting turn if this message is close enough to its last one, else a new turn."""
+    def _turn_for(
+        self, connection: Connection, incoming: Incoming, message: Message, turn: Turn | None, now: datetime
+    ) -> Turn:
+        """The lane's collecting `turn` if this message belongs to it, else a new one."""
         window = max(self._window, ALBUM) if incoming.album else self._window
-        turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
-        if turn is not None and self._belongs(connection, turn, incoming, now):
+        if turn is not None and turn.id == message.turn_id:
             return turns.extend(connection, turn, close_at=min(now + window, self._longest(turn)), seq=message.seq)
         if turn is not None:
             turns.freeze(connection, turn)
-        return turns.open_turn(connection, incoming, now=now, close_at=now + window, seq=message.seq)
+        close_at = now + window
+        return turns.open_turn(connection, incoming, now=now, close_at=close_at, seq=message.seq, id=message.turn_id)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
         """Compares Telegram's own dates: messages sent together are answered together, however late they are read."""
@@ -218,7 +225,8 @@ class Intake:
 
     @staticmethod
     def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:
-        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id):
+        update_id = mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id)
+        if update_id is None:
             return None
         message = dialogue.find_incoming(connection, incoming)
         text = incoming.text if message is None else with_marks(incoming.text, message.attachments)
@@ -228,7 +236,7 @@ class Intake:
         after_edit(connection, message, now)
         lifecycle.after_edit(connection, message, now)
         instructions.keep_again(connection, message, now)
-        _append_event(connection, "message_edited", update_n, message, now)
+        _append_event(connection, "message_edited", (update_n, update_id), message, now)
         return message
 
 
@@ -249,7 +257,7 @@ def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
 
 
 def _react(connection: Connection, update_n: int, reaction: Reaction, now: datetime) -> None:
-    if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id):
+    if mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id) is None:
         return
     place = (reaction.user_id, reaction.bot_id, reaction.chat_id, reaction.tg_id)
     message_id = mailbox.message_shown(connection, *place)
@@ -271,24 +279,23 @@ def _react(connection: Connection, update_n: int, reaction: Reaction, now: datet
 def _append_event(
     connection: Connection,
     kind: str,
-    update_n: int,
+    update: tuple[int, int],
     message: Message,
     now: datetime,
     *,
     turn: Turn | None = None,
     **more: str | None,
 ) -> None:
-    update_id = mailbox.update_id(connection, update_n)
     links = {"message": message.id, "turn": turn.id if turn else None}
     if message.bot_id is not None:
-        links["update"] = update_key(message.bot_id, update_n)
+        links["update"] = update_key(message.bot_id, update[0])
     events.append(
         connection,
         kind,
         source=f"user:{message.user_id}",
         now=now,
         user_id=message.user_id,
-        payload={"message": message.id, "seq": message.seq, "update_id": update_id, **more},
+        payload={"message": message.id, "seq": message.seq, "update_id": update[1], **more},
         links={name: ref for name, ref in links.items() if ref is not None},
     )
 

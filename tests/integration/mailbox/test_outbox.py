@@ -7,12 +7,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from support.stores.stores import memory_store
 
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Incoming, TurnState
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, Unsent
 from internal.storage.database import Database
+from internal.storage.tables import turns as turn_rows
 from internal.testing import FIRST_MOMENT
 
 BOT, OTHER_BOT = 7, 8
@@ -195,15 +198,23 @@ def test_a_chat_that_moved_takes_what_is_owed_with_it(connection: Connection) ->
     assert [row.outgoing.chat_id for row in found if row is not None] == [-5, -1005]
 
 
-def test_a_turn_is_owed_its_parts_until_all_are_settled(connection: Connection) -> None:
+def test_a_turn_is_open_until_all_its_parts_are_settled(connection: Connection) -> None:
     """A held part is still owed."""
-    parts = [owe(connection, f"{n}", turn_id="t", part=n) for n in range(3)]
-    assert mailbox.unsent_of_turn(connection, 1, "t") == 3
+    asked = Incoming(1, BOT, 1, 1, "And?", NOW)
+    turn = turns.open_turn(connection, asked, now=NOW, close_at=NOW, seq=1)
+    parts = [owe(connection, f"{n}", turn_id=turn.id, part=n) for n in range(3)]
+    assert turns.finish(connection, turn, TurnState.ANSWERED)
+
+    def states() -> str:
+        turns.close_answered(connection, 1, turn.id)
+        return connection.execute(select(turn_rows.c.state)).scalar_one()
+
     mailbox.mark_sent(connection, 1, parts[0], 1)
     mailbox.refuse(connection, 1, parts[1], "400")
     mailbox.hold(connection, 1, "blocked the bot")
-    assert mailbox.unsent_of_turn(connection, 1, "t") == 1
-    assert mailbox.unsent_of_turn(connection, 1, "another") == 0
+    assert states() == TurnState.ANSWERED
+    mailbox.mark_sent(connection, 1, parts[2], 3)
+    assert states() == TurnState.CLOSED
 
 
 def test_old_rows_go_but_for_those_that_guard_for_ever(connection: Connection) -> None:

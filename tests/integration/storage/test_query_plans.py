@@ -23,6 +23,7 @@ from internal.people import repository as people
 from internal.recall.messages import repository as message_rows
 from internal.recall.search import passage_repository as passage_rows
 from internal.storage.database import Database
+from internal.storage.types import new_id
 from internal.testing import FIRST_MOMENT
 
 GROWING = ("messages", "turns", "inbox", "outbox", "events", "episodes", "segments", "runs", "model_calls", "spend")
@@ -65,15 +66,13 @@ def take(connection: Connection, number: int) -> Turn:
     """Everything that C1 and C2 ask."""
     [row] = mailbox.receive(connection, BOT, [(number, "{}")], NOW)
     mailbox.settle(connection, row.n, InboxState.INGESTED, user_id=USER)
-    message = dialogue.add_incoming(connection, incoming(number), metadata={}, turn_id=None)
+    collecting, turn_id = turns.collecting(connection, USER, BOT, incoming(number).lane), new_id()
+    message = dialogue.add_incoming(connection, incoming(number), metadata={}, turn_id=turn_id)
     assert message is not None
     dialogue.touch(connection, USER, NOW)
-    collecting = turns.collecting(connection, USER, BOT, incoming(number).lane)
     if collecting is not None:
         turns.freeze(connection, collecting)
-    turn = turns.open_turn(connection, incoming(number), now=NOW, close_at=NOW, seq=message.seq)
-    dialogue.assign_turn(connection, message, turn.id)
-    return turn
+    return turns.open_turn(connection, incoming(number), now=NOW, close_at=NOW, seq=message.seq, id=turn_id)
 
 
 def answer(connection: Connection, turn: Turn) -> str:
@@ -83,8 +82,7 @@ def answer(connection: Connection, turn: Turn) -> str:
     assert started is not None
     assert len(dialogue.of_turn(connection, started)) == 1
     dialogue.recent(connection, USER, before_seq=turn.first_seq, limit=200)
-    turns.revision(connection, turn)
-    turns.finish(connection, turn, TurnState.ANSWERED)
+    assert turns.finish(connection, turn, TurnState.ANSWERED, rev=turns.revision(connection, turn))
     said = dialogue.add(connection, USER, "assistant", "Hello", now=NOW, turn_id=turn.id, delivery="pending")
     out = Outgoing(USER, BOT, USER, "Hello", f"turn:{turn.id}:0", turn_id=turn.id, message_id=said.id)
     row_id = mailbox.put(connection, out, NOW)
@@ -104,7 +102,6 @@ def deliver(connection: Connection, row_id: str, tg_id: int) -> None:
     assert out.message_id is not None
     assert out.turn_id is not None
     dialogue.mark_delivery(connection, USER, out.message_id, "sent", tg_id)
-    assert mailbox.unsent_of_turn(connection, USER, out.turn_id) == 0
     turns.close_answered(connection, USER, out.turn_id)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import select
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
@@ -16,6 +17,7 @@ from internal.events.triggered import triggered_by
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
+from internal.storage.tables import inbox
 
 PETROV = {"type": "Added", "person": {"display_name": "Петров", "circle": "Friends"}, "evidence": [1]}
 ACME = {"name": "ACME", "labels": ["Organization"], "evidence": [1]}
@@ -42,7 +44,7 @@ async def test_a_reply_leads_back_to_its_update(talk: Talk) -> None:
     found = await walked(talk, await newest(talk, "message_sent"))
     assert kinds(found.back) == ["message_received", "agent_activity_start", "agent_result"]
     received, _, answered = found.back
-    assert received.payload["update_id"] == await talk.read(lambda c: mailbox.update_id(c, 1))
+    assert received.payload["update_id"] == await talk.read(lambda c: c.scalar(select(inbox.c.update_id)))
     (message,) = [one for one in await talk.messages() if one.role == "assistant"]
     assert (answered.links or {})["message"] == message.id
     assert found.made_for == [(received.links or {})["turn"]]

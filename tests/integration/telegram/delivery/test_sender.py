@@ -27,8 +27,6 @@ from internal.storage.tables import events, outbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-Looked = tuple[list[OutboxRow], datetime | None]
-
 BOLD = [{"type": "bold", "offset": 0, "length": 4}]
 
 
