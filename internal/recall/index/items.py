@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from internal.language.search.terms import ANALYZER, Word
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
-from internal.recall.index.change_logs import ChangeLogs
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
+from internal.recall.index.log_reads import log_since
 from internal.recall.index.scoring import Mask, Scores
 from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import FIRST_ROWS, ByteCache, OwnerLocks, VectorRows
@@ -244,7 +244,6 @@ class ItemIndexes:
     ) -> None:
         """`vectors_of` None: no vectors. `terms` None: texts without stored terms are not found by words."""
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
-        self._logs = ChangeLogs(database)
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
         self._locks: dict[ItemKind, OwnerLocks] = {kind: OwnerLocks() for kind in item_repository.KINDS}
 
@@ -266,7 +265,7 @@ class ItemIndexes:
         cached = self._cache.get((user_id, kind))
         commits = self._database.commits
         if cached is not None and cached.commits != commits:
-            log = await self._logs.after(user_id, cached.seq, commits)
+            log = await log_since(self._database, user_id, cached.seq, commits)
             if log.entries is not None and not item_repository.concern(kind, log.entries):
                 cached.seq, cached.commits = log.seq, commits
         if cached is None or cached.commits != commits:

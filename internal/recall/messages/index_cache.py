@@ -10,6 +10,8 @@ from sqlalchemy import Connection
 
 from internal.recall.index import people_repository as changes
 from internal.recall.index.item_repository import VectorKind
+from internal.recall.index.log_reads import FEW, log_since
+from internal.recall.index.people_repository import ChangeLog
 from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import ByteCache, OwnerLocks, aside
 from internal.recall.messages import repository
@@ -100,8 +102,11 @@ class MessageIndexes:
         return cached
 
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
-        after = None if cached is None else cached.seq
-        refreshed = await self._database.read(lambda connection: self._read(connection, user_id, after))
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+        if log is not None and log.entries is not None and len(log.entries) <= FEW:
+            refreshed = await self._database.glance(lambda connection: self._changed(connection, user_id, log))
+        else:
+            refreshed = await self._database.read(lambda connection: self._read(connection, user_id, log))
         index = refreshed.index if refreshed.index is not None else cached
         assert index is not None
         if refreshed.index is not None:
@@ -113,19 +118,22 @@ class MessageIndexes:
         index.seq, index.commits = refreshed.seq, commits
         return index
 
-    def _read(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
+    def _read(self, connection: Connection, user_id: int, log: ChangeLog | None) -> _Refreshed:
         """Runs on a database thread: building an index of 100,000 messages takes seconds."""
-        owner, saved = repository.owner_name(connection, user_id), None
-        if after is None and self._saved is not None:
+        saved = None
+        if log is None and self._saved is not None:
             saved = self._saved.load(connection, user_id)
-            after = saved.seq if saved is not None else None
-        if after is not None:
-            log_after = changes.log_after(connection, user_id, after)
-            if log_after.entries is not None:
-                touched = repository.touched(log_after.entries)
-                current = repository.rows(connection, user_id, self._vectors_of, touched)
-                return _Refreshed(log_after.seq, owner, saved, touched, tuple(current))
+            log = None if saved is None else changes.log_after(connection, user_id, saved.seq)
+        if log is not None and log.entries is not None:
+            return self._changed(connection, user_id, log, saved)
         seq = changes.last_seq(connection, user_id)
         dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
         index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._vectors_of))
-        return _Refreshed(seq, owner, index)
+        return _Refreshed(seq, repository.owner_name(connection, user_id), index)
+
+    def _changed(
+        self, connection: Connection, user_id: int, log: ChangeLog, saved: MessageIndex | None = None
+    ) -> _Refreshed:
+        touched, owner = repository.touched(log.entries or ()), repository.owner_name(connection, user_id)
+        current = repository.rows(connection, user_id, self._vectors_of, touched)
+        return _Refreshed(log.seq, owner, saved, touched, tuple(current))

@@ -22,7 +22,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people.model import Circle, Person, names_of
 from internal.recall.index import people_repository
-from internal.recall.index.change_logs import ChangeLogs
+from internal.recall.index.log_reads import log_since
 from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.index.people_repository import PersonVector, person_of_change
 from internal.recall.index.scoring import dot_product, normalised, top
@@ -78,7 +78,7 @@ class PeopleSearch:
         self._database, self._embedder, self._names = database, embedder, names
         self._observer = observer or NoObserver()
         self._cache = MatrixCache(cache_bytes)
-        self._locks, self._logs = OwnerLocks(), ChangeLogs(database)
+        self._locks = OwnerLocks()
 
     @property
     def cached_bytes(self) -> int:
@@ -150,7 +150,7 @@ class PeopleSearch:
         if cached is not None and cached.commits == commits:
             return cached
         if cached is not None:
-            log = await self._logs.after(user_id, cached.seq, commits)
+            log = await log_since(self._database, user_id, cached.seq, commits)
             if log.entries is not None and not any(person_of_change(kind, ref) for kind, ref in log.entries):
                 cached.seq, cached.commits = log.seq, commits
                 return cached

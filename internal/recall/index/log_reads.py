@@ -1,0 +1,28 @@
+"""What changed in an owner's log since a kept index was read, asked once after a commit for all of them."""
+
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from internal.recall.index.people_repository import ChangeLog, log_after
+from internal.storage.database import Database
+
+FEW: Final = 50
+"""Changes whose rows are read at hand."""
+
+_MOST: Final = 1_000
+"""Answers that are remembered."""
+
+_KNOWN: Final[WeakKeyDictionary[Database, dict[tuple[int, int], tuple[int, ChangeLog]]]] = WeakKeyDictionary()
+
+
+async def log_since(database: Database, user_id: int, seq: int, commits: int) -> ChangeLog:
+    """The owner's changes after `seq`, with every commit up to `commits`, a value of the database's."""
+    answers = _KNOWN.setdefault(database, {})
+    known = answers.get((user_id, seq))
+    if known is not None and known[0] == commits:
+        return known[1]
+    log = await database.glance(lambda connection: log_after(connection, user_id, seq))
+    if len(answers) >= _MOST:
+        answers.clear()
+    answers[user_id, seq] = commits, log
+    return log
