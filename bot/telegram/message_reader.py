@@ -23,27 +23,9 @@ from internal.artifacts.model import FILE
 from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction, Speaker
 
 MEDIA = (
-    "voice",
-    "audio",
-    "video",
-    "video_note",
-    "photo",
-    "sticker",
-    "animation",
-    "document",
-    "location",
-    "venue",
-    "poll",
-    "dice",
-    "story",
-    "paid_media",
-    "checklist",
-    "game",
-    "live_photo",
-    "giveaway",
-    "giveaway_winners",
-    "invoice",
-)
+    "voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "location", "venue", "poll",
+    "dice", "story", "paid_media", "checklist", "game", "live_photo", "giveaway", "giveaway_winners", "invoice",
+)  # fmt: skip
 
 NOBODY: Final = "?"
 """The name of an author whom nothing names."""

@@ -102,7 +102,13 @@ def settle(connection: Connection, artifact: Artifact, *, pages: int | None) -> 
     """Marks it as read. False if it is not due any more."""
     read = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     note_change(connection, artifact.user_id)
-    return connection.execute(read.values(state=ArtifactState.READ.value, pages=pages)).rowcount == 1
+    return connection.execute(read.values(state=ArtifactState.READ.value, pages=pages, reason=None)).rowcount == 1
+
+
+def put_off(connection: Connection, artifact: Artifact, due_at: datetime, attempts: int) -> None:
+    """Leaves what an outage hides for later, with so many attempts counted."""
+    later = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
+    connection.execute(later.values(due_at=due_at, attempts=attempts, reason="unavailable"))
 
 
 def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:

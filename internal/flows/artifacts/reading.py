@@ -71,6 +71,9 @@ AT_ONCE: Final = 4
 """Files of one turn that are read side by side: an album has up to ten pictures."""
 
 _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
+_PUT_OFF: Final = timedelta(minutes=5), timedelta(hours=6)
+_PATIENT: Final = timedelta(days=2)
+"""How long an outage is waited for, once its line was said."""
 _BATCH: Final = 20
 _PLACES: Final[dict[Language, tuple[str, str, str, str, str]]] = {
     "en": ("p.", "slide", "sheet", "row", "ch."),
@@ -196,13 +199,23 @@ class ArtifactReading:
         log.info("artifact_unreadable", extra={"artifact": artifact.id, "reason": reason})
 
         def work(connection: Connection) -> None:
-            if not artifacts.fail(connection, artifact, reason):
+            later = self._later(artifact) if reason == "unavailable" else None
+            if later is not None:
+                artifacts.put_off(connection, artifact, later, MOST_ATTEMPTS - 2)
+            elif not artifacts.fail(connection, artifact, reason):
                 return
             message = self._note(connection, artifact, "", {FAILED: reason})
             if message is not None and message.turn_id is None:  # nobody else tells of it
                 self._tell(connection, user.lang, artifact, message, reason)
 
         await self._database.write(work)
+
+    def _later(self, artifact: Artifact) -> datetime | None:
+        """When speech that an outage hides is read once more: twice as late each time. None = not any more."""
+        now = self._clock.now()
+        age = now - artifact.added_at
+        soonest, latest = _PUT_OFF
+        return now + min(max(age, soonest), latest) if artifact.kind in SPOKEN and age < _PATIENT else None
 
     def _tell(
         self, connection: Connection, lang: Language, artifact: Artifact, message: Message, reason: Reason
@@ -232,7 +245,9 @@ class ArtifactReading:
         elif not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
         elif message.turn_id is not None:  # in a group, only what the bot was asked
-            transcripts.show(connection, user, artifact, message, text, self._buttons, now)
+            line = failure_line(self._phrases, user.lang, artifact.kind, artifact.name, artifact.reason or "damaged")
+            instead = line if artifact.reason is not None else None
+            transcripts.show(connection, user, artifact, message, text, self._buttons, now, instead)
         if artifact.kind in SPOKEN:
             transcripts.follow(connection, message, now)
         events.append(
@@ -253,7 +268,11 @@ class ArtifactReading:
         if not found:
             return None
         [message] = found
-        attachments = [one | outcome if one.get(ARTIFACT) == artifact.id else one for one in message.attachments]
+        own = next((one for one in message.attachments if one.get(ARTIFACT) == artifact.id), {})
+        if outcome.items() <= own.items():  # said before
+            return None
+        changed_one = {key: value for key, value in own.items() if key != FAILED} | outcome
+        attachments = [changed_one if one is own else one for one in message.attachments]
         content = "\n".join(filter(None, (message.content, mark)))
         changed = dialogue.put_file_text(connection, message, content, attachments)
         after_edit(connection, changed, self._clock.now())

@@ -1,6 +1,7 @@
 """Transcripts as the owner sees them: below what he said, to be corrected by a tap."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,11 +28,16 @@ Buttons = Callable[[User, str], list[list[dict[str, Any]]]]
 
 
 def show(
-    connection: Connection, user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons, now: datetime
-) -> None:
-    """Has the transcript sent as a reply to what was said."""
+    connection: Connection, user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons,
+    now: datetime, instead: str | None = None,
+) -> None:  # fmt: skip
+    """Has the transcript sent as a reply to what was said; if the answer was only the line `instead`, in its place."""
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
-        mailbox.put(connection, _shown(user, artifact, message, text, buttons), now)
+        shown = _shown(user, artifact, message, text, buttons)
+        told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if instead else None
+        if told is not None and told.outgoing.text == instead:
+            shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
+        mailbox.put(connection, shown, now)
 
 
 def correct(

@@ -12,7 +12,7 @@ from support.flows.flow_stage import BOT, OWNER, Talk
 
 from bot.telegram.handlers.files.files import import_buttons
 from bot.telegram.i18n import label, phrase
-from internal.artifacts.model import Artifact, FileUnavailable, UnreadableFile
+from internal.artifacts.model import Artifact, FileUnavailable, Reader, UnreadableFile
 from internal.artifacts.store import ArtifactStore
 from internal.config import AccessConfig
 from internal.config_media import MediaConfig
@@ -59,6 +59,7 @@ class FileStage:
     def __init__(self, talk: Talk, folder: Path, url: str = "", **limits: Any) -> None:
         self.talk, self.shelf = talk, Shelf()
         self.store = ArtifactStore(url, folder)
+        self.readers: list[Reader] = []
         self.folder = folder / "artifacts"
         self.limits = MediaConfig(**limits)
         self.unused = UnusedFiles(talk.database, self.store)
@@ -71,7 +72,7 @@ class FileStage:
             self.talk.database,
             self.talk.clock,
             self.store,
-            [reader],
+            [reader, *self.readers],
             self.shelf,
             self.limits,
             label,
@@ -81,7 +82,7 @@ class FileStage:
         )
 
     async def send(
-        self, name: str, content: bytes, text: str = "", user_id: int = OWNER, **limits: Any
+        self, name: str, content: bytes, text: str = "", user_id: int = OWNER, kind: str = "document", **limits: Any
     ) -> StoredMessage:
         """A message with a file; `limits` are those of access."""
         self.shelf.files[f"id-{name}"] = content
@@ -91,7 +92,7 @@ class FileStage:
             self.talk.database, self.talk.clock, self.talk.buffers, config, phrase, self.talk.group_window,
             reads=self.reading().kinds,
         )  # fmt: skip
-        attachments = [{"kind": "document", "name": name, "file": file}]
+        attachments = [{"kind": kind, "name": name, "file": file}]
         incoming = self.talk.incoming(text, user_id=user_id, attachments=attachments)
         return await intake.take(await self.talk.update(), await self.talk.user(user_id), incoming)
 

@@ -131,7 +131,7 @@ voice-failed = { $reason ->
     [empty] 🎙 I hear no words in this recording. Could you say it again, or write it?
     [refused] 🎙 The service that writes down speech doesn't take this recording. Could you write it?
     [gone] 🎙 Telegram doesn't give me this recording any more. Could you send it again?
-    [unavailable] 🎙 I can't listen right now: the service that writes down speech doesn't answer. Could you send it again a little later, or write it?
+    [unavailable] 🎙 I can't listen right now: the service that writes down speech doesn't answer. I'll try again by myself; write it if it can't wait.
    *[damaged] 🎙 This recording seems to be damaged: I can't open it.
 }
 photo-failed = { $reason ->

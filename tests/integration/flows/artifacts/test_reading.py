@@ -15,11 +15,13 @@ from support.flows.flow_stage import OTHER, OWNER, Talk, until
 from support.flows.office_files import book, presentation, workbook
 
 from bot.telegram.i18n import label
-from internal.artifacts.model import ArtifactState
+from internal.artifacts.model import ArtifactState, Received
+from internal.errors import ModelUnavailable
+from internal.flows.artifacts.voice import VoiceReader
 from internal.flows.turn.files import read_file
 from internal.flows.views import artifacts as view
 from internal.knowledge import episode_repository as episodes
-from internal.storage.tables import artifacts, runs, search_items
+from internal.storage.tables import artifacts, outbox, runs, search_items
 
 
 @pytest.fixture
@@ -180,6 +182,40 @@ async def test_an_outage_of_telegram_is_waited_for(stage: FileStage, monkeypatch
     assert (await stage.read(await stage.send("a.txt", b"Words"))).state == ArtifactState.READ
     stage.shelf.outages = 9
     assert (await stage.read(await stage.send("b.txt", b"Words"))).reason == "unavailable"
+
+
+async def test_a_voice_is_heard_after_an_outage(stage: FileStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line that it cannot be heard now is said once; when the service is back the transcript takes its place."""
+    monkeypatch.setattr("internal.flows.artifacts.reading.pause", lambda *_: timedelta(0))
+    back = False
+
+    async def transcribe(received: Received, sound: bytes) -> str:
+        if not back:
+            raise ModelUnavailable("connection refused")
+        return "Call mum tomorrow"
+
+    stage.readers = [VoiceReader(transcribe, timedelta(seconds=9))]
+    sent = await stage.send("v.ogg", b"OggS sound", kind="voice")
+    assert (await stage.read(sent)).state == ArtifactState.DUE
+    assert sent.turn is not None
+    stage.talk.clock.advance(10)
+    await stage.talk.flow().answer(sent.turn)
+    assert await stage.talk.owed() == [label("en", "voice-failed", reason="unavailable")]
+    for seconds in (400, 500, 1000):
+        stage.talk.clock.advance(seconds)
+        assert await stage.reading().read_waiting() == 1
+    assert len(await stage.talk.owed()) == 1
+    back = True
+    stage.talk.clock.advance(7200)
+    assert await stage.reading().read_waiting() == 1
+    [message] = [one for one in await stage.talk.messages() if one.role == "user"]
+    assert message.content == "[voice] Call mum tomorrow"
+    assert "failed" not in message.attachments[0]
+    rows = await stage.talk.read(lambda c: c.execute(select(outbox.c.payload).order_by(outbox.c.n)).scalars().all())
+    assert [(row.get("replaces"), row["text"]) for row in rows][1:] == [
+        (f"turn:{sent.turn.id}:0", "🎙 Call mum tomorrow")
+    ]
+    assert (await stage.of(message)).state == ArtifactState.READ
 
 
 async def test_a_file_without_a_turn_is_read_by_a_job(stage: FileStage) -> None:
