@@ -49,6 +49,7 @@ from internal.flows.operations.event_retention import EventRetention
 from internal.flows.operations.jobs import Job, Maintenance, drop_settled
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.reflections.past import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.audit import ChronicleAudit
@@ -153,6 +154,7 @@ class App:
         self.auditing = ChronicleAudit(database, clock, worker, self.chronicling)
         of_fragments = [agent for agent in agents if agent != ANALYST]
         self.publication = Publication(database, clock, self.buffers, config.dialogue, of_fragments, self.chronicling)
+        self.life = LifeAnswers(database, worker, self.knowledge, self.messages, self.people_maps)
         self.runs = RunLoop(
             database,
             clock,

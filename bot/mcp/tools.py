@@ -9,6 +9,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, Field
 
 from bot.web.client import CallFailed, Rest
+from bot.web.companion.reflections import PastOut, ReflectionsOut
 from bot.web.graph import schemas as graph_schemas
 from bot.web.graph.cypher import QUERY_PATH, CypherAnswer, CypherRequest
 from bot.web.http.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
@@ -127,6 +128,14 @@ class Maintenance(memory_schemas.MaintenanceOrder):
     user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
 
 
+class OfOwner(Request):
+    user_id: Owner | None = Field(None, description="Whose; absent: the sole user's.")
+
+
+class PastQuestion(OfOwner):
+    question: Statement
+
+
 class CitedResults(graph_schemas.GraphSearchResponse):
     """Facts carry their citations themselves; those of nodes are `chains`, by the node's uuid."""
 
@@ -216,6 +225,19 @@ async def search_people(rest: Rest, request: PeopleSearch) -> Answer:
     """Find people the user knows, by name in any form or by what is known of them."""
     query = {"user_id": await owner_named(rest, request.user_id), "query": request.query, "limit": request.limit}
     return await object_of(rest.get("/people/search", query))
+
+
+@tool(TOOLS, ReflectionsOut)
+async def list_reflections(rest: Rest, request: OfOwner) -> Answer:
+    """Patterns and changes that show in what the user told in the last weeks, each with the lines that show it."""
+    return await object_of(rest.get("/reflections", {"user_id": await owner_named(rest, request.user_id)}))
+
+
+@tool(TOOLS, PastOut)
+async def ask_past(rest: Rest, request: PastQuestion) -> Answer:
+    """Answer "how often do I see Anna?" or "what led to the move?" from the user's own lines, which come along."""
+    query = {"user_id": await owner_named(rest, request.user_id), "question": request.question}
+    return await object_of(rest.get("/reflections/past", query))
 
 
 @tool(TOOLS, CypherAnswer)

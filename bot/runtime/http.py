@@ -140,6 +140,7 @@ def web_of(
         contacts=app.contacts,
         maps=app.people_maps,
         reflections=app.reflections,
+        life=app.life,
         contact_sync=app.contact_sync,
     )
 

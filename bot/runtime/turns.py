@@ -61,7 +61,7 @@ def prompts(app: App, discretion: Discretion | None) -> Prompts:
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )
-    about = (config.agents.responder, config.persona, app.prompt_filter, app.people_maps)
+    about = (config.agents.responder, config.persona, app.prompt_filter, app.life)
     return Prompts(recall, app.clock, *about, shown_pictures(app), discretion)
 
 

@@ -52,6 +52,7 @@ class Story:
     known: frozenset[tuple[str, str]]
     family: tuple[str, str]
     asked: tuple[str, str]
+    counted: tuple[str, str]
     asked_after_restart: tuple[str, str]
     told_before_kill: str
     asked_after_kill: tuple[str, str]
@@ -67,6 +68,7 @@ STORIES = (
         known=frozenset({("Петров", "Work_Inner"), ("Маша", "Family")}),
         family=("Семья: 1", "Маша"),
         asked=("Что я рассказывал о Петрове?", "релиз перенесли на март"),
+        counted=("Как часто я вижусь с Петровым?", "Дней, о которых ты рассказывал: 1"),
         asked_after_restart=("Кто такая Mariya?", "приехала из Казани"),
         told_before_kill="Мой друг Виктор Задорожный купил дом в Твери.",
         asked_after_kill=("Что купил Zadorozhny?", "дом в Твери"),
@@ -80,6 +82,7 @@ STORIES = (
         known=frozenset({("Олег Петренко", "Friends"), ("Оля", "Family")}),
         family=("Родина: 1", "Оля"),
         asked=("Що я розповідав про Петренка?", "переїхав до Львова"),
+        counted=("Як часто я бачуся з Петренком?", "Днів, про які ти розповідав: 1"),
         asked_after_restart=("Хто такий Petrenko?", "шукає роботу"),
         told_before_kill="Мій колега Андрій Шевчук робить ремонт удома.",
         asked_after_kill=("Що ти знаєш про Shevchuk?", "робить ремонт"),
@@ -93,6 +96,7 @@ STORIES = (
         known=frozenset({("Tom Baker", "Work_Inner"), ("Kate", "Family")}),
         family=("Family: 1", "Kate"),
         asked=("What did I tell you about Baker?", "moved the release to March"),
+        counted=("How often do I see Baker?", "I was told nothing of it"),
         asked_after_restart=("When is Katie getting married?", "in June"),
         told_before_kill="My friend Andrew Collins bought a boat.",
         asked_after_kill=("What did Andy buy?", "a boat"),
@@ -194,6 +198,7 @@ async def _tells_and_asks(bot: Product, people: ControlClient, user: int, story:
     await people.press(user, overview["message_id"], button["callback_data"])
     await people.wait_for_message(user, lambda message: story.family[1] in str(message.get("reply_markup")))
     await _asks(people, user, story.asked)
+    await _asks(people, user, story.counted)
 
 
 async def _knows(bot: Product, user: int, count: int) -> list[dict[str, Any]]:

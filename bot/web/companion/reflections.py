@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import BaseModel
 
 from bot.web.http.errors import KEYED, READING, WRITING
@@ -13,6 +13,7 @@ from bot.web.http.routers import APIRouter
 from bot.web.http.schemas import Out
 from internal.access import repository as users
 from internal.flows.reflections.model import Kind
+from internal.flows.reflections.past import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.storage.database import Database
 
@@ -37,7 +38,6 @@ class ReflectionOut(Out):
     count: int
     names: list[str]
     before: str
-    person_id: int | None
     strength: float
     sources: list[LineOut]
 
@@ -46,7 +46,14 @@ class ReflectionsOut(BaseModel):
     reflections: list[ReflectionOut]
 
 
-def reflections_router(database: Database, owners: Owners, reflections: Reflections) -> APIRouter:
+class PastOut(BaseModel):
+    """`sources` are the lines that were counted, or that give the cause, in the order of time."""
+
+    answer: list[str]
+    sources: list[LineOut]
+
+
+def reflections_router(database: Database, owners: Owners, reflections: Reflections, life: LifeAnswers) -> APIRouter:
     router = APIRouter(tags=["companion"], dependencies=KEYED)
 
     @router.get("/reflections", responses=READING)
@@ -56,6 +63,15 @@ def reflections_router(database: Database, owners: Owners, reflections: Reflecti
             return ReflectionsOut(reflections=[])
         user = await database.read(lambda c: users.get(c, user_id))
         return ReflectionsOut(reflections=[ReflectionOut.of(one) for one in await reflections.current(user)])
+
+    @router.get("/reflections/past", responses=READING)
+    async def ask_past(user_id: UserId, question: Annotated[str, Query(min_length=1, max_length=400)]) -> PastOut:
+        """Answers "how often ..." and "what led to ...", in the question's language; others with nothing."""
+        if not await owners.about(user_id):
+            return PastOut(answer=[], sources=[])
+        user = await database.read(lambda c: users.get(c, user_id))
+        answer, lines = await life.past(user, question)
+        return PastOut(answer=answer, sources=[LineOut.of(line) for line in lines])
 
     @router.delete("/reflections/{key}", responses=WRITING)
     async def dismiss_reflection(key: Annotated[str, Path(pattern=r"^[a-z]+-[0-9a-f]{12}$")], user_id: UserId) -> None:

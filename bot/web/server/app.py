@@ -59,6 +59,7 @@ from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.sync import ContactSync
 from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.reflections.past import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.views.people_map import PeopleMaps
 from internal.scheduling.clock import Clock
@@ -107,6 +108,7 @@ def build_web(
     maps: PeopleMaps | None = None,
     contact_sync: ContactSync | None = None,
     reflections: Reflections | None = None,
+    life: LifeAnswers | None = None,
 ) -> FastAPI:
     """The application, ready to be served. Everything it needs is passed in as a port.
 
@@ -130,8 +132,8 @@ def build_web(
         join(app, contacts_router(owners, contacts, contact_sync))
     if maps is not None:
         join(app, map_router(database, owners, maps))
-    if reflections is not None:
-        join(app, reflections_router(database, owners, reflections))
+    if reflections is not None and life is not None:
+        join(app, reflections_router(database, owners, reflections, life))
     _add_activity(app, database, owners, stopping or asyncio.Event())
     join(
         app,

@@ -199,7 +199,7 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
     match wish.wish:
         case "circle" if wish.circle:
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
-        case "question":
+        case "question" | "news" if wish.wish == "question" or request.relations:
             return _question(request, own, subjects(request, len(lines)), speech)
         case "news" | "circle":
             return _news(subjects(request, len(lines)), authors, speech)

@@ -73,11 +73,8 @@ class Wording(Protocol):
     def digest(self, user: User, found: Agenda, now: datetime) -> str:
         """The overview of the day."""
 
-    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> str:
-        """What showed in the last weeks, each with its lines."""
-
-    def reflection_buttons(self, user: User, found: Sequence[Reflection]) -> Sequence[Sequence[dict[str, str]]]:
-        """Dismiss, and no more of it, in Bot API form."""
+    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> tuple[str, Sequence[Any]]:
+        """What showed in the last weeks, each with its lines, and the buttons that dismiss it, in Bot API form."""
 
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         """Done, later, never, in Bot API form."""
@@ -120,7 +117,7 @@ class CompanionScheduler:
             with acting_for(user.user_id):
                 said += await self._database.write(lambda c: self._morning_of(c, user, now))  # noqa: B023 - awaited here
                 if not user.settings.get(DIGEST) and (showed := await self._showed(user, now)):
-                    said += await self._database.write(lambda c: self._week(c, user, showed, now))  # noqa: B023 - as above
+                    said += await self._database.write(lambda c: self._digest(c, user, showed, now, day=False))  # noqa: B023
             self._done[user.user_id] = today
         return said + await self._nudge_due(now)
 
@@ -212,28 +209,21 @@ class CompanionScheduler:
             log.warning("reflections_not_read", extra={"reason": type(error).__name__})
             return []
 
-    def _digest(self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime) -> bool:
-        """The overview of the day, once; of a day that holds nothing, none."""
-        found = agenda(connection, user, now=now)
-        if found.empty:
-            return self._week(connection, user, showed, now) if showed else False
-        text, day = self._wording().digest(user, found, now), found.first.isoformat()
+    def _digest(
+        self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime, *, day: bool = True
+    ) -> bool:
+        """The overview of the day with the week's reflections, or these alone, once; where nothing is, none."""
+        found, wording, payload = agenda(connection, user, now=now), self._wording(), dict[str, Any]()
+        kind = NotificationKind.DIGEST if day and not found.empty else NotificationKind.REFLECTION
+        texts = [wording.digest(user, found, now)] if kind is NotificationKind.DIGEST else []
         if showed:
-            text = f"{text}\n\n{self._wording().reflections(user, showed, now)}"
-        payload = self._with_reflections(user, showed)
-        kind, dedupe = NotificationKind.DIGEST, f"digest:{day}"
-        return _queued(connection, user, kind, text, now=now, dedupe=dedupe, payload=payload)
-
-    def _week(self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime) -> bool:
-        """The week's reflections, once."""
-        text, kind = self._wording().reflections(user, showed, now), NotificationKind.REFLECTION
-        payload, dedupe = self._with_reflections(user, showed), f"reflections:{local_day(user, now)}"
-        return _queued(connection, user, kind, text, now=now, dedupe=dedupe, payload=payload)
-
-    def _with_reflections(self, user: User, showed: Sequence[Reflection]) -> dict[str, Any]:
-        said = dict.fromkeys(line.message_id for one in showed for line in one.sources)
-        buttons = [list(row) for row in self._wording().reflection_buttons(user, showed)]
-        return {"messages": list(said), "buttons": buttons} if showed else {}
+            text, payload["buttons"] = wording.reflections(user, showed, now)
+            payload["messages"] = list(dict.fromkeys(line.message_id for one in showed for line in one.sources))
+            texts.append(text)
+        about = {"now": now, "dedupe": f"{kind.value}:{found.first.isoformat()}", "payload": payload, "source": SOURCE}
+        return bool(
+            texts and notifications.generate(connection, user.user_id, kind, "\n\n".join(texts), **about)  # type: ignore[arg-type] # of several kinds
+        )
 
     def _morning_of(self, connection: Connection, user: User, now: datetime) -> int:
         today = local_day(user, now)
@@ -274,10 +264,6 @@ class CompanionScheduler:
             connection, "occasion_due", source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
         )
         return True
-
-
-def _queued(connection: Connection, user: User, kind: NotificationKind, text: str, **more: Any) -> bool:
-    return notifications.generate(connection, user.user_id, kind, text, source=SOURCE, **more) is not None
 
 
 def postponed_by_owner(connection: Connection, task: Task) -> bool:

@@ -24,7 +24,6 @@ _OF_FACT: Final = 2
 """What a fact between two weighs beside a message that names both."""
 _CROWD: Final = 12
 """Names of one message above which it is a list, and ties nobody to anybody."""
-_MOST_FACTS: Final = 5_000
 
 Pair = tuple[str, str]
 
@@ -44,9 +43,7 @@ def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) ->
     from graspologic_native import leiden  # 6 ms, at night only
 
     edges = [(*pair, float(weight)) for pair, weight in sorted(weights.items())]
-    ties = Counter[str]()
-    for pair, weight in weights.items():
-        ties.update(dict.fromkeys(pair, weight))
+    ties = Counter(node for pair in weights for node in pair)
     parts: dict[int, list[str]] = {}
     parted = leiden(edges, None, 1.0, 0.001, 4, use_modularity=True, seed=7, trials=4)[1] if edges else {}
     for node, number in parted.items():
@@ -90,7 +87,7 @@ def _weights(connection: Connection, user_id: int, now: datetime) -> Counter[Pai
         named.setdefault(row.message_id, set()).add(row.entity_id)
     for some in named.values():
         weights.update(combinations(sorted(some), 2) if len(some) <= _CROWD else ())
-    for fact in knowledge.latest_facts(connection, user_id, FactFilter(), now=now, limit=_MOST_FACTS):
+    for fact in knowledge.latest_facts(connection, user_id, FactFilter(), now=now, limit=5_000):
         weights[min(fact.source, fact.target), max(fact.source, fact.target)] += _OF_FACT
     himself = store.owner_node_id(user_id)
     return Counter({pair: weight for pair, weight in weights.items() if himself not in pair and pair[0] != pair[1]})

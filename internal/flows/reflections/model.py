@@ -22,16 +22,6 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A fact that took the place of another, and the lines that say so."""
-
-    before: str
-    after: str
-    fact_id: str
-    lines: Sequence[Line]
-
-
-@dataclass(frozen=True, slots=True)
 class Reflection:
     """`subject` is a name, a matter or a fact; `before` the fact in whose place it came, `names` who spoke of it.
 
@@ -47,7 +37,6 @@ class Reflection:
     strength: float = 1.0
     names: Sequence[str] = ()
     before: str = ""
-    person_id: int | None = None
 
     @property
     def at(self) -> datetime:

@@ -1,14 +1,13 @@
 """Finds patterns and changes in what was told. All functions are pure, and count no judgement, only days and people."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2s
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.flows.reflections.model import Change, Line, Reflection
+from internal.flows.reflections.model import Kind, Line, Reflection
 from internal.people.model import Person
 
 MONTH: Final = timedelta(days=30)
@@ -24,7 +23,7 @@ class Life:
     """What an owner's patterns are found in: lines in the order of time. `began`: when the bot came to know him."""
 
     lines: Sequence[Line]
-    changes: Sequence[Change]
+    changes: Sequence[Reflection]
     people: Mapping[int, Person]
     zone: ZoneInfo
     began: datetime
@@ -45,17 +44,14 @@ def patterns(life: Life, now: datetime) -> Iterator[Reflection]:
     yield from _new(life, month, now)
     yield from _matters(life, month)
     for change in life.changes:
-        said = [line for line in change.lines if line.at <= now]
+        said = [line for line in change.sources if line.at <= now]
         if any(line.at > now - MONTH for line in said):
-            yield Reflection(_key("change", change.fact_id), "change", change.after, 1, said, before=change.before)
+            yield replace(change, sources=said)
 
 
 def _met(lines: Sequence[Line]) -> Mapping[int, list[Line]]:
-    found: dict[int, list[Line]] = defaultdict(list)
-    for line in lines:
-        for who in line.told.met:
-            found[who].append(line)
-    return found
+    everybody = sorted({who for line in lines for who in line.told.met})
+    return {who: [line for line in lines if who in line.told.met] for who in everybody}
 
 
 def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflection]:
@@ -69,25 +65,22 @@ def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflectio
 
 
 def _matters(life: Life, month: Sequence[Line]) -> Iterator[Reflection]:
-    told: dict[str, list[tuple[Line, frozenset[int]]]] = defaultdict(list)
-    for line in month:
-        for matter, who in line.told.spoke.items():
-            told[matter].append((line, who))
-    for matter, lines in told.items():
-        speakers = sorted({one for _, some in lines for one in some})
-        if (count := len(speakers)) >= OFTEN:
-            names, said = [life.people[one].display_name for one in speakers], [line for line, _ in lines]
-            yield Reflection(_key("matter", matter), "matter", matter, count, said, names=names)
+    for matter in sorted({matter for line in month for matter in line.told.spoke}):
+        said = [line for line in month if matter in line.told.spoke]
+        speakers = sorted({one for line in said for one in line.told.spoke[matter]})
+        names = [life.people[one].display_name for one in speakers]
+        if len(names) >= OFTEN:
+            yield Reflection(key_of("matter", matter), "matter", matter, len(names), said, names=names)
 
 
-def _of_person(kind: str, person: Person, days: int, lines: Sequence[Line]) -> Reflection:
-    key = _key(kind, person.entity_id)
-    return Reflection(key, kind, person.display_name, days, lines, person_id=person.id)  # type: ignore[arg-type]
+def _of_person(kind: Kind, person: Person, days: int, lines: Sequence[Line]) -> Reflection:
+    return Reflection(key_of(kind, person.entity_id), kind, person.display_name, days, lines)
 
 
 def _days(lines: Sequence[Line], zone: ZoneInfo) -> int:
     return len({line.at.astimezone(zone).date() for line in lines})
 
 
-def _key(kind: str, about: str) -> str:
+def key_of(kind: Kind, about: str) -> str:
+    """The key of a reflection about something: a hash, so that it tells nothing of it."""
     return f"{kind}-{blake2s(about.encode(), digest_size=6).hexdigest()}"

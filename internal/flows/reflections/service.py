@@ -16,8 +16,8 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.chronicle import repository as chronicle
 from internal.events import agent_state_repository as agent_state
-from internal.flows.reflections.model import Change, Line, Reflection
-from internal.flows.reflections.patterns import LOOKED_BACK, Life, patterns
+from internal.flows.reflections.model import Line, Reflection
+from internal.flows.reflections.patterns import LOOKED_BACK, Life, key_of, patterns
 from internal.flows.views.people_map import LanguageCalls
 from internal.flows.visibility.chronicle import hidden_messages
 from internal.knowledge import service as knowledge
@@ -35,7 +35,6 @@ WEEK: Final = timedelta(days=7)
 MOST: Final = 3
 """Reflections of one message."""
 _DISMISSED: Final = "dismissed"
-_KEPT: Final = 300
 _CHANGING: Final = ("WORKS_FOR", "LIVES_IN")
 _DEAD: Final = ("DIED_ON", "DIED_IN", "MEMORIAL_ON")
 _FACTS: Final = 500
@@ -61,7 +60,7 @@ class Reflections:
 
     def dismiss(self, connection: Connection, user_id: int, key: str) -> None:
         """Shows this reflection no more."""
-        kept = [*(one for one in _dismissed(connection, user_id) if one != key), key][-_KEPT:]
+        kept = [*(one for one in _dismissed(connection, user_id) if one != key), key][-300:]
         mine = agent_state.agent_id(AGENT, user_id)
         agent_state.put(connection, mine, _DISMISSED, kept, user_id=user_id, now=self._clock.now())
 
@@ -111,12 +110,10 @@ def _read(connection: Connection, user: User, now: datetime) -> Life:
     return Life(lines, changes, known, ZoneInfo(user.tz), user.created_at)
 
 
-def _changes(connection: Connection, user_id: int, now: datetime) -> list[Change]:
+def _changes(connection: Connection, user_id: int, now: datetime) -> list[Reflection]:
     """Facts that ended when another of the same relation began."""
-    wanted = FactFilter(relations=_CHANGING)
-    ended = FactFilter(relations=_CHANGING, ended=True)
-    later = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=_FACTS)
-    earlier = knowledge.latest_facts(connection, user_id, ended, now=now, limit=_FACTS)
+    kinds = FactFilter(relations=_CHANGING), FactFilter(relations=_CHANGING, ended=True)
+    later, earlier = (knowledge.latest_facts(connection, user_id, one, now=now, limit=_FACTS) for one in kinds)
     pairs = [
         (old, new)
         for new in later
@@ -125,18 +122,13 @@ def _changes(connection: Connection, user_id: int, now: datetime) -> list[Change
         if old.target != new.target and not topics_of(f"{old.fact} {new.fact}")
     ]
     evidence = knowledge.evidence_of_facts(connection, user_id, [new.id for _, new in pairs])
-    hidden = hidden_messages(connection, user_id).message_ids
-    return [
-        Change(old.fact, new.fact, new.id, lines)
-        for old, new in pairs
-        if (
-            lines := [
-                Line(line.message_id, line.at, line.quote)
-                for line in evidence.get(new.id, ())
-                if line.message_id and line.role == "user" and line.message_id not in hidden
-            ]
-        )
-    ]
+    hidden, found = hidden_messages(connection, user_id).message_ids, []
+    for old, new in pairs:
+        said = [one for one in evidence.get(new.id, ()) if one.message_id and one.message_id not in hidden]
+        lines = [Line(str(one.message_id), one.at, one.quote) for one in said if one.role == "user"]
+        if lines:
+            found.append(Reflection(key_of("change", new.id), "change", new.fact, 1, lines, before=old.fact))
+    return found
 
 
 def _dismissed(connection: Connection, user_id: int) -> list[str]:

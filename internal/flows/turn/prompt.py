@@ -29,6 +29,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
 from internal.errors import ModelContextExceeded
 from internal.flows.instructions import keep as instructions
+from internal.flows.reflections.past import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.turn.discretion import Discretion
 from internal.flows.views.people_map import PeopleMaps
@@ -161,7 +162,7 @@ class Prompts:
         config: ResponderConfig,
         persona: PersonaConfig,
         prompt_filter: PromptFilter,
-        maps: PeopleMaps | None = None,
+        maps: PeopleMaps | LifeAnswers | None = None,
         pictures: Pictures | None = None,
         discretion: Discretion | None = None,
     ) -> None:

@@ -2,16 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from internal.language.chronicle.words import WORDS
 from internal.language.commands.vocabulary import NEGATED, WORD, content_words, forms, readings
 from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.search.terms import english_stem
 from internal.language.tasks.contacts import contact_verb, contacts_told
-from internal.language.text.spelling import name_key, sentences
+from internal.language.text.patterns import pattern
+from internal.language.text.spelling import name_key, sentences, words
+from internal.language.text.tables import table
 
+_TABLE: Final[Mapping[str, Any]] = table(__package__, "words")
+_SHAPES: Final = ("often", "led", "because", "so")
+WORDS: Final = {name: words(listed) for name, listed in _TABLE.items() if name not in (*_SHAPES, "answers")}
+ANSWERS: Final[Mapping[str, Mapping[str, str]]] = _TABLE["answers"]
+SHAPES: Final = {name: pattern(_TABLE[name]) for name in _SHAPES}
 Names = Mapping[int, Sequence[str]]
 """The names of people by their id."""
 
@@ -106,27 +112,16 @@ def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:
     who = _subjects(f"{before} ", names)
     called = {name_key(part) for written in mentions(sentence, names).values() for part in written.split()}
     after = [word for word in said if word.start() > verb.end()]
-    nouns = [
-        _shown(word[0])
-        for place, word in enumerate(after)
-        if word[0] not in called
-        and len(word[0]) >= _LEAST
-        and _is_noun(word[0], (after[place - 1] if place else verb)[0])
-    ]
-    return [(noun, one) for noun in dict.fromkeys(nouns) for one in who]
+    pairs = zip(after, [verb, *after], strict=False)
+    nouns = [_noun(word[0], before[0]) for word, before in pairs if word[0] not in called and len(word[0]) >= _LEAST]
+    return [(noun, one) for noun in dict.fromkeys(nouns) if noun for one in who]
 
 
-def _is_noun(word: str, before: str) -> bool:
+def _noun(word: str, before: str) -> str:
+    """A word in the basic form if it is a noun that says something, else nothing."""
     if forms(word) & WORDS["dull"] or not content_words(word):
-        return False
+        return ""
     if word.isascii():
-        return before in WORDS["before_noun"]
-    _, marks = readings(word)[0]
-    return "NOUN" in marks and not marks & {"Name", "Surn", "Patr"}
-
-
-def _shown(word: str) -> str:
-    """A noun as it is shown: in the basic form."""
-    if word.isascii():
-        return next((one for one in sorted(forms(word), key=len)), word)
-    return next(lemma for lemma, marks in readings(word) if "NOUN" in marks)
+        return min(forms(word), key=len) if before in WORDS["before_noun"] else ""
+    lemma, marks = readings(word)[0]
+    return lemma if "NOUN" in marks and not marks & {"Name", "Surn", "Patr"} else ""

@@ -46,6 +46,8 @@ ARGUMENTS: dict[str, Arguments] = {
     "update_fact": of("fact", fact="changed"),
     "delete_episode": of("episode"),
     "search_people": about(query=QUESTION),
+    "list_reflections": about(),
+    "ask_past": about(question=f"how often do I mention {QUESTION}"),
     "query_graph": about(query="MATCH (n) RETURN n"),
     "store_memory": lambda ids, owner: {
         "user_id": owner,
@@ -61,7 +63,7 @@ ARGUMENTS: dict[str, Arguments] = {
 """What each tool is asked. One that is missing here fails the suite."""
 
 TELLING = ("search_nodes", "search_memory_facts", "search_with_citations", "search_messages", "get_episodes",
-           "search_people", "recall_memory")  # fmt: skip
+           "search_people", "recall_memory", "ask_past")  # fmt: skip
 """Tools by which Alice herself gets her canary."""
 
 

@@ -137,6 +137,10 @@ CASES: dict[str, list[Case]] = {
     "GET /occasions": [Case(**QUIET)],
     "GET /today": [Case(**QUIET)],
     "GET /reflections": [Case(**QUIET)],
+    "GET /reflections/past": [
+        Case(query={"question": f"как часто мне нужно {QUESTION}"}, **QUIET),
+        Case(query={"question": f"how often do I say {QUESTION}"}),
+    ],
     "DELETE /reflections/{key}": [Case(("entity",), **QUIET)],
     "GET /notifications": [Case()],
     "GET /people": [Case()],

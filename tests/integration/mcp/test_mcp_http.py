@@ -147,7 +147,11 @@ async def test_a_named_key_reaches_what_it_may(running: tuple[RunningServers, st
     async with connected(server.mcp, keys.add("reader", OWNER, read_only=True, now=now)) as reader:
         offered = {tool.name: tool for tool in (await reader.list_tools()).tools}
         assert set(offered) == {tool.name for tool in (*TABLE, *TASK_TOOLS) if tool.changes == "nothing"}
-        given = {"query": {"query": "tea"}, "uuid": {"uuid": stored["id"]}}
+        given = {
+            "query": {"query": "tea"},
+            "uuid": {"uuid": stored["id"]},
+            "question": {"question": "How often do I drink tea?"},
+        }
         for name, tool in offered.items():
             needed = tool.input_schema.get("required", [])
             arguments = {"query": "RETURN 1"} if name == "query_graph" else given[needed[0]] if needed else {}

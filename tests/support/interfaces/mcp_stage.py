@@ -48,7 +48,7 @@ TOOLS = {
     "add_memory", "search_nodes", "search_memory_facts", "search_with_citations", "get_episodes", "get_citation_chain",
     "search_messages", "update_fact", "delete_episode", "search_people", "get_status",
     "store_memory", "recall_memory", "strengthen_connection", "weaken_connection", "run_maintenance", "query_graph",
-    "list_tasks", "add_task",
+    "list_tasks", "add_task", "list_reflections", "ask_past",
 }  # fmt: skip
 
 

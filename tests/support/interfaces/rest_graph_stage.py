@@ -31,9 +31,11 @@ from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.reflections.past import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
+from internal.flows.views.people_map import PeopleMaps
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
@@ -197,6 +199,7 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     clock, embedder, stopping, woken = FrozenClock(NOON), TrigramEmbedder(64), asyncio.Event(), list[int]()
     search = KnowledgeSearch(database, clock, embedder=embedder, terms=None, names=None)
+    messages = MessageSearch(database, clock, embedder=embedder, terms=None, names=None)
 
     async def allows(user_id: int) -> bool:
         return user_id == EXPECTED
@@ -230,7 +233,7 @@ async def stage(
             search,
             PeopleFinder(database, PeopleSearch(database, embedder), search),
             EpisodeIntake(agents, lambda: woken.append(1), erase),
-            MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
+            messages,
         ),
         chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
         eraser=eraser,
@@ -241,6 +244,7 @@ async def stage(
         stopping=stopping,
         keys=keys,
         reflections=Reflections(database, clock, LanguageHere(), PRESETS["default"]),
+        life=LifeAnswers(database, LanguageHere(), search, messages, PeopleMaps(database, clock, LanguageHere())),
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

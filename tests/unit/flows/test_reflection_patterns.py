@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from internal.flows.reflections.model import Change, Line, Reflection
+from internal.flows.reflections.model import Line, Reflection
 from internal.flows.reflections.patterns import Life, patterns
 from internal.language.chronicle.lines import Told
 from internal.people.model import Circle, Person
@@ -34,7 +34,7 @@ def line(days_ago: float, *met: Person, matter: str = "", of: Iterable[Person] =
     return Line(f"m{days_ago}", NOW - timedelta(days=days_ago), f"told {days_ago} days ago", entities, told)
 
 
-def found(*lines: Line, changes: Iterable[Change] = (), people: Iterable[Person] = (OLEH, ANNA, TOM)) -> Found:
+def found(*lines: Line, changes: Iterable[Reflection] = (), people: Iterable[Person] = (OLEH, ANNA, TOM)) -> Found:
     known = {one.id: one for one in people}
     life = Life(sorted(lines, key=lambda one: one.at), list(changes), known, ZONE, NOW - timedelta(days=400))
     return list(patterns(life, NOW))
@@ -83,8 +83,8 @@ def test_somebody_new() -> None:
 
 def test_a_change_of_the_month() -> None:
     """With what was before; an older one is no news."""
-    change = Change("Anna works at Acme", "Anna works at Globex", "f1", [line(6)])
-    [one] = found(changes=[change, Change("a", "b", "f2", [line(31)])])
+    change = Reflection("f1", "change", "Anna works at Globex", 1, [line(6)], before="Anna works at Acme")
+    [one] = found(changes=[change, Reflection("f2", "change", "b", 1, [line(31)], before="a")])
     assert (one.kind, one.subject, one.before) == ("change", "Anna works at Globex", "Anna works at Acme")
 
 

@@ -20,8 +20,6 @@ _BEGINNINGS: Final = 3
 _AT_FIRST: Final = 14
 """Nodes to begin with where none is named, and neighbours of each kind around each."""
 
-_TONES: Final = 8
-
 _KINDS: Final = {"fact": 4, "memory": 2, "chronicle": 3}
 """The parts of the memory and their tones."""
 
@@ -100,7 +98,7 @@ class _Explorer(ui.element, component="graph.js"):
             {"id": kind, "name": say(f"graph-kind-{kind}"), "tone": f"tone-{tone}"} for kind, tone in _KINDS.items()
         ]
         self._props["communities"] = [
-            {"id": one["id"], "members": one["members"], "tone": f"tone-{n % _TONES}", "name": _called(say, one)}
+            {"id": one["id"], "members": one["members"], "tone": f"tone-{n % 8}", "name": _called(say, one)}
             for n, one in enumerate(communities)
         ]
         self._props["locale"], self._props["zone"] = say.language, str(say.zone)

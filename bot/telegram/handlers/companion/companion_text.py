@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_skeleton
@@ -64,11 +65,9 @@ class CompanionWording:
     def digest(self, user: User, found: Agenda, now: datetime) -> str:
         return agenda_text(user, found, now)
 
-    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> str:
-        return reflections_text(user, found, now)
-
-    def reflection_buttons(self, user: User, found: Sequence[Reflection]) -> Sequence[Sequence[dict[str, str]]]:
-        return buttons(dismiss_rows(user, found, within=True, ask=True)) or ()
+    def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> tuple[str, Sequence[Any]]:
+        text = f"{reflections_text(user, found, now)}\n\n{phrase(user.lang, 'reflections-way-out')}"
+        return text, buttons(dismiss_rows(user, found, within=True)) or ()
 
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
         return reminder_buttons(user, task)

@@ -23,13 +23,12 @@ from internal.flows.reflections.service import MOST
 
 _QUOTE = 90
 _RECEIPTS = 4
-"""Lines that are shown of each, the newest."""
 
 
 class DismissButton(Owned, prefix="rx", command="/week"):
-    """Shows a reflection no more; without a key, none by themselves. `within`: the message holds more than these."""
+    """Shows a reflection no more. `within`: the message holds more than these."""
 
-    key: str = ""
+    key: str
     within: bool = False
 
 
@@ -55,14 +54,10 @@ def _day(user: User, at: datetime, now: datetime) -> str:
     return day_words(user.lang, at.astimezone(zone), now.astimezone(zone))
 
 
-def dismiss_rows(user: User, found: Sequence[Reflection], *, within: bool = False, ask: bool = False) -> Rows:
-    """A button for each, by its number; `ask`: also the one that ends them."""
-    buttons = [
-        button(f"✕ {number}", DismissButton(owner=user.user_id, key=one.key, within=within))
-        for number, one in enumerate(found, start=1)
-    ]
-    off = DismissButton(owner=user.user_id, within=within)
-    return [buttons, *([[button(label(user.lang, "reflections-button-off"), off)]] if ask else [])]
+def dismiss_rows(user: User, found: Sequence[Reflection], *, within: bool = False) -> Rows:
+    """A button for each, by its number."""
+    keys = [DismissButton(owner=user.user_id, key=one.key, within=within) for one in found]
+    return [[button(f"✕ {number}", key) for number, key in enumerate(keys, start=1)]]
 
 
 async def show_reflections(chat: Chat, services: Services) -> None:
@@ -74,11 +69,6 @@ async def show_reflections(chat: Chat, services: Services) -> None:
 
 async def dismissed(query: CallbackQuery, callback_data: DismissButton, chat: Chat, services: Services) -> None:
     user, key = chat.user, callback_data.key
-    if not key:
-        await services.write(lambda c: set_reflections(c, user.user_id, wanted=False))
-        await chat.toast()
-        await chat.say(phrase(user.lang, "reflections-off"))
-        return
     await services.write(lambda c: services.reflections.dismiss(c, user.user_id, key))
     await chat.toast(label(user.lang, "reflections-dismissed"))
     if not callback_data.within:

@@ -10,9 +10,6 @@ from bot.telegram.i18n import label, phrase
 from internal.flows.reflections.communities import communities
 from internal.flows.views.map_drawing import drawn, picture, places
 
-_COMMUNITIES = 6
-"""Communities in the caption."""
-
 
 async def show_map(message: Message, chat: Chat, services: Services) -> None:
     user = chat.user
@@ -25,7 +22,7 @@ async def show_map(message: Message, chat: Chat, services: Services) -> None:
     caption = label(user.lang, "map-caption", count=len(found), inferred=inferred)
     kept = await services.read(lambda c: communities(c, user.user_id))
     if kept:
-        told = "; ".join(f"{one.name} ({len(one.members)})" for one in kept[:_COMMUNITIES])
+        told = "; ".join(f"{one.name} ({len(one.members)})" for one in kept[:6])
         caption = f"{caption}\n{label(user.lang, 'map-communities', list=told)}"
     await chat.photo("map.png", picture(drawn(found, user.lang)), caption)
 

@@ -97,6 +97,7 @@ CALLS = frozenset(
     POST /people/{person_id}/split
     GET /readyz
     GET /reflections
+    GET /reflections/past
     DELETE /reflections/{key}
     GET /snapshots
     POST /snapshots/{version}/restore
