@@ -221,16 +221,6 @@ def _is_in(values: NDArray[np.int64], numbers: Sequence[int]) -> Mask:
     return mask
 
 
-@dataclass(frozen=True, slots=True)
-class _Refreshed:
-    """The result of one read: a newly built index, or the items that changed and are visible."""
-
-    seq: int
-    index: ItemIndex | None = None
-    touched: tuple[str, ...] = ()
-    current: tuple[ItemRow, ...] = ()
-
-
 class ItemIndexes:
     """The indexes of the owners who searched last. Use an index only while holding its owner's lock."""
 
@@ -264,10 +254,6 @@ class ItemIndexes:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get((user_id, kind))
         commits = self._database.commits
-        if cached is not None and cached.commits != commits:
-            log = await log_since(self._database, user_id, cached.seq, commits)
-            if log.entries is not None and not item_repository.concern(kind, log.entries):
-                cached.seq, cached.commits = log.seq, commits
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, kind, cached, commits)
         if cached.unanalysed and self._tools is not None:
@@ -276,28 +262,30 @@ class ItemIndexes:
         return cached
 
     async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, commits: int) -> ItemIndex:
-        after = None if cached is None else cached.seq
-        refreshed = await self._database.read(lambda connection: self._read(connection, user_id, kind, after))
-        index = refreshed.index if refreshed.index is not None else cached
-        assert index is not None
-        if refreshed.index is not None:
-            self._cache.put((user_id, kind), index)
-        elif refreshed.touched:
-            index.apply_changes(refreshed.touched, refreshed.current)
-            self._cache.shrink()
-        index.seq, index.commits = refreshed.seq, commits
-        return index
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+        if cached is None or log is None or log.entries is None:
+            cached = await self._database.read(lambda connection: self._load(connection, user_id, kind))
+            self._cache.put((user_id, kind), cached)
+        else:
+            if item_repository.concern(kind, entries := log.entries):
+                touched, current = await self._database.read(lambda c: self._changed(c, user_id, kind, entries))
+                if touched:
+                    cached.apply_changes(touched, current)
+                    self._cache.shrink()
+            cached.seq = log.seq
+        cached.commits = commits
+        return cached
 
-    def _read(self, connection: Connection, user_id: int, kind: ItemKind, after: int | None) -> _Refreshed:
+    def _changed(
+        self, connection: Connection, user_id: int, kind: ItemKind, entries: Sequence[tuple[str, str]]
+    ) -> tuple[Sequence[str], Sequence[ItemRow]]:
+        touched = item_repository.touched(connection, user_id, kind, entries)
+        return touched, list(item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER, touched))
+
+    def _load(self, connection: Connection, user_id: int, kind: ItemKind) -> ItemIndex:
         """Runs on a database thread: building an index of 20,000 items takes half a second."""
-        if after is not None:
-            log_after = people_repository.log_after(connection, user_id, after)
-            if log_after.entries is not None:
-                touched = item_repository.touched(connection, user_id, kind, log_after.entries)
-                current = item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER, touched)
-                return _Refreshed(log_after.seq, touched=touched, current=tuple(current))
         seq = people_repository.last_seq(connection, user_id)
         expected = item_repository.count(connection, user_id, kind)
         items = item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER)
         dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
-        return _Refreshed(seq, ItemIndex.load(dimensions, seq, items, expected=expected))
+        return ItemIndex.load(dimensions, seq, items, expected=expected)

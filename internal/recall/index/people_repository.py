@@ -52,24 +52,6 @@ class ChangeLog:
     entries: Sequence[tuple[str, str]] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The changes of an owner's people after a change log position. `all`: everything must be read again."""
-
-    seq: int
-    person_ids: tuple[int, ...] = ()
-    all: bool = False
-
-
-def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
-    """The people whose profile or vector changed after `seq`."""
-    log = log_after(connection, user_id, seq)
-    if log.entries is None:
-        return Changes(log.seq, all=True)
-    ids = {person_id for kind, ref in log.entries if (person_id := person_of_change(kind, ref)) is not None}
-    return Changes(log.seq, tuple(sorted(ids)))
-
-
 def log_after(connection: Connection, user_id: int, seq: int) -> ChangeLog:
     """The entries of the change log after `seq`."""
     rows = connection.execute(_CHANGES_AFTER, {"owner": user_id, "after": seq}).all()

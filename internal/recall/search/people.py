@@ -53,16 +53,6 @@ class PersonSearchResult:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Refreshed:
-    """The result of one read: a newly built matrix, or the people that changed and are visible."""
-
-    seq: int
-    matrix: PeopleMatrix | None = None
-    touched: tuple[int, ...] = ()
-    current: tuple[PersonVector, ...] = ()
-
-
 class PeopleSearch:
     """Searches people by meaning. One instance serves all owners; each owner's searches run one after the other."""
 
@@ -145,38 +135,28 @@ class PeopleSearch:
 
     async def _matrix(self, user_id: int) -> PeopleMatrix:
         """This owner's matrix, current with every committed write."""
-        cached = self._cache.get(user_id)
-        commits = self._database.commits
+        cached, commits = self._cache.get(user_id), self._database.commits
         if cached is not None and cached.commits == commits:
             return cached
-        if cached is not None:
-            log = await log_since(self._database, user_id, cached.seq, commits)
-            if log.entries is not None and not any(person_of_change(kind, ref) for kind, ref in log.entries):
-                cached.seq, cached.commits = log.seq, commits
-                return cached
-        after = None if cached is None else cached.seq
-        refreshed = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
-        if refreshed.matrix is not None:
-            refreshed.matrix.commits = commits
-            self._cache.put(user_id, refreshed.matrix)
-            return refreshed.matrix
-        assert cached is not None
-        if refreshed.touched:
-            cached.apply_changes(refreshed.touched, refreshed.current)
-            self._cache.shrink()
-        cached.seq, cached.commits = refreshed.seq, commits
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+        if cached is None or log is None or log.entries is None:
+            cached = await self._database.read(lambda connection: self._load(connection, user_id))
+            self._cache.put(user_id, cached)
+        else:
+            changed = {one for kind, ref in log.entries if (one := person_of_change(kind, ref)) is not None}
+            if touched := tuple(sorted(changed)):
+                current = await self._database.read(lambda c: list(self._people(c, user_id, touched)))
+                cached.apply_changes(touched, current)
+                self._cache.shrink()
+            cached.seq = log.seq
+        cached.commits = commits
         return cached
 
-    def _refresh(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
-        if after is not None:
-            changed = people_repository.changes_after(connection, user_id, after)
-            if not changed.all:
-                current = tuple(self._people(connection, user_id, changed.person_ids))
-                return _Refreshed(changed.seq, touched=changed.person_ids, current=current)
+    def _load(self, connection: Connection, user_id: int) -> PeopleMatrix:
         seq = people_repository.last_seq(connection, user_id)
         expected = people_repository.count_people(connection, user_id)
         everybody = self._people(connection, user_id)
-        return _Refreshed(seq, PeopleMatrix.load(self._embedder.dimensions, seq, everybody, expected=expected))
+        return PeopleMatrix.load(self._embedder.dimensions, seq, everybody, expected=expected)
 
     def _people(
         self, connection: Connection, user_id: int, ids: tuple[int, ...] | None = None

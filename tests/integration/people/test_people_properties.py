@@ -102,9 +102,10 @@ class LifeOfPeople(RuleBasedStateMachine):
 
     @rule()
     def follow_changes(self) -> None:
-        changed = recall.changes_after(self.connection, OWNER, self.matrix.seq)
-        current = list(recall.people_vectors(self.connection, OWNER, MODEL, DIM, changed.person_ids))
-        self.matrix.apply_changes(changed.person_ids, current)
+        changed = recall.log_after(self.connection, OWNER, self.matrix.seq)
+        ids = {one for kind, ref in changed.entries or () if (one := recall.person_of_change(kind, ref)) is not None}
+        current = list(recall.people_vectors(self.connection, OWNER, MODEL, DIM, sorted(ids)))
+        self.matrix.apply_changes(ids, current)
         self.matrix.seq = changed.seq
 
     def _try(self, change: object) -> None:
