@@ -60,27 +60,9 @@ def message_of(row: Row[Any] | Sequence[Any]) -> Message:
     """
     stored: Sequence[Any] = row
     (
-        user_id,
-        seq,
-        message_id,
-        role,
-        content,
-        user_metadata,
-        timestamp,
-        sender_id,
-        bot_id,
-        chat_id,
-        thread_id,
-        tg_id,
-        reply_to,
-        forward,
-        attachments,
-        edited_at,
-        rev,
-        turn_id,
-        episode_id,
-        delivery,
-    ) = stored
+        user_id, seq, message_id, role, content, user_metadata, timestamp, sender_id, bot_id, chat_id, thread_id,
+        tg_id, reply_to, forward, attachments, edited_at, rev, turn_id, episode_id, delivery,
+    ) = stored  # fmt: skip
     return Message(
         user_id,
         seq,

@@ -17,7 +17,7 @@ from bot.telegram.handlers.account import (
 )
 from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.companion import birthdays, reflections, rhythms, today
-from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
+from bot.telegram.handlers.facts import as_of, audience, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.files import files
 from bot.telegram.handlers.groups import settings as group_settings
 from bot.telegram.handlers.groups import share
@@ -42,44 +42,11 @@ def build_router(services: Services) -> Router:
     router.callback_query.outer_middleware(errors.OnlyOwnButtons())
     router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
-    router.include_routers(
-        group_settings.router(),
-        share.router(),
-        start.router(),
-        settings.router(),
-        overview.router(),
-        undo.router(),
-        people.router(),
-        person.router(),
-        map.router(),
-        contact_files.router(),
-        merge.router(),
-        merge_entities.router(),
-        forget.router(),
-        facts.router(),
-        why.router(),
-        as_of.router(),
-        correct.router(),
-        memories.router(),
-        files.router(),
-        data.router(),
-        sessions.router(),
-        console.router(),
-        tasks.router(),
-        transcripts.router(),
-        birthdays.router(),
-        today.router(),
-        reflections.router(),
-        rhythms.router(),
-        quiet.router(),
-        suggestions.router(),
-        contradictions.router(),
-        questions.router(),
-        team.router(),
-        inline.router(),
-        access.router(),
-        start.unknown_router(),
-        contacts.router(),
-        errors.router(),
-    )
+    first = (
+        group_settings, share, start, settings, overview, undo, people, person, map, contact_files, merge,
+        merge_entities, forget, facts, audience, why, as_of, correct, memories, files, data, sessions, console, tasks,
+        transcripts, birthdays, today, reflections, rhythms, quiet, suggestions, contradictions, questions, team,
+        inline, access,
+    )  # fmt: skip
+    router.include_routers(*(one.router() for one in first), start.unknown_router(), contacts.router(), errors.router())
     return router

@@ -9,31 +9,13 @@ from typing import Final
 
 BLOCK_TAGS: Final = (
     *(
-        "owner",
-        "known_facts",
-        "known_entities",
-        "known_memory",
-        "inner_circle",
-        "instructions",
-        "context_snapshot",
-        "notifications",
-        "tasks",
-        "relevant_people",
-        "relations",
-        "facts",
-        "memories",
-        "past_messages",
-        "lessons",
-        "notes",
-        "metadata",
-        "people",
-        "candidates",
-        "page",
-        "results",
+        "owner", "known_facts", "known_entities", "known_memory", "inner_circle", "instructions",
+        "context_snapshot", "notifications", "tasks", "relevant_people", "relations", "facts", "memories",
+        "past_messages", "lessons", "notes", "metadata", "people", "candidates", "page", "results",
     ),
     *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
     *("rules", "topic", "responses", "open_tasks"),
-)
+)  # fmt: skip
 """Every tag of our prompts."""
 
 _OPENING: Final = "<＜﹤‹〈⟨〈❬❮❰⧼˂ᐸ≮"

@@ -27,6 +27,7 @@ from bot.telegram.handlers.buttons import (
     WhyButton,
     button,
 )
+from bot.telegram.handlers.facts.audience import audience_button
 from bot.telegram.handlers.facts.fact_text import (
     LISTED_SOURCES,
     SHOWN_SOURCES,
@@ -215,6 +216,7 @@ def card_rows(user: User, card: Card, data: FactButton) -> Rows:
         rows.append(
             [button(label(lang, "fact-button-correct"), correct), button(label(lang, "fact-button-forget"), forget)]
         )
+        rows.append([audience_button(user, card.fact.id)])
     if len(card.lines) > SHOWN_SOURCES:
         text = label(lang, "fact-button-sources", count=len(card.lines))
         rows.append([button(text, SourcesButton(**way))])

@@ -175,3 +175,10 @@ join-unknown = I don't know anything of that kind called “{ $name }”.
 join-confirm = Merge them? { $source } becomes part of { $target }: everything known about both is combined, and the name { $target } stays.
 join-done = Done: { $source } and { $target } are now one.
 join-undone = Separate again.
+
+audience-button = For whom
+audience-rules = By the rules
+audience-private = Only me
+audience-team = My team
+audience-ask = “{ $text }”: for whom is it? Now: { $now }
+audience-kept = Kept.

@@ -181,3 +181,10 @@ join-unknown = Ничего такого с названием «{ $name }» я 
 join-confirm = Объединить? «{ $source }» станет частью «{ $target }»: всё, что известно, объединится, останется название «{ $target }».
 join-done = Готово: «{ $source }» и «{ $target }» теперь одно.
 join-undone = Снова по отдельности.
+
+audience-button = Для кого
+audience-rules = По правилам
+audience-private = Только я
+audience-team = Моя команда
+audience-ask = «{ $text }» — для кого это? Сейчас: { $now }
+audience-kept = Запомнил.

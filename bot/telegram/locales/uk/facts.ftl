@@ -179,3 +179,10 @@ join-unknown = Нічого такого з назвою «{ $name }» я не �
 join-confirm = Об’єднати? «{ $source }» стане частиною «{ $target }»: усе, що відомо, об’єднається, лишиться назва «{ $target }».
 join-done = Готово: «{ $source }» і «{ $target }» тепер одне.
 join-undone = Знову окремо.
+
+audience-button = Для кого
+audience-rules = За правилами
+audience-private = Лише я
+audience-team = Моя команда
+audience-ask = «{ $text }» — для кого це? Зараз: { $now }
+audience-kept = Запам’ятав.

@@ -15,6 +15,7 @@ from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NewClaim
 from internal.knowledge.facts import occasions
+from internal.knowledge.model import AUDIENCE, FactFilter
 from internal.people import service as people
 from internal.people.model import Person
 from internal.people.service import Sender
@@ -138,3 +139,28 @@ async def test_a_rhythm_is_chosen_on_the_card_and_replaces_the_one_before(world:
     assert [(one.kind, one.person_id, one.recurrence) for one in found] == [
         (TaskKind.CONTACT, person.id, "FREQ=MONTHLY")
     ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_for_whom_a_fact_is_is_chosen_on_its_card(world: World, lang: Language) -> None:
+    """Whom it is about, its owner alone, or again as the rules decide; the words stay."""
+    await world.admit(2, "Taras", lang)
+    found = await anna(world)
+    brief = only(await world.send("/brief Anna", 2))
+    for choice, audience in (
+        ("Anna", f"person:{found.id}"),
+        (label(lang, "audience-private"), "private"),
+        (label(lang, "audience-rules"), None),
+    ):
+        card = (await world.press(brief.buttons["1"], 2))[-1]
+        newest = label(lang, "fact-button-newest")
+        card = (await world.press(card.buttons[newest], 2))[-1] if newest in card.buttons else card
+        asked = (await world.press(card.buttons[label(lang, "audience-button")], 2))[-1]
+        kept = (await world.press(asked.buttons[choice], 2))[-1]
+        back = (await world.press(kept.buttons[label(lang, "button-back")], 2))[-1]
+        assert "Anna likes peonies" in back.text
+        wanted = FactFilter(node_id=found.entity_id, relations=["LIKES"])
+        [fact] = await world.database.read(
+            lambda c, it=wanted: knowledge.latest_facts(c, 2, it, now=world.clock.now(), limit=9)
+        )
+        assert fact.attributes.get(AUDIENCE) == audience
