@@ -23,9 +23,12 @@ from internal.artifacts.model import FILE
 from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Reaction, Speaker
 
 MEDIA = (
-    "voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "location", "venue", "poll",
-    "dice", "story", "paid_media", "checklist", "game", "live_photo", "giveaway", "giveaway_winners", "invoice",
+    "voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "location", "dice", "story",
+    "paid_media", "game", "live_photo", "giveaway", "giveaway_winners", "invoice",
 )  # fmt: skip
+
+_SPELLED: Final = ("checklist", "poll", "venue")
+"""What is neither text nor medium, but has words."""
 
 NOBODY: Final = "?"
 """The name of an author whom nothing names."""
@@ -126,7 +129,7 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
 
 def _with_quotations(message: Message) -> str:
     """The text or caption, with the lines that Telegram shows as a quotation marked by ">"."""
-    text = message.text or message.caption or ""
+    text = message.text or message.caption or _spelled(message)
     quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
     for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
         before, quotation = cut(text, 0, one.offset), cut(text, one.offset, one.offset + one.length)
@@ -145,7 +148,7 @@ def quoted_of(message: Message, bot_id: int) -> Quoted | None:
     part, replied = message.quote.text if message.quote else "", message.reply_to_message
     if replied is None:
         return _quoted_from_elsewhere(message, part)
-    text = replied.text or replied.caption or _kinds(replied) or part
+    text = replied.text or replied.caption or _spelled(replied) or _kinds(replied) or part
     if not text:  # a service message, such as the one that begins a topic
         return None
     origin, author = forward_of(replied), replied.from_user
@@ -172,7 +175,17 @@ def _quoted(message: Message, author: ForwardOrigin | None, text: str, part: str
 
 
 def _kinds(shown: Message | ExternalReplyInfo) -> str:
-    return " ".join(f"[{kind}]" for kind in MEDIA if getattr(shown, kind, None))
+    return " ".join(f"[{kind}]" for kind in (*MEDIA, *_SPELLED) if getattr(shown, kind, None))
+
+
+def _spelled(message: Message) -> str:
+    """The words of a list to tick off, a poll or a place."""
+    if message.checklist is not None:
+        tasks = (f"{'☑' if task.completion_date else '☐'} {task.text}" for task in message.checklist.tasks)
+        return "\n".join((message.checklist.title, *tasks))
+    if message.poll is not None:
+        return "\n".join((message.poll.question, *(f"- {option.text}" for option in message.poll.options)))
+    return f"📍 {message.venue.title}, {message.venue.address}" if message.venue is not None else ""
 
 
 def forward_of(message: Message) -> ForwardOrigin | None:
@@ -216,6 +229,8 @@ def attachments_of(message: Message) -> list[dict[str, Any]]:
         found.append({"kind": "other"})  # newer than this program: reported as unreadable instead of being ignored
     if message.animation is not None:
         found = [item for item in found if item["kind"] != "document"]  # Telegram sends an animation as both
+    if message.venue is not None:
+        found = [item for item in found if item["kind"] != "location"]  # and a place
     if message.contact is not None:
         contact = message.contact
         name = " ".join(part for part in (contact.first_name, contact.last_name) if part)

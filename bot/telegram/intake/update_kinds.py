@@ -57,7 +57,7 @@ UPDATES: Final = _by_kind(
 ALLOWED_UPDATES: Final = tuple(kind for kind, stated in UPDATES.items() if stated.outcome is Outcome.HANDLED)
 
 CONTENTS: Final = _by_kind(
-    Stated(Outcome.HANDLED, "its words are read", ("text", "rich_message")),
+    Stated(Outcome.HANDLED, "its words are read", ("text", "rich_message", "checklist", "poll", "venue")),
     Stated(Outcome.HANDLED, "a person to remember", ("contact",)),
     Stated(
         Outcome.HANDLED, "kept as a file; its words are read as far as a reader, a transcriber or a model is there",
@@ -66,8 +66,8 @@ CONTENTS: Final = _by_kind(
     Stated(
         Outcome.ANSWERED, "the caption is read; the bot says what it cannot see",
         (
-            "animation", "video", "live_photo", "paid_media", "sticker", "story", "checklist", "dice", "game", "poll",
-            "venue", "location", "giveaway", "giveaway_winners", "invoice",
+            "animation", "video", "live_photo", "paid_media", "sticker", "story", "dice", "game", "location",
+            "giveaway", "giveaway_winners", "invoice",
         ),
     ),
     Stated(Outcome.ANSWERED, "newer than this program", ("unknown",)),

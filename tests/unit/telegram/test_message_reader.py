@@ -15,6 +15,7 @@ from internal.dialogue.model import ForwardOrigin, Quoted
 
 DATE = 1_780_000_000
 WHEN = datetime.fromtimestamp(DATE, UTC)
+FLAGS = ("is_closed", "is_anonymous", "allows_multiple_answers", "allows_revoting", "members_only")
 FILE = {"file_id": "f", "file_unique_id": "u"}
 
 
@@ -41,6 +42,31 @@ def test_of_a_correction_that_is_news_only_the_words_are_kept() -> None:
     for text, expected in (("/correct@our_bot My sister is Anna", "My sister is Anna"), ("/correct", "/correct")):
         entity = {"type": "bot_command", "offset": 0, "length": len(text.split()[0])}
         assert incoming_of(message(text=text, entities=[entity]), 7).text == expected
+
+
+OPTION = {"persistent_id": "1", "voter_count": 0}
+POLL = {"id": "1", "question": "When?", "options": [OPTION | {"text": "Today"}, OPTION | {"text": "Tomorrow"}]}
+VENUE = {"location": {"latitude": 1, "longitude": 2}, "title": "Lviv Cafe", "address": "Rynok 1"}
+TASKS = [{"id": 1, "text": "Milk"}, {"id": 2, "text": "Bread", "completion_date": DATE}]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"checklist": {"title": "Shopping", "tasks": TASKS}}, "Shopping\n☐ Milk\n☑ Bread"),
+        ({"poll": POLL | dict.fromkeys(FLAGS, False) | {"total_voter_count": 0, "type": "regular"}},
+         "When?\n- Today\n- Tomorrow"),
+        ({"venue": VENUE, "location": VENUE["location"]}, "📍 Lviv Cafe, Rynok 1"),
+    ],
+)  # fmt: skip
+def test_words_that_stand_in_other_things(content: dict[str, Any], words: str) -> None:
+    """A list to tick off, a poll and a place are read like a text, also where somebody answers them."""
+    incoming = incoming_of(message(**content), 7)
+    assert (incoming.text, incoming.attachments, incoming.readable) == (words, [], True)
+    answered = {"message_id": 3, "date": DATE, "chat": {"id": 1, "type": "private"}, "from": person()} | content
+    assert incoming_of(message(text="Fine", reply_to_message=answered), 7).quoted == Quoted(
+        "other", "Marko Vovk", words
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,8 @@ class _Anything:
 
     user_id = file_size = duration = 1
     file_id = file_unique_id = mime_type = file_name = first_name = last_name = "x"
+    title = address = question = "x"
+    tasks = options = ()
 
     def __getitem__(self, number: int) -> _Anything:
         return self

@@ -81,7 +81,6 @@ cannot-read = { $kind ->
     [animation] I can't watch GIFs yet. How would you say it in words?
     [document] I can't open files yet. Could you send the main part as text?
     [location] I can't read maps yet. Could you tell me where it is?
-    [poll] I can't make sense of polls yet. Could you put it in words?
    *[other] I can't make sense of messages like this yet. Could you put it in words?
 }
 
