@@ -32,6 +32,8 @@ _COLOURS: Final = {
     Circle.WORK_OUTER: "#b8720a",
     Circle.OTHER: "#6b7280",
 }
+_LEAST_WIDTH: Final = 320
+"""Pixels, so that the legend is whole below a single person."""
 _LEGEND: Final[dict[Language, tuple[str, str, str]]] = {
     "en": ("You", "told", "inferred"),
     "ru": ("Ты", "рассказано", "выведено"),
@@ -118,7 +120,7 @@ def drawn(found: Sequence[Place], language: Language) -> str:
     you, told, inferred = _LEGEND[language]
     width, height = _BOX
     half = [max((abs(axis) for axis in axes), default=0.0) for axes in ([p.x for p in found], [p.y for p in found])]
-    w, h = (round(2 * (half[0] + width / 2 + 24))), round(2 * (half[1] + height / 2 + 44))
+    w, h = max(round(2 * (half[0] + width / 2 + 24)), _LEAST_WIDTH), round(2 * (half[1] + height / 2 + 44))
     at = {place.node: (place.x, place.y) for place in found} | {"": (0.0, 0.0)}
     lines = [_line(place, at[place.parent]) for place in found]
     boxes = [_box(place) for place in found]
