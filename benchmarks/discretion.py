@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from bot.application.app import App
 from bot.runtime.headless import open_alone
-from bot.runtime.turns import prompts
+from bot.runtime.turns import discretion_of, prompts
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.agents.responder.agent import ModelResponder
@@ -30,7 +30,6 @@ from internal.config import load
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Incoming, Turn, TurnState
-from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.prompt import read_question
 from internal.flows.views.status import unread
 from internal.storage.engine.owner_scope import acting_for
@@ -61,7 +60,7 @@ async def _of_profile(app: App, user_id: int, file: str, profile: Mapping[str, A
     while await app.database.read(lambda c: unread(c, user_id)) is not None:
         await app.read_now(user_id)
     await app.archive(user_id, None)
-    rules, everything = prompts(app, Discretion(app.database)), prompts(app, None)
+    rules, everything = prompts(app, discretion_of(app)), prompts(app, None)
     responder = ModelResponder(None, app.config.agents.responder)  # type: ignore[arg-type] # it writes no answer here
     for n, context in enumerate(profile["contexts"]):
 

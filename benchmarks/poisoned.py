@@ -146,13 +146,18 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], list[str]]:
 
 
 async def _bring(app: App, intake: Intake, flow: Any, n: int, user_id: int, more: dict[str, Any]) -> None:
+    turn = await _take(app, intake, n, user_id, more)
+    if turn is not None:
+        await flow.answer(turn)
+
+
+async def _take(app: App, intake: Intake, n: int, user_id: int, more: dict[str, Any]) -> Turn | None:
     now = app.clock.now()
     [row] = await app.database.write(lambda c: mailbox.receive(c, BOT, [(n, "{}")], now))
     user = await app.database.read(lambda c: users.get(c, user_id))
     text = more.pop("text")
     taken = await intake.take(row.n, user, Incoming(user_id, BOT, user_id, n, text, now, **more))
-    if taken.turn is not None:
-        await flow.answer(taken.turn)
+    return taken.turn
 
 
 async def _believed(app: App, user_id: int, hit: Counter[str]) -> list[str]:

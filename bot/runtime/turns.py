@@ -17,6 +17,7 @@ from internal.flows.turn.files import Files
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import ReminderRequests
 from internal.flows.turn.web import Web
+from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 
@@ -28,7 +29,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         app.database,
         app.clock,
         app.buffers,
-        prompts(app, Discretion(app.database)),
+        prompts(app, discretion_of(app)),
         models.responder,
         render=render,
         phrases=phrase,
@@ -42,6 +43,13 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         web=Web(config.web, app.worker),
         files=files,
     )
+
+
+def discretion_of(app: App) -> Discretion:
+    """The rules of what is for others, with the built-in embedder, whichever finds what belongs to a question."""
+    embedder = app.models.embedder
+    built_in = embedder if isinstance(embedder, OfflineEmbedder) else OfflineEmbedder(app.worker)
+    return Discretion(app.database, built_in, at_hand=built_in is embedder)
 
 
 def prompts(app: App, discretion: Discretion | None) -> Prompts:

@@ -30,12 +30,16 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTask:
-    """Does something with a task, or asks with which of several; with `every` one of them only after a yes."""
+    """Does something with a task, or asks with which of several; with `every` one of them only after a yes.
+
+    `sure`: the owner's own words ask for it; else it is done by his tap.
+    """
 
     how: Literal["done", "cancel", "move"]
     tasks: Sequence[str]
     time: TimeFound | None = None
     every: bool = False
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

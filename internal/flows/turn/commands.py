@@ -42,7 +42,7 @@ from internal.flows.turn.enqueue import react
 from internal.flows.turn.prompt import Question
 from internal.flows.turn.recognised import Recognised, best_facts, object_of, recognise
 from internal.knowledge.model import Fact
-from internal.language.search.grounding import Proposed, ungrounded
+from internal.language.search.grounding import Proposed, stated, ungrounded
 from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.memory import service as memory
@@ -183,9 +183,11 @@ class CommandFlow:
         one = await self.worker.run(object_of, what, everybody)
         return Forget(everything=True) if one.kind == "forget_all" else await self.to_forget(user, one)
 
-    async def said(self, user: User, own: Sequence[Message], text: str) -> bool:
-        """Whether these messages say something."""
-        proposed = Proposed((), text, tuple(one.content for one in own))
+    async def said(self, user: User, own: Sequence[Message], text: str, *, whole: bool = False) -> bool:
+        """Whether these messages say something in their writer's own words; `whole`: all of it, not a word of it."""
+        proposed = Proposed((), text, tuple(unquoted(one.content) for one in own))
+        if whole:
+            return await self.worker.run(stated, proposed)
         return not await self.worker.run(ungrounded, [proposed], user.lang)
 
     def carry_out(
@@ -254,7 +256,7 @@ class CommandFlow:
         schedule = None if asked.time is None else schedule_in(asked.time, user.tz)
         if len(found) > 1 and asked.every and asked.how == "cancel":
             return self.cards.cancel_all(user, found)
-        if len(found) > 1:
+        if len(found) > 1 or not asked.sure:
             return self.cards.choose_task(user, asked, schedule, found[:OFFERED])
         [before] = found
         if asked.how == "move" and schedule is None:

@@ -1,33 +1,38 @@
 """Keeps what is not for others out of a prompt whose answer is for others.
 
-Where the owner asks for words that somebody else will read, the rules decide before the model is asked: what touches
-health, money, law, intimate things or a secret is shown only to recipients whose business it is, or if the owner names
-the topic himself. What the owner made private is for nobody else; what he shared with a person is for that one.
+Where the owner asks for words that somebody else will read, the rules decide before the model is asked: only the few
+sentences that the order is about are shown, and of those what touches health, money, law, intimate things or a secret
+only to recipients whose business it is, or if the owner names the topic himself. Vectors of the built-in embedder tell
+what an order is for, what a sentence touches and how near it is. What the owner made private is for nobody else; what
+he shared with a person is for that one.
 """
 
+from __future__ import annotations
+
+import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
 from sqlalchemy import Connection
 
-from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
+from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.newest_lines import newest_lines
 from internal.dialogue import repository as dialogue
-from internal.errors import NotFound
+from internal.errors import ModelError, NotFound
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE
-from internal.language.discretion.recipients import (
-    Recipient,
-    may_be_for_others,
-    recipient_of,
-    words_of,
-)
-from internal.language.discretion.sensitivity import Topic, topics_of
+from internal.language.discretion.meaning import Vector, for_others, nearness, touched
+from internal.language.discretion.recipients import Recipient, is_reminder, may_be_for_others, recipient_of, words_of
+from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.language.search.followups import leans_on_dialogue
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people import tombstones
 from internal.people.model import Person
@@ -35,14 +40,31 @@ from internal.recall.prompt.context import RecallResult
 from internal.snapshots.model import Item
 from internal.storage.database import Database
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+")
+log = logging.getLogger(__name__)
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 _NAMED: Final = 2
-"""Words of the order in something that touches a topic, by which the owner names it himself."""
+"""Rare words of the order in something that touches a topic, by which the owner names it himself."""
 _LATEST: Final = 4
 """Messages before the order that it may lean on ("answer her"), whatever their words are."""
 _RARE: Final = 3
-"""Texts at most that hold a word by which two are about the same."""
+"""Sentences at most that hold a word by which two are about the same."""
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
+
+# Calibrated by cross-validation on the development part of benchmarks/discretion_set; see docs/discretion.md.
+_SHOWN: Final = 5
+"""Sentences of the most that an order may be about; the same told twice counts once."""
+_ALIKE: Final = 0.92
+_NEAR: Final = 0.0
+_NAMED_NEAR: Final = 1.2
+"""How near the one or two nearest must be if the owner names their topic."""
+_OF_WORDS: Final = 0.5
+_BESIDE: Final = 0.8
+CUED: Final = -2.0
+"""The log-odds from which a message with a word of writing is for others; without such a word it is even."""
+_FOLLOWING: Final = 8
+"""Words of a message that may be a wish about the order before it ("shorter, please")."""
+_TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 _LEFT_OUT: Final = (
     "The answer is for somebody else ({role}), so {count} things about {topics} are left out of what you see. Do not "
     "guess them. If the owner wants them in, he has to say them himself."
@@ -51,51 +73,95 @@ _LEFT_OUT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What memory says of things in a prompt, by id: explicit audiences, and which were told as a secret."""
+    """What memory says of things in a prompt, by id: explicit audiences, and the messages that they were told in."""
 
     audiences: Mapping[str, str]
-    secret: Collection[str]
+    sources: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """An order for somebody else, and the id of that one if he is a known person."""
+
+    recipient: Recipient
+    person_id: int | None
+    text: str
 
 
 class Discretion:
     """Applies the rules to a request, and to what its tools find."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, embedder: Embedder, *, at_hand: bool = True) -> None:
+        """`embedder` is the built-in one; `at_hand`: it embeds each message anyway."""
+        self._database, self._embedder, self._at_hand = database, embedder, at_hand
+        self._vectors: dict[tuple[str, bool], Vector] = {}
 
-    async def recipient(self, user_id: int, text: str) -> tuple[Recipient, int | None] | None:
-        """Who else will read what is asked for, with the id of a known person; None: the owner alone."""
-        if not may_be_for_others(text):
+    async def order(self, user_id: int, text: str, before: Sequence[str] = ()) -> _Order | None:
+        """The order of a message for somebody else; None: it is for the owner alone.
+
+        `before` are the owner's messages before it, oldest first: what is for others stays so while it is worked on.
+        """
+        cued = may_be_for_others(text)
+        if is_reminder(text) or not (cued or self._at_hand or before):
             return None
+        vector = (await self._embedded([text], of_query=True)).get(text) if cued or self._at_hand else None
+        odds = CUED if vector is None else for_others(text, vector)
+        if odds < (CUED if cued else 0.0):
+            follows = odds >= CUED and before and "?" not in text and len(text.split()) <= _FOLLOWING
+            return await self.order(user_id, before[-1], before[:-1]) if follows else None
         known = await self._database.read(lambda c: people.listing(c, user_id))
         forms = {person.id: tombstones.word_forms(person.names) for person in known}
         found = recipient_of(text, set().union(*forms.values()))
-        if found is None:
-            return None
         words = set(re.findall(r"[\w'-]+", text.casefold())) if found.role == "person" else set[str]()
-        return found, next((one for one, names in forms.items() if words & names), None)
+        return _Order(found, next((one for one, names in forms.items() if words & names), None), text)
+
+    async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
+        """The vectors of a message, or of the sentences of texts; none if the language process fails."""
+        wanted = list(texts) if of_query else list(dict.fromkeys(one for text in texts for one in sentences(text)))
+        embed = self._embedder.embed_queries if of_query else self._embedder.embed_documents
+        missing = [one for one in wanted if (one, of_query) not in self._vectors]
+        try:
+            rows = await embed(missing) if missing else ()
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("order_not_embedded", extra={"reason": type(error).__name__})
+            return {}
+        known = self._vectors | {(one, of_query): row for one, row in zip(missing, rows, strict=True)}
+        self._vectors = known if len(known) < 4_000 else {}
+        return {one: known[one, of_query] for one in wanted}
+
+    async def _rule(self, order: _Order, stored: _Stored, texts: Sequence[str]) -> _Rule:
+        vectors = await self._embedded([*texts, *(one for told in stored.sources.values() for one in told)])
+        rule = _Rule(order, stored, vectors)
+        for vector in (await self._embedded([order.text], of_query=True)).values() if vectors else ():
+            rule.look(texts, vector)
+        return rule
 
     async def kept(self, request: ResponderRequest, text: str, asked: int | None = None) -> ResponderRequest:
         """The request without what is not for the recipient, and with a line that says what kind was left out.
 
         The last `asked` lines of the dialogue are the question; None: all since the last answer.
         """
-        found = await self.recipient(request.owner.user_id, text)
-        if found is None:
-            return request
-        stored = await self._stored(request.owner.user_id, request.facts, request.memories)
-        rule = _Rule(*found, stored, words_of(text))
         asked = len(newest_lines(request.dialogue)) if asked is None else asked
         earlier = request.dialogue[: len(request.dialogue) - asked]
-        rule.look([*_texts(request), *(one.text for one in earlier)])
+        user_id, said = request.owner.user_id, [one.text for one in earlier if one.role == "user"]
+        order = await self.order(user_id, text, said)
+        if order is None:
+            return request
         snapshot = request.snapshot
+        titles = [one.title for one in request.tasks]
+        items = [one.text for part in (snapshot.who, snapshot.now, snapshot.threads) for one in part]
+        others = [*request.lessons, *request.relations, *titles, *items, *request.system_lines]
+        stored = await self._stored(user_id, request.facts, request.memories)
+        rule = await self._rule(order, stored, [*_texts(request), *others, *(one.text for one in earlier)])
+        leans = leans_on_dialogue(order.text, len(words_of(order.text))) or order.text != text
+        latest = [rule.line(one, about=not leans) for one in earlier[-_LATEST:]]
         kept = replace(
             request,
             inner_circle=[rule.person(one) for one in request.inner_circle],
             relevant_people=[rule.person(one) for one in request.relevant_people],
             dialogue=[
-                *(one for one in earlier[:-_LATEST] if rule.may(one.text)),
-                *(one for one in earlier[-_LATEST:] if rule.may(one.text, about=False)),
+                *(one for one in map(rule.line, earlier[:-_LATEST]) if one.text),
+                *(one for one in latest if one.text),
                 *request.dialogue[len(earlier) :],
             ],
             facts=[one for one in request.facts if rule.fact(one)],
@@ -114,22 +180,21 @@ class Discretion:
         if not rule.left_out:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])
-        said = _LEFT_OUT.format(role=rule.recipient.role, count=len(rule.left_out), topics=topics)
-        return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), said])
+        note = _LEFT_OUT.format(role=order.recipient.role, count=len(rule.left_out), topics=topics)
+        return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), note])
 
-    async def titles(self, user_id: int, text: str, titles: Sequence[str]) -> list[bool]:
+    async def titles(self, user_id: int, text: str, titles: Sequence[str], before: Sequence[str] = ()) -> list[bool]:
         """For each title, whether it may be shown to whom the words asked for are meant for."""
-        found = await self.recipient(user_id, text)
-        rule = None if found is None else _Rule(*found, _Stored({}, ()), words_of(text))
+        order = await self.order(user_id, text, before)
+        rule = None if order is None else await self._rule(order, _Stored({}, {}), titles)
         return [rule is None or rule.may(one) for one in titles]
 
-    async def found(self, user_id: int, text: str, result: RecallResult) -> RecallResult:
+    async def found(self, user_id: int, text: str, result: RecallResult, before: Sequence[str] = ()) -> RecallResult:
         """What a search of the same turn found, without what is not for the recipient."""
-        found = await self.recipient(user_id, text)
-        if found is None:
+        order = await self.order(user_id, text, before)
+        if order is None:
             return result
-        rule = _Rule(*found, await self._stored(user_id, result.facts, result.memories), words_of(text))
-        rule.look(_texts(result))
+        rule = await self._rule(order, await self._stored(user_id, result.facts, result.memories), _texts(result))
         return replace(
             result,
             inner_circle=[rule.person(one) for one in result.inner_circle],
@@ -159,76 +224,122 @@ class Discretion:
                 connection, user_id, [line.message_id or "" for said in lines.values() for line in said]
             )
             whole = {one.id: one.content for one in told}
-            secret = {
-                ref
-                for ref, said in lines.items()
-                if any("secret" in topics_of(whole.get(line.message_id or "", line.quote)) for line in said)
-            }
-            return _Stored(audiences, secret)
+            return _Stored(
+                audiences,
+                {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},
+            )
 
         return await self._database.read(read)
 
 
 def _texts(given: ResponderRequest | RecallResult) -> list[str]:
     lines = [line.text for one in given.passages for line in one.lines]
-    return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines]
+    bios = [_about(one, part) for one in (*given.inner_circle, *given.relevant_people) for part in sentences(one.bio)]
+    return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
+
+
+def _about(person: Person, sentence: str) -> str:
+    return f"{person.display_name}: {sentence}"
+
+
+def sentences(text: str) -> list[str]:
+    return [one for one in map(str.strip, _SENTENCE.split(text)) if one]
 
 
 class _Rule:
     """What one recipient may be shown. `left_out` are the topics of each thing that was kept back."""
 
-    def __init__(
-        self, recipient: Recipient, person_id: int | None, stored: _Stored, named: Collection[str] = frozenset()
-    ) -> None:
-        """`named` are the words of the order: what shares `_NAMED` of them, the owner asks for himself."""
-        self.recipient, self._stored, self._words = recipient, stored, frozenset(named)
-        self._about = self._words
-        self._shared = f"person:{person_id}"
+    def __init__(self, order: _Order, stored: _Stored, vectors: Mapping[str, Vector]) -> None:
+        self._order, self._stored, self._vectors = order, stored, vectors
+        self._words = words_of(order.text)
+        self._named: dict[str, int] = {}
+        self._near: dict[str, float] = {}
+        self._place: dict[str, int] = {}
+        self._known: dict[str, frozenset[Topic]] = {}
         self.left_out: list[frozenset[Topic]] = []
 
-    def look(self, texts: Sequence[str]) -> None:
-        """Finds what the order is about among all that might be shown: its words, and rare ones that stand beside them.
+    def look(self, texts: Sequence[str], order: Vector) -> None:
+        """Ranks all sentences that might be shown by how near the order they are.
 
-        What is about something else is nobody's need, whatever it touches.
+        By their vectors, by words of the order, and by rare words of the nearest that touch nothing. What is about
+        something else is nobody's need, whatever it touches. Before this nothing is near.
         """
-        found = [words_of(one) for one in dict.fromkeys(texts)]
-        often = Counter(word for one in found for word in one)
-        plain = [one for one, text in zip(found, dict.fromkeys(texts), strict=True) if not topics_of(text)]
-        beside = {word for one in plain if one & self._words for word in one if often[word] <= _RARE}
-        self._about = self._words | beside
+        found = list(dict.fromkeys(one for text in texts for one in sentences(text)))
+        if not found:
+            return
+        words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
+        often = Counter(word for one in words for word in one)
+        near = nearness(self._order.text, order, rows).tolist()
+        for n, one in enumerate(words):
+            near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
+        nearest = sorted(range(len(found)), key=lambda n: -near[n])[:3]
+        seeds = [n for n in nearest if near[n] > 1 and not self._topics(found[n])]
+        rare = {word for n in seeds for word in words[n] if often[word] <= _RARE and len(word) > _RARE}
+        near = [one + _BESIDE * (n not in seeds and bool(words[n] & rare)) for n, one in enumerate(near)]
+        shown: list[int] = []
+        for n in sorted(range(len(found)), key=lambda n: -near[n]):
+            again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
+            shown += [] if again or for_others(found[n], rows[n]) > 0 else [n]
+            self._place[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
+            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._words)
 
-    def may(self, text: str, *, secret: bool = False, about: bool = True) -> bool:
-        """Whether a text may be shown. `about`: only if the order is about it."""
-        touched = topics_of(text) | (_SECRET if secret else frozenset())
-        if touched <= self.recipient.knows and (touched or not about or words_of(text) & self._about):
+    def _topics(self, sentence: str) -> frozenset[Topic]:
+        if (known := self._known.get(sentence)) is None:
+            vector = self._vectors.get(sentence)
+            known = self._known[sentence] = frozenset(TOPICS) if vector is None else touched(sentence, vector)
+        return known
+
+    def _is_secret(self, texts: Iterable[str]) -> bool:
+        return any("secret" in self._topics(one) or "secret" in topics_of(one) for x in texts for one in sentences(x))
+
+    def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
+        """Whether a sentence may be shown. `about`: only if the order is about it."""
+        touches = self._topics(sentence) | (_SECRET if secret else frozenset())
+        recipient, near, place = self._order.recipient, self._near.get(sentence, 0.0), self._place.get(sentence, 0)
+        about = about and not (touches and recipient.role in _TOLD_ALL)
+        if touches <= recipient.knows and (not about or (place < _SHOWN and near >= _NEAR)):
             return True
-        if "secret" not in touched and len(self._words & words_of(text)) >= _NAMED:
+        words = self._named.get(sentence, 0)
+        named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
+        if named and "secret" not in touches and place < _NAMED and near >= _NAMED_NEAR:
             return True
-        self.left_out.append(touched - self.recipient.knows)
+        self.left_out.append(touches - recipient.knows)
         return False
+
+    def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
+        """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
+        secret = self._is_secret([text, *told])
+        return " ".join(one for one in sentences(text) if self._shows(one, about, secret))
+
+    def may(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> bool:
+        return self.shown(text, about=about, told=told) == " ".join(sentences(text))
+
+    def line(self, one: DialogueLine, about: bool = True) -> DialogueLine:
+        return replace(one, text=self.shown(one.text, about=about))
 
     def fact(self, one: RecalledFact) -> bool:
         audience = self._stored.audiences.get(one.fact_id)
-        if audience == self._shared:
-            return True
-        if audience is not None:
-            self.left_out.append(frozenset())
-            return False
-        return self.may(one.text, secret=one.fact_id in self._stored.secret)
+        if audience is None:
+            return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
+        self.left_out += [frozenset()] * (audience != f"person:{self._order.person_id}")
+        return audience == f"person:{self._order.person_id}"
 
     def items(self, part: Sequence[Item]) -> tuple[Item, ...]:
         return tuple(one for one in part if self.may(one.text))
 
     def memory(self, one: RecalledMemory) -> bool:
-        return self.may(one.text, secret=one.node_id in self._stored.secret)
+        return self.may(one.text, told=self._stored.sources.get(one.node_id, ()))
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
-        kept = [one for one in found if "secret" not in topics_of(one.text) or self.may(one.text)]
-        shown = [replace(one, lines=[line for line in one.lines if line.found and self.may(line.text)]) for one in kept]
-        return [one for one in shown if any(line.found for line in one.lines)]
+        kept = [one for one in found if not self._is_secret([one.text])]
+        self.left_out += [_SECRET] * (len(found) - len(kept))
+        shown = [
+            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in one.lines if line.found])
+            for one in kept
+        ]
+        cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
+        return [one for one in cut if one.lines]
 
     def person(self, one: Person) -> Person:
-        return replace(
-            one, bio=" ".join(part for part in _SENTENCE.split(one.bio) if self.may(f"{one.display_name} {part}"))
-        )
+        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(_about(one, part))))

@@ -93,6 +93,11 @@ class Question:
     def text(self) -> str:
         return "\n".join(message.content for message in self.asked if message.content)
 
+    @property
+    def before(self) -> Sequence[str]:
+        """The owner's last messages before it."""
+        return [one.content for one in self.earlier[-FOR_OTHERS:] if one.role == "user"]
+
     def same_as(self, other: Question) -> bool:
         """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
         return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
@@ -174,7 +179,7 @@ class Prompts:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
-        if self._discretion is not None and await self._discretion.recipient(user.user_id, question.text):
+        if self._discretion is not None and await self._discretion.order(user.user_id, question.text, question.before):
             remembered = remembered[-FOR_OTHERS:]  # the rest only where recall finds it for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
@@ -225,14 +230,14 @@ class Prompts:
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
         if self._discretion is not None:
-            found = await self._discretion.found(user.user_id, question.text, found)
+            found = await self._discretion.found(user.user_id, question.text, found, question.before)
         return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))
 
     async def may_see(self, question: Question, titles: Sequence[str]) -> list[bool]:
         """For each title of something found in the same turn, whether it may be in the prompt."""
         if self._discretion is None:
             return [True] * len(titles)
-        return await self._discretion.titles(question.user.user_id, question.text, titles)
+        return await self._discretion.titles(question.user.user_id, question.text, titles, question.before)
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """As many of the latest messages as the token budget holds, each counted as it is sent.

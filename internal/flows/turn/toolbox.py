@@ -1,7 +1,8 @@
 """What the responder may use while it answers: history, people, tasks of the one who asks, pages, and a few wishes.
 
 What writes is carried out together with the answer, and only for a newest message of the owner's own. A page is
-nobody's wish: after one was read nothing that writes may be used any more.
+nobody's wish: after one was read nothing that writes may be used. Beside other words of somebody else (a forward,
+a file) only what the owner's newest words say whole is written down, and a task is changed by his tap.
 """
 
 import json
@@ -19,6 +20,8 @@ from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import memories_block
 from internal.agents.responder.passages import page_block, passages_block, results_block
 from internal.agents.responder.snapshot import tasks_block
+from internal.artifacts.model import READ
+from internal.dialogue.model import Message
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.tasks.find_reminders import Reminder
@@ -37,7 +40,9 @@ from internal.flows.turn.tools import (
     WRITING,
 )
 from internal.flows.turn.web import PageRefused, Web, stands_in
+from internal.language.discretion.recipients import is_reminder
 from internal.language.tasks.times import TimeFound
+from internal.language.text.spelling import unquoted
 from internal.llm.model import Tool, ToolCall
 from internal.people.model import people_block
 from internal.scheduling.clock import Clock
@@ -204,8 +209,11 @@ class Toolbox:
             raise _BadArguments("`due` is over already")
         title = " ".join(text.split())[:MAX_TITLE]
         # The newest message asks for it, or the line before says what it is about.
-        evidence = [*self._question.earlier[-1:], *self._own]
-        if self._commands is not None and not await self._commands.said(self._question.user, evidence, title):
+        wished = any(is_reminder(unquoted(one.content)) for one in self._own) and not self.reminders
+        asks = wished or not self._beside_others(request)
+        evidence = [*(self._question.earlier[-1:] if asks else ()), *self._own]
+        flow, user = self._commands, self._question.user
+        if flow is not None and not await flow.said(user, evidence, title, whole=not asks):
             raise _BadArguments("the owner's newest message does not ask for that")
         pending = await self._pending()
         if any(one.title.casefold() == title.casefold() and one.due_at == (due and due.moment) for one in pending):
@@ -227,11 +235,14 @@ class Toolbox:
         time = _moment(arguments.get("due"), ZoneInfo(request.owner.timezone)) if how == "move" else None
         if how == "move" and (time is None or (not time.whole_day and time.moment <= self._clock.now())):
             raise _BadArguments("to reschedule, `due` must name a time to come")
-        return self._ask(ChangeTask(how, (task_id,), time))
+        title = next((one.title for one in await self._pending() if one.id == task_id), "")
+        sure = not self._beside_others(request) and await self._flow().said(self._question.user, self._own, title)
+        return self._ask(ChangeTask(how, (task_id,), time, sure=sure))
 
     async def _remember(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
         text = _text(arguments, "text")[:LONGEST_QUERY]
-        if self._commands is None or not await self._commands.said(self._question.user, self._own, text):
+        whole, flow = self._beside_others(request), self._flow()
+        if not await flow.said(self._question.user, self._own, text, whole=whole):
             raise _BadArguments("the owner's newest message does not say that")
         return self._ask(Remember(text))
 
@@ -246,6 +257,16 @@ class Toolbox:
         if found is None:
             raise _BadArguments("nothing of that is known")
         return self._ask(found)
+
+    def _beside_others(self, request: ResponderRequest) -> bool:
+        """Whether the prompt holds words of somebody else: a group, forwards, quotes, files, imports, pages."""
+        said = (*self._question.asked, *self._question.earlier)
+        passages = self.extended(request).passages
+        return (
+            self._question.turn.chat_id < 0
+            or any(map(_of_others, said))
+            or any(one.kind != "message" or any(line.kind == "other" for line in one.lines) for one in passages)
+        )
 
     def _flow(self) -> CommandFlow:
         if self._commands is None:
@@ -319,6 +340,14 @@ def _numbered(
             following += 1
         shown.append(known[key(one)])
     return shown
+
+
+def _of_others(one: Message) -> bool:
+    """Whether a message brings words of somebody else along."""
+    quotes = one.quoted is not None and one.quoted.by == "other"
+    read = any(each.get(READ) and each.get("kind") not in ("voice", "video_note") for each in one.attachments)
+    own = one.content.removeprefix("[voice] ").removeprefix("[video_note] ")
+    return one.role == "user" and (one.forward is not None or quotes or read or unquoted(own) != own)
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:

@@ -41,6 +41,12 @@ def _grounded(item: Proposed, language: Language) -> bool:
     return not (asked or said) or any(term in there for word in said for term, _ in word)
 
 
+def stated(item: Proposed) -> bool:
+    """Whether all that an item says stands in its evidence, not only a word of it."""
+    there = {term for stored in document_terms(item.evidence) for word in words_of(stored) for term in word}
+    return all(any(term in there for term, _ in word) for word in topic_terms(item.text))
+
+
 def owner_as_person(names: Sequence[str], owner: Sequence[str], evidence: Sequence[str], language: Language) -> bool:
     """Whether a new person of these names (the first is the main one) is the owner, who has names of his own.
 

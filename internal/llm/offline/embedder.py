@@ -41,10 +41,16 @@ class OfflineEmbedder:
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker
+        self._queries: dict[str, Vectors] = {}  # of the latest: several parts of a turn ask for the same message
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
         """Vectors of queries, beside any documents. Raises ModelUnavailable if the process cannot answer."""
-        return await _embedded([_of_query(split(text)) for text in texts], embed_queries, self._worker.run)
+        found = {text: self._queries[text] for text in texts if text in self._queries}
+        if missing := [text for text in texts if text not in found]:
+            rows = await _embedded([_of_query(split(text)) for text in missing], embed_queries, self._worker.run)
+            found |= dict(zip(missing, rows, strict=True))
+            self._queries = ({} if len(self._queries) > 64 else self._queries) | found
+        return np.array([found[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
         """Vectors of documents, passage by passage, owners in turn. Raises as `embed_queries`."""

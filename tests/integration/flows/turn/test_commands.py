@@ -312,7 +312,7 @@ async def test_the_model_changes_a_task(conversing: Talk, model: ScriptedModel) 
         calling("update_task", id="T2", action="done"),
         "As you like.",
     )
-    said, moved, done = await answer(conversing, "Teeth on another day; and I can swim by now")
+    said, moved, done = await answer(conversing, "The dentist on another day; and I can swim by now")
     assert said.text == "As you like."
     assert (await state(conversing, dentist)).due_at is not None
     assert f"{(await state(conversing, dentist)).due_at:%Y-%m-%d %H:%M}" == f"{due} 15:00"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 from support.interfaces.rest_graph_stage import ANNA, Stage
@@ -18,6 +19,8 @@ from internal.agents.model import (
     ResponderRequest,
 )
 from internal.flows.turn.discretion import Discretion
+from internal.language.worker.process_pool import LanguageWorker
+from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallResult
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -29,6 +32,19 @@ SAID = (
     "Between us, Tom Baker moves to Canada",
 )
 FOR_BOSS, FOR_DOCTOR, FOR_TOM = "Write a note to my boss about Tom", "Write to Tom's doctor", "Write a card to Tom"
+
+
+class LanguageHere:
+    """The language process, in this process."""
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args)
+
+    run_bulk = run
+
+
+def discretion_over(known: Stage) -> Discretion:
+    return Discretion(known.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())))
 
 
 async def told(known: Stage) -> list[RecalledFact]:
@@ -65,9 +81,9 @@ def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
 async def test_what_a_recipient_may_know(known: Stage, text: str, shown: list[int]) -> None:
     """By the role, and by what the owner names himself; the owner's own questions are answered from everything."""
     facts = await told(known)
-    kept = await Discretion(known.database).kept(request(text, facts), text)
+    kept = await discretion_over(known).kept(request(text, facts), text)
     assert [one.n for one in kept.facts] == shown
-    assert ("My blood test was bad" in [line.text for line in kept.dialogue]) == (2 in shown)
+    assert ("My blood test was bad" in [line.text for line in kept.dialogue]) == (text == FOR_DOCTOR or 4 in shown)
     assert kept.dialogue[-1].text == text
     assert bool(kept.system_lines) == (len(shown) < 4)
     assert not any(word in line for line in kept.system_lines for word in ("diabetes", "Canada"))
@@ -84,7 +100,7 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
         facts[fact.n - 1] = replace(fact, fact_id=done["new_uuid"])
         read = (await known.client.get(f"/graph/facts/{done['new_uuid']}", params=owner)).json()
         assert (read["audience"], read["fact"]) == (audience, SAID[fact.n - 1])
-    discretion = Discretion(known.database)
+    discretion = discretion_over(known)
     assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), FOR_TOM)).facts] == [2]
     assert (await discretion.kept(request(FOR_BOSS, facts), FOR_BOSS)).facts == []
     wrong = await known.client.patch(path, json={"audience": "everybody"}, params=owner)
@@ -103,10 +119,10 @@ async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
         RecalledPassage(2, "message", "b", [line("Tom plays chess"), line("Tom is in hospital")]),
     ]
     result = RecallResult([], [], "Tom", facts=facts, passages=passages)
-    found = await Discretion(known.database).found(ANNA, FOR_BOSS, result)
+    found = await discretion_over(known).found(ANNA, FOR_BOSS, result)
     assert [one.n for one in found.facts] == [1]
     assert [one.text for one in found.passages] == ["Tom plays chess"]
-    assert await Discretion(known.database).found(ANNA, "Where is Tom?", result) == result
+    assert await discretion_over(known).found(ANNA, "Where is Tom?", result) == result
 
 
 async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> None:
@@ -114,5 +130,5 @@ async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> Non
     asked = replace(
         request(FOR_BOSS, []), dialogue=[DialogueLine("user", "My blood test was bad"), DialogueLine("user", FOR_BOSS)]
     )
-    kept = await Discretion(known.database).kept(asked, FOR_BOSS, 1)
+    kept = await discretion_over(known).kept(asked, FOR_BOSS, 1)
     assert [line.text for line in kept.dialogue] == [FOR_BOSS]

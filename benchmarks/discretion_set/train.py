@@ -1,0 +1,102 @@
+"""Learns `internal/language/discretion/weights.json` from the sentences of `examples/`; needs no profile of the set.
+
+    python benchmarks/discretion_set/train.py
+
+Logistic regressions on the vectors of the built-in embedder: one of messages (do they ask for words that others read?),
+with the beginnings of words beside the vector, and one for each topic of what people tell of themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from internal.language.discretion.meaning import STEM_WEIGHT, WEIGHTS, script_of, stems_of
+from internal.language.discretion.sensitivity import TOPICS
+from internal.language.worker.embedding import embed_passages, embed_queries
+
+FOLDER = Path(__file__).with_name("examples")
+COPIES = 8
+"""Fillings of each frame."""
+REGULAR = 0.3
+LEAST = 3
+"""Frames and messages that hold a beginning of a word, or it is not learned."""
+
+
+def lines_of(name):
+    """The label and the text of each example."""
+    rows = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return [row.split(" ", 1) for row in rows if row and not row.startswith("#")]
+
+
+def filled():
+    """The messages with their labels and the number of the line that each was made of."""
+    rows = (row.split(": ", 1) for row in (FOLDER / "names.txt").read_text(encoding="utf-8").splitlines())
+    names, turn = {name: words.split(" | ") for name, words in rows}, itertools.count(7, 7)
+
+    def fill(found):
+        words = names[found[1]]
+        return words[next(turn) % len(words)]
+
+    for group, (label, text) in enumerate(lines_of("orders.txt")):
+        for _ in range(COPIES if "{" in text else 1):
+            yield label, re.sub(r"\{(.*?)\}", fill, text), group
+
+
+def fit(rows, labels, weights):
+    """The weights and the bias of a logistic regression, by Newton's method."""
+    mean, scale = rows.mean(0), 10.0
+    z = np.hstack([(rows - mean) * scale, np.ones((len(rows), 1))])
+    ridge = np.diag([REGULAR] * rows.shape[1] + [1e-6])
+    beta = np.zeros(z.shape[1])
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-z @ beta))
+        hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + ridge
+        step = np.linalg.solve(hessian, z.T @ (weights * (p - labels)) + ridge @ beta)
+        beta -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    found = beta[:-1] * scale
+    return found, float(beta[-1] - mean @ found)
+
+
+def stored(weights, bias):
+    return {"vector": [round(float(one), 2) for one in weights], "bias": round(bias, 3)}
+
+
+def main():
+    labels, texts, groups = map(list, zip(*filled(), strict=True))
+    of = defaultdict(set)
+    for text, group in zip(texts, groups, strict=True):
+        for stem in stems_of(text):
+            of[stem].add(group)
+    known = sorted(stem for stem, where in of.items() if len(where) >= LEAST)
+    stems = np.array([[STEM_WEIGHT * (stem in stems_of(text)) for stem in known] for text in texts])
+    rows = np.hstack([np.vstack([embed_queries([text]) for text in texts]), stems])
+    weights = np.array([groups.count(group) ** -0.5 for group in groups])
+    found, bias = fit(rows, np.array([label == "o" for label in labels], float), weights)
+    size = len(found) - len(known)
+    order = stored(found[:size], bias) | {
+        "stems": {stem: round(float(one), 2) for stem, one in zip(known, found[size:], strict=True)}
+    }
+    labels, texts = zip(*lines_of("private.txt"), strict=True)
+    rows, same = np.vstack([embed_passages([text]) for text in texts]), np.ones(len(texts))
+    letters = {topic: topic[0] for topic in TOPICS} | {"any": ""}
+    topics = {
+        topic: stored(*fit(rows, np.array([letter in label and label != "-" for label in labels], float), same))
+        for topic, letter in letters.items()
+    }
+    usual = {
+        script: [round(float(one), 4) for one in rows[[script_of(text) == script for text in texts]].mean(0)]
+        for script in ("latin", "other")
+    }
+    WEIGHTS.write_text(json.dumps({"order": order, "topics": topics, "usual": usual}, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
