@@ -90,24 +90,18 @@ class Reflections:
         return replace(life, lines=lines), dismissed
 
 
-def lines_since(connection: Connection, user_id: int, since: datetime) -> list[Line]:
-    """What the owner said since then with the entities it mentions, without what is touchy or being forgotten."""
-    hidden, found = hidden_messages(connection, user_id), dict[str, Line]()
-    for row in chronicle.words_since(connection, user_id, since):
-        if row.message_id in hidden.message_ids or (hidden.until is not None and row.at <= hidden.until):
-            continue
-        line = found.get(row.message_id) or Line(row.message_id, row.at, row.content)
-        found[row.message_id] = replace(line, entities=line.entities | {row.entity_id})
-    return [line for line in found.values() if not topics_of(line.text)]
-
-
 def _read(connection: Connection, user: User, now: datetime) -> Life:
-    user_id, ago = user.user_id, now - LOOKED_BACK - WEEK
-    wanted = FactFilter(relations=_DEAD)
+    """What was said lately, without what is touchy or being forgotten."""
+    user_id, lines, wanted = user.user_id, dict[str, Line](), FactFilter(relations=_DEAD)
+    hidden = hidden_messages(connection, user_id)
+    for row in chronicle.words_since(connection, user_id, now - LOOKED_BACK - WEEK):
+        if row.message_id not in hidden.message_ids and (hidden.until is None or row.at > hidden.until):
+            line = lines.get(row.message_id) or Line(row.message_id, row.at, row.content)
+            lines[row.message_id] = replace(line, entities=line.entities | {row.entity_id})
+    calm = [line for line in lines.values() if not topics_of(line.text)]
     dead = {one.source for one in knowledge.latest_facts(connection, user_id, wanted, now=now, limit=_FACTS)}
     known = {one.id: one for one in people.listing(connection, user_id) if one.entity_id not in dead}
-    lines, changes = lines_since(connection, user_id, ago), _changes(connection, user_id, now)
-    return Life(lines, changes, known, ZoneInfo(user.tz), user.created_at)
+    return Life(calm, _changes(connection, user_id, now), known, ZoneInfo(user.tz), user.created_at)
 
 
 def _changes(connection: Connection, user_id: int, now: datetime) -> list[Reflection]:

@@ -88,15 +88,11 @@ def _subjects(sentence: str, names: Names) -> list[int]:
     """The people who do what the sentence tells: named in the basic form before its verb."""
     known = {name_key(part) for listed in names.values() for name in listed for part in name.split()}
     told = contact_verb(sentence)
-    verbs = [word.start() for word in WORD.finditer(sentence) if _is_verb(word[0])]
+    direct = WORDS["say"] | WORDS["directed"]
+    said = ((word.start(), word[0]) for word in WORD.finditer(sentence))
+    verbs = [at for at, word in said if (fold(word) in direct if word.isascii() else "VERB" in readings(word)[0][1])]
     named = mentions(sentence[: min([*verbs, told.start() if told else len(sentence)])], names)
     return [one for one, written in named.items() if {name_key(part) for part in written.split()} <= known]
-
-
-def _is_verb(word: str) -> bool:
-    if word.isascii():
-        return word.casefold() in WORDS["say"] | WORDS["directed"]
-    return "VERB" in readings(word)[0][1]
 
 
 def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:

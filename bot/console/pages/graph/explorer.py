@@ -8,7 +8,6 @@ from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty, style, trouble_notice
 from bot.console.page_context import PageContext
-from bot.console.phrases import Phrases
 from bot.console.rest import Json, Refused, segment
 
 _WORDS: Final = (
@@ -97,10 +96,10 @@ class _Explorer(ui.element, component="graph.js"):
         self._props["kinds"] = [
             {"id": kind, "name": say(f"graph-kind-{kind}"), "tone": f"tone-{tone}"} for kind, tone in _KINDS.items()
         ]
-        self._props["communities"] = [
-            {"id": one["id"], "members": one["members"], "tone": f"tone-{n % 8}", "name": _called(say, one)}
-            for n, one in enumerate(communities)
-        ]
+        for n, one in enumerate(communities):
+            one["tone"], circle = f"tone-{n % 8}", one["circle"]
+            one["name"] = f"{say(f'circle-{circle}')}: {one['name']}" if circle else one["name"]
+        self._props["communities"] = list(communities)
         self._props["locale"], self._props["zone"] = say.language, str(say.zone)
         self._props["profile"] = context.at("/people", person="PERSON")
         self.on("load", self._load)
@@ -147,11 +146,6 @@ class _Explorer(ui.element, component="graph.js"):
             fact = await self._context.rest.get(path, user_id=self._context.user_id)
             lines = [{name: line[name] for name in ("quote", "speaker", "at")} for line in fact["evidence"]]
             self.run_method("lines", fact["uuid"], lines)
-
-
-def _called(say: Phrases, one: Json) -> str:
-    """A community by its circle and what has most ties in it: "Family: Dacha"."""
-    return f"{say('circle-' + one['circle'])}: {one['name']}" if one["circle"] else str(one["name"])
 
 
 def _camel(name: str) -> str:

@@ -18,7 +18,7 @@ from bot.telegram.rendering import escape
 from internal.access import repository as users
 from internal.access.model import User
 from internal.flows.companion.due import REFLECTIONS
-from internal.flows.reflections.model import Line, Reflection
+from internal.flows.reflections.model import Reflection
 from internal.flows.reflections.service import MOST
 
 _QUOTE = 90
@@ -33,25 +33,19 @@ class DismissButton(Owned, prefix="rx", command="/week"):
 
 
 def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> str:
-    """Numbered, each with the lines that show it."""
-    parts = [f"**{phrase(user.lang, 'reflections-title')}**"]
+    """Numbered, each with the newest of the lines that show it."""
+    parts, zone = [f"**{phrase(user.lang, 'reflections-title')}**"], ZoneInfo(user.tz)
+
+    def day(at: datetime) -> str:
+        return day_words(user.lang, at.astimezone(zone), now.astimezone(zone))
+
     for number, one in enumerate(found, start=1):
         values = {"subject": quotable(one.subject), "before": quotable(one.before), "names": ", ".join(one.names)}
-        said = phrase(user.lang, f"reflection-{one.kind}", count=one.count, last=_day(user, one.at, now), **values)
-        receipts = receipt_lines(user, one.sources, now)
+        said = phrase(user.lang, f"reflection-{one.kind}", count=one.count, last=day(one.at), **values)
+        shown = sorted({line.text: line for line in one.sources}.values(), key=lambda line: line.at)[-_RECEIPTS:]
+        receipts = [f"• {escape(day(line.at))}: «{escape(cut(line.text, _QUOTE))}»" for line in shown]
         parts.append("\n".join([f"{number}\\. {said}", *receipts]))
     return "\n\n".join(parts)
-
-
-def receipt_lines(user: User, lines: Sequence[Line], now: datetime) -> list[str]:
-    """The newest of these lines with their days, in the order in which they were said."""
-    shown = sorted({line.text: line for line in lines}.values(), key=lambda line: line.at)[-_RECEIPTS:]
-    return [f"• {escape(_day(user, line.at, now))}: «{escape(cut(line.text, _QUOTE))}»" for line in shown]
-
-
-def _day(user: User, at: datetime, now: datetime) -> str:
-    zone = ZoneInfo(user.tz)
-    return day_words(user.lang, at.astimezone(zone), now.astimezone(zone))
 
 
 def dismiss_rows(user: User, found: Sequence[Reflection], *, within: bool = False) -> Rows:
