@@ -24,6 +24,8 @@ async def build(context: PageContext) -> None:
         place.clear()
         with place:
             _lay_out(context, found)
+            if which == "week":
+                _reflect(context, await context.rest.get("/reflections", user_id=context.user_id))
 
     options = {name: context.say(f"today-{name}") for name in _DAYS}
     with ui.element("div").classes("toolbar"):
@@ -40,6 +42,22 @@ def _lay_out(context: PageContext, found: Json) -> None:
             with card(context.say(f"today-{name}")), ui.element("ul").classes("rows"):
                 for one in found[name]:
                     _row(context, name, one)
+
+
+def _reflect(context: PageContext, found: Json) -> None:
+    say = context.say
+    for one in found["reflections"]:
+        values = {"subject": one["subject"].rstrip("."), "before": one["before"].rstrip("."), "count": one["count"]}
+        with card(say("today-reflections")) as shown:
+
+            async def dismiss(key: str = one["key"], shown: ui.element = shown) -> None:
+                await context.rest.delete(f"/reflections/{key}", user_id=context.user_id)
+                shown.delete()
+
+            words("div", say(f"today-{one['kind']}", **values, names=", ".join(one["names"])), "task-title")
+            for line in one["sources"]:
+                words("div", f"{say.moment(line['at'], 'd MMM y')}: {line['text']}", "task-details")
+            ui.button(say("today-dismiss"), color=None, on_click=dismiss).props("flat no-caps").classes("button")
 
 
 def _row(context: PageContext, section: str, one: Json) -> None:

@@ -19,7 +19,6 @@ from internal.people import repository as people
 
 AGENT: Final = "communities"
 LEAST: Final = 3
-"""Members of the smallest."""
 _OF_FACT: Final = 2
 """What a fact between two weighs beside a message that names both."""
 _CROWD: Final = 12

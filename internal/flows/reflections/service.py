@@ -33,7 +33,6 @@ from internal.storage.database import Database
 AGENT: Final = "reflections"
 WEEK: Final = timedelta(days=7)
 MOST: Final = 3
-"""Reflections of one message."""
 _DISMISSED: Final = "dismissed"
 _CHANGING: Final = ("WORKS_FOR", "LIVES_IN")
 _DEAD: Final = ("DIED_ON", "DIED_IN", "MEMORIAL_ON")

@@ -14,3 +14,10 @@ today-years = { $years ->
     [one] { $years } year
    *[other] { $years } years
 }
+today-reflections = What showed lately
+today-dismiss = Dismiss
+today-met = { $subject }: in touch on { $count } days of the last 30.
+today-quiet = { $subject }: no contact told of in the last 30 days. In the two months before there were { $count } days.
+today-matter = { $count } people spoke of “{ $subject }”: { $names }.
+today-change = It changed: { $subject }. Before: { $before }.
+today-new = New in what you tell: { $subject }, on { $count } days.

@@ -15,3 +15,22 @@ today-years = { $years ->
     [few] { $years } года
    *[other] { $years } лет
 }
+today-reflections = Что заметно в последнее время
+today-dismiss = Убрать
+today-met = { $subject }: вы были на связи { $count ->
+    [one] { $count } день
+    [few] { $count } дня
+   *[other] { $count } дней
+} из последних 30.
+today-quiet = { $subject }: за последние 30 дней ни встречи, ни разговора в рассказах. За два месяца до того — дней: { $count }.
+today-matter = { $count ->
+    [one] { $count } человек говорил
+    [few] { $count } человека говорили
+   *[other] { $count } человек говорили
+} про «{ $subject }»: { $names }.
+today-change = Изменилось: { $subject }. Раньше: { $before }.
+today-new = Новое имя в твоих рассказах: { $subject }, { $count ->
+    [one] { $count } день
+    [few] { $count } дня
+   *[other] { $count } дней
+}.
