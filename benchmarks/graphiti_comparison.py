@@ -43,7 +43,7 @@ from shared.known_dialogues import AGENTS, EMBEDDER, OWNER, Call, Dialogues, Kno
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, start_local_telegram
-from bot.web.admin.archive import ARCHIVE_PATH
+from bot.web.admin.operations import ARCHIVE_PATH
 from internal.testing import ScriptedModel
 
 SEED, USER, KEY = 7, 1001, "benchmark"

@@ -20,7 +20,7 @@ from bot.application.backups import Backups
 from bot.application.contacts import contact_sync
 from bot.application.mirror import Mirrors
 from bot.application.models import Models, entity_types
-from bot.web.admin.archive import ArchiveReport
+from bot.web.admin.operations import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
 from internal.artifacts.store import ArtifactStore
@@ -31,13 +31,11 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
-from internal.flows.artifacts.transfer import MOST_IN_CHAT, files_of
-from internal.flows.artifacts.unused import UnusedFiles
+from internal.flows.artifacts.transfer import MOST_IN_CHAT, UnusedFiles, files_of
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.correcting.dates import WorkerDates
-from internal.flows.correcting.facts import FactCorrections
+from internal.flows.correcting.facts import FactCorrections, WorkerDates
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.indexing.fragments import FragmentBackfill
 from internal.flows.indexing.messages import MessageBackfill

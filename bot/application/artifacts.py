@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.application.app import App
-from bot.application.imports import import_agents
+from bot.application.owner_data import import_agents
 from bot.telegram.delivery.sender import Speak
 from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
@@ -20,8 +20,7 @@ from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_mo
 from internal.flows.transfer.imports import Importer
 from internal.flows.turn.intake import Phrases
 from internal.llm import whisper
-from internal.llm.calls import AudioRequest
-from internal.llm.model import ChatMessage
+from internal.llm.model import AudioRequest, ChatMessage
 from internal.media.text_in_pictures import languages
 
 log = logging.getLogger(__name__)

@@ -41,8 +41,7 @@ from internal.flows.operations.health_checks import (
     note,
     read_stored,
 )
-from internal.llm.calls import CallObserver
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import CallObserver, ChatMessage, ChatModel, ChatRequest
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 from internal.scheduling.clock import Clock, SystemClock

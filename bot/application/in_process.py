@@ -71,7 +71,7 @@ async def open_application(config: Config, opening: Opening) -> AsyncIterator[In
 
 async def _doctor(config: Config) -> APIRouter:
     from bot.application.doctor import examine_here
-    from bot.web.admin.doctor import doctor_router
+    from bot.web.admin.operations import doctor_router
 
     return doctor_router(lambda: examine_here(config))
 
@@ -82,7 +82,7 @@ async def _with_models(config: Config, stack: contextlib.AsyncExitStack) -> Rout
     app = await stack.enter_async_context(open_app(config))
 
     async def archive() -> APIRouter:
-        from bot.web.admin.archive import archive_router
+        from bot.web.admin.operations import archive_router
 
         return archive_router(app.archive)
 
@@ -134,7 +134,7 @@ class DatabaseRouters:
         return owner_data_router(OwnerData(self._database, self._clock, self._eraser(), self._config.data_dir, store))
 
     async def importer(self) -> APIRouter:
-        from bot.application.imports import import_agents
+        from bot.application.owner_data import import_agents
         from bot.web.admin.imports import import_router
         from internal.flows.transfer.imports import Importer
 

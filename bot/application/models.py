@@ -18,9 +18,8 @@ from internal.config_media import SpeechConfig, TranscriptionConfig
 from internal.knowledge.entities.types import EntityTypes
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.audio import OpenAIAudio
-from internal.llm.calls import CallObserver
 from internal.llm.embeddings import OpenAIEmbedder
-from internal.llm.model import ChatModel, Embedder
+from internal.llm.model import CallObserver, ChatModel, Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 

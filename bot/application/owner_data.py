@@ -8,9 +8,9 @@ from typing import Any
 
 from internal.access import repository as users
 from internal.artifacts.store import ArtifactStore
+from internal.config import Config
 from internal.errors import Refused
-from internal.flows.artifacts.transfer import files_of, put_files
-from internal.flows.artifacts.unused import UnusedFiles
+from internal.flows.artifacts.transfer import UnusedFiles, files_of, put_files
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.transfer.export import export_document
 from internal.flows.transfer.restore_export import ReadExport, read_back
@@ -80,3 +80,8 @@ def _parse(file: Path) -> Any:
         raise Refused("file", f"the file cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise Refused("file", "the file is no JSON, or was cut") from None
+
+
+def import_agents(config: Config) -> list[str]:
+    """The agents that work on what is imported."""
+    return ["archivist"] if config.agents.archivist.enabled else []

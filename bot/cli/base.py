@@ -16,6 +16,7 @@ import click
 if TYPE_CHECKING:
     from internal.config import Config
 
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -107,3 +108,13 @@ def handed_over(folder: Path) -> Iterator[Path]:
 @click.version_option(package_name="laplaced")
 def main() -> None:
     """A Telegram companion that remembers the people in your life, and can say where it knows them from."""
+
+
+@main.group("graph", epilog="Example: laplaced graph audit --user 123456789")
+def graph() -> None:
+    """Ask the graph of one user, examine it, and keep it in order."""
+
+
+def graph_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of this group (`laplaced graph NAME ...`), with what every command has."""
+    return command(example, graph)

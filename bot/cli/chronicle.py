@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from bot.cli.base import fail, load
-from bot.cli.graph import graph_command
+from bot.cli.base import fail, graph_command, load
 
 if TYPE_CHECKING:
     from internal.config import Config

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.base import load
-from bot.cli.graph import graph_command
+from bot.cli.base import graph_command, load
 
 if TYPE_CHECKING:
     from bot.web.graph.cypher import CypherAnswer, Rebuilt

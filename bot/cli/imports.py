@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from bot.application.imports import import_agents
+from bot.application.owner_data import import_agents
 from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from internal.errors import NotFound, Refused
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms

@@ -20,7 +20,6 @@ from bot.cli import (
     contacts,
     cypher,
     evaluate,
-    graph,
     memory,
     memory_graph,
     migrate,
@@ -33,8 +32,7 @@ from bot.cli import (
 from bot.cli.base import FAILED, command, handed_over, load, main
 
 if TYPE_CHECKING:
-    from bot.web.admin.archive import ArchiveReport
-    from bot.web.admin.operations import BackupReport
+    from bot.web.admin.operations import ArchiveReport, BackupReport
     from bot.web.client import Rest
     from internal.config import Config
     from internal.flows.operations.health_checks import Check
@@ -44,7 +42,6 @@ __all__ = [
     "chronicle",
     "cypher",
     "evaluate",
-    "graph",
     "main",
     "memory",
     "memory_graph",
@@ -134,7 +131,7 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None,
 
 async def _archive(config: Config, user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
     from bot.application.rest import open_rest
-    from bot.web.admin.archive import ARCHIVE_PATH, ArchiveReport
+    from bot.web.admin.operations import ARCHIVE_PATH, ArchiveReport
 
     async with open_rest(config, "with models") as rest:
         order = {"user_id": user_id, "backfill": backfill, "again": again}
@@ -243,7 +240,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
     from internal.artifacts.store import ArtifactStore
     from internal.flows.operations.migrate_store import name_of
     from internal.flows.operations.restore import restore as put_back
-    from internal.flows.operations.restore_postgres import restore_into
+    from internal.flows.operations.restore import restore_into
     from internal.scheduling.clock import SystemClock
     from internal.storage.database import Database
     from internal.storage.engine.data_lock import hold_for
@@ -292,7 +289,7 @@ def doctor(config_path: Path | None, as_json: bool) -> None:
 
 async def _examine(config: Config) -> list[Check]:
     from bot.application.rest import open_rest
-    from bot.web.admin.doctor import DOCTOR_PATH
+    from bot.web.admin.operations import DOCTOR_PATH
     from internal.flows.operations.health_checks import Check
 
     async with open_rest(config, "nothing") as rest:

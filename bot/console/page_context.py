@@ -1,5 +1,6 @@
-"""One open page: its session, its language, and whose memory it shows."""
+"""The description of a page, and one that is open: its session, its language, and whose memory it shows."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -45,3 +46,21 @@ def initials(name: str) -> str:
 def tone(number: int) -> str:
     """The CSS class of somebody's colour, one of eight."""
     return f"tone-{abs(number) % _COLOURS}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`name` is its phrase `page-<name>`; `icon` a Material icon; `key` the letter after `g` on the keyboard.
+
+    `build` lays out the page inside <main>; a Trouble it raises is shown as an error. `everybody`: the page can show
+    all users at once; other pages show one, and the shell chooses whom.
+    """
+
+    name: str
+    path: str
+    icon: str
+    key: str
+    build: Callable[[PageContext], Awaitable[None]]
+    everybody: bool = False
+    wide: bool = False
+    """Fills the window; otherwise a page is a column that scrolls."""

@@ -6,8 +6,7 @@ from nicegui import ui
 
 from bot.console.elements import empty, heading, icon_button, trouble, words
 from bot.console.login import LANGUAGE_COOKIE, THEME_COOKIE
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.phrases import Phrases
 from bot.console.rest import LoggedOut, RestError
 from bot.shared.languages import LANGUAGES, speak

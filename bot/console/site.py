@@ -14,8 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from bot.console.login import SESSION_COOKIE, language_of, login_router, theme_of, to_login
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
 from bot.console.request_guard import RequestGuard

@@ -24,8 +24,7 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from bot.mcp.task_tools import TASK_TOOLS
-from bot.mcp.tools import TOOLS, Tool
+from bot.mcp.tools import TASK_TOOLS, TOOLS, Tool
 from bot.web.client import CallFailed, Rest
 from bot.web.http.fields import fault_words
 from bot.web.http.guard import CALLER

@@ -11,15 +11,13 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from bot.application.app import App
-from bot.application.imports import import_agents
-from bot.application.owner_data import OwnerData
+from bot.application.owner_data import OwnerData, import_agents
 from bot.console.launch import Place, console_at
 from bot.mcp.http import PATH, McpServer
 from bot.shared.hosts import is_loopback
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.console_login import Console
-from bot.web.admin.doctor import Examine
-from bot.web.admin.operations import Operations
+from bot.web.admin.operations import Examine, Operations
 from bot.web.admin.simulator import Simulator
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake

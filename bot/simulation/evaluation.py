@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from bot.simulation.call_repository import calls_by_agent
+from bot.simulation.idle_repository import calls_by_agent
 from bot.simulation.stage import Stage
 from bot.simulator.scenarios.judge import BotMessage, JudgeContext, Verdict, judge, judge_answer
 from bot.simulator.scenarios.known_state import read

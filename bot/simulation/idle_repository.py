@@ -1,14 +1,25 @@
-"""Whether the bot has anything left to do, and when something becomes due next. Reads only."""
+"""What the model was asked, whether the bot has anything to do, and when something is due next. Reads only."""
 
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
+from bot.simulator.scenarios.report import AgentCalls
 from internal.dialogue.model import TurnState
 from internal.mailbox.model import InboxState, OutboxState
 from internal.notifications.model import NotificationState
 from internal.scheduling.run import RunState
-from internal.storage.tables import dialogue_state, forgettings, inbox, notifications, outbox, runs, tasks, turns
+from internal.storage.tables import (
+    dialogue_state,
+    forgettings,
+    inbox,
+    model_calls,
+    notifications,
+    outbox,
+    runs,
+    tasks,
+    turns,
+)
 from internal.tasks.model import TaskState
 
 _OPEN_TURNS = turns.c.state.in_([TurnState.COLLECTING, TurnState.RUNNING])
@@ -51,3 +62,11 @@ def next_due(connection: Connection, now: datetime, idle: timedelta) -> datetime
 
 def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
     return int(connection.execute(select(func.count()).where(condition)).scalar_one())
+
+
+def calls_by_agent(connection: Connection) -> list[AgentCalls]:
+    """The calls of each agent; an answer that another agent's call brought along is none of its own."""
+    calls = model_calls.c
+    sums = (calls.prompt_tokens, calls.completion_tokens, calls.cached_tokens, calls.duration_s)
+    query = select(calls.agent, func.count(), *map(func.sum, sums)).where(calls.prompt_tokens > 0)
+    return [AgentCalls(*row) for row in connection.execute(query.group_by(calls.agent).order_by(calls.agent))]

@@ -7,7 +7,7 @@ from typing import Any
 from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
 from bot.simulator.methods.edits import inline_id
 from bot.simulator.methods.inline import content_of
-from bot.simulator.methods.replies import quoted
+from bot.simulator.methods.sending import quoted
 from bot.simulator.repository import Json
 from bot.simulator.telegram import ADMIN_RIGHTS, Telegram, as_bot_sees
 

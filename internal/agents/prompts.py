@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, takewhile
 from string import Template
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from internal.agents.model import OwnerProfile, TranscriptLine
+from internal.agents.model import DialogueLine, OwnerProfile, TranscriptLine
 from internal.language.text.block_tags import escape, neutralised
 
 LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
@@ -134,3 +134,13 @@ def _offset(local: datetime) -> str:
         return "UTC"
     hours, rest = divmod(abs(minutes), 60)
     return f"UTC{'+' if minutes > 0 else '-'}{hours}{f':{rest:02}' if rest else ''}"
+
+
+SETTLED: Final = "settled"
+"""Key in the metadata of a line that the program answered itself, with a card."""
+
+
+def newest_lines(dialogue: Sequence[DialogueLine]) -> Sequence[DialogueLine]:
+    """The owner's messages since the last answer, which get one answer; what the program answered is none of them."""
+    newest = takewhile(lambda line: line.role == "user" and SETTLED not in (line.metadata or {}), reversed(dialogue))
+    return list(newest)[::-1]

@@ -9,10 +9,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
 from internal.events import link_repository
-from internal.events.cause_in_progress import current_cause
 from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
-from internal.events.trigger import COMMAND, UpdateTrigger, current_trigger
+from internal.events.trigger import COMMAND, UpdateTrigger, current_cause, current_trigger
 from internal.storage.chunks import chunks
 from internal.storage.tables import events, users
 from internal.storage.types import new_id

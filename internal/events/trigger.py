@@ -4,7 +4,8 @@ The inbox worker and the server set it (`triggered_by`), and every event of its 
 caused by it. Otherwise every handler would have to pass it on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,3 +36,20 @@ TRIGGER: Final[ContextVar[UpdateTrigger | None]] = ContextVar("laplaced_trigger"
 
 def current_trigger() -> UpdateTrigger | None:
     return TRIGGER.get()
+
+
+_cause: ContextVar[dict[str, str | Sequence[str]] | None] = ContextVar("cause", default=None)
+
+
+@contextmanager
+def caused_by(**links: str | Sequence[str]) -> Iterator[None]:
+    """Model calls and events inside, also of tasks started there, carry these links: one id, or several."""
+    token = _cause.set(links)
+    try:
+        yield
+    finally:
+        _cause.reset(token)
+
+
+def current_cause() -> dict[str, str | Sequence[str]] | None:
+    return _cause.get()

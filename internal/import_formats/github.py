@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
 from internal.import_formats.sources import Export
-from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
 _ADDRESS = re.compile(r"https?://([^/]+)/(?:api/v3/)?(?:repos/)?([^/]+/[^/]+)/(?:issues|pull|pulls)/(\d+)(#.*)?")

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
 from internal.import_formats.sources import Export
-from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
 LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")

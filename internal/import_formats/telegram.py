@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, parse_time
-from internal.import_formats.split import conversations
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
 from internal.knowledge.model import Segment
 
 TELEGRAM_ITSELF = "777000"

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean
+from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations
 from internal.import_formats.sources import Export, Reader
-from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
 
 MAX_BYTES = 16 << 20

@@ -7,8 +7,8 @@ from typing import Any, Final
 import aiohttp
 
 from internal.errors import ModelReplyInvalid
-from internal.llm.calls import AudioReply, AudioRequest, CallObserver
 from internal.llm.failures import from_error_object
+from internal.llm.model import AudioReply, AudioRequest, CallObserver
 from internal.llm.openai import observed
 from internal.llm.transport import Endpoint, Form
 from internal.llm.wire import read_json, read_usage

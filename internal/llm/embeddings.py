@@ -10,9 +10,8 @@ import numpy as np
 import orjson
 
 from internal.errors import ModelContextExceeded, ModelReplyInvalid
-from internal.llm.calls import CallObserver, EmbeddingReply, EmbeddingRequest
 from internal.llm.failures import RequestRejected, from_error_object
-from internal.llm.model import Vectors
+from internal.llm.model import CallObserver, EmbeddingReply, EmbeddingRequest, Vectors
 from internal.llm.openai import observed
 from internal.llm.transport import Endpoint
 from internal.llm.wire import read_usage

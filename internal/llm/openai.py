@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import aiohttp
 
 from internal.errors import ModelContextExceeded, ModelError, ModelRefused, ModelSilent, ModelUnavailable
-from internal.llm.calls import CallObserver, Reply, Request
 from internal.llm.failures import RequestRejected
-from internal.llm.model import ChatDelta, ChatReply, ChatRequest
+from internal.llm.model import CallObserver, ChatDelta, ChatReply, ChatRequest, Reply, Request
 from internal.llm.transport import Endpoint
 from internal.llm.wire import FORMATS, Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 

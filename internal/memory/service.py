@@ -3,12 +3,13 @@
 Every function takes a connection and an owner and runs in the caller's transaction.
 """
 
-from internal.memory.observations.evidence import is_found_by_words, observations_of
 from internal.memory.observations.owner_changes import (
     accept_suggestion,
     change_node,
     contradiction_sides,
     decline_suggestion,
+    is_found_by_words,
+    observations_of,
     put_edge,
     put_node,
     remove_edge,
@@ -16,19 +17,19 @@ from internal.memory.observations.owner_changes import (
     set_status,
     suggestions,
 )
-from internal.memory.observations.rebuild import project_nodes, reproject
 from internal.memory.observations.record import write
 from internal.memory.observations.removal import (
     mentioning,
+    project_nodes,
     remove_episode,
     remove_mentioning,
     remove_messages,
     remove_node,
     remove_node_observations,
     remove_repeating,
+    reproject,
     withdraw_message,
 )
 from internal.memory.observations.repository import publish
 from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
-from internal.memory.observations.sessions import complete_session, session_context_id
-from internal.memory.observations.targets_repository import superseded
+from internal.memory.observations.targets_repository import complete_session, session_context_id, superseded

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from internal.graph import store
 from internal.graph.model import Moved
-from internal.people import entity_repository
+from internal.people import support_repository
 from internal.people.model import Person
 from internal.storage import evidence
 
@@ -50,7 +50,7 @@ def adopt(connection: Connection, person: Person) -> bool:
     """
     called = store.nodes_called(connection, person.user_id, [person.display_name])
     likely = [node for node in called if node.subtype == "person" and node.id != store.owner_node_id(person.user_id)]
-    profiles = entity_repository.entities_with_profile(connection, person.user_id, [node.id for node in likely])
+    profiles = support_repository.entities_with_profile(connection, person.user_id, [node.id for node in likely])
     spoken_of = [node for node in likely if node.id not in profiles]
     if len(spoken_of) != 1:
         return False

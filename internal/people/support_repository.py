@@ -144,3 +144,9 @@ def _target(person_id: int, key: str) -> str:
 def _key(part: str) -> str:
     """The key in the target of a part."""
     return part.rsplit(":", 1)[1]
+
+
+def entities_with_profile(connection: Connection, user_id: int, entity_ids: Collection[str]) -> set[str]:
+    """Those of these entities that are people with a profile, merged and hidden ones too."""
+    one = people.c.entity_id.in_(sorted(entity_ids))
+    return set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, one)).scalars())

@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from internal.config import MetricsConfig
 from internal.errors import ModelError
-from internal.llm.calls import Reply, Request
+from internal.llm.model import Reply, Request
 from internal.telemetry.disk import Disk
 from internal.telemetry.identity import OTHER, Identities
 from internal.telemetry.repository import StoredGauges

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bot.console.page import Page
+from bot.console.page_context import Page
 from bot.console.pages.calls import CALLS
 from bot.console.pages.changes import CHANGES
 from bot.console.pages.context import CONTEXT

@@ -5,8 +5,7 @@ from functools import partial
 from nicegui import ui
 
 from bot.console.elements import card, chip, empty, trouble_notice, words
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _AT_ONCE = 50

@@ -7,8 +7,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, GrowingList, Nothing
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json, segment
 
 _NOTHING: Final = Nothing("history", "changes-empty", "changes-empty-text")

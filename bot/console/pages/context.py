@@ -7,8 +7,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, empty, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, answers, button, question
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _PARTS: Final = ("who", "now", "threads")

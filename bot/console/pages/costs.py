@@ -9,8 +9,7 @@ from nicegui import ui
 from bot.console.charts import chart
 from bot.console.elements import card, empty, style, words
 from bot.console.lists import Choices, dollars, figure, figures
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _SPANS: Final = (7, 30, 90)

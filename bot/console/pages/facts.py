@@ -8,8 +8,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, answers, button, field, question
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")

@@ -8,8 +8,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, heading, style, trouble_notice, words
 from bot.console.lists import answers, button, dollars, figure, figures, question
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.phrases import Phrases
 from bot.console.rest import Json
 

@@ -9,8 +9,7 @@ from nicegui import ui
 from bot.console.charts import COLOURS, chart, colour
 from bot.console.elements import card, empty, style, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, figure, figures, meter
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _CURVES: Final = 8

@@ -7,8 +7,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, style, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _ICONS: Final = {"reminder": "alarm", "confirm": "help_outline", "team": "groups", "question": "quiz", "notice": "info"}

@@ -6,8 +6,7 @@ from nicegui import ui
 
 from bot.console.elements import chip, empty, style, words
 from bot.console.lists import AT_ONCE, button
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json, segment
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}

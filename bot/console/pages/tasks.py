@@ -10,8 +10,7 @@ from nicegui import ui
 from bot.console.elements import card, chip, empty, icon_button, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, question, row_field
 from bot.console.moment import Moment
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
 

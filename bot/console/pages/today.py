@@ -6,8 +6,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, empty, style, words
 from bot.console.lists import Choices
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _DAYS: Final = {"today": 1, "week": 7}

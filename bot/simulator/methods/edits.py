@@ -8,8 +8,7 @@ from bot.simulator.methods.contents import Place, location_of
 from bot.simulator.methods.files import KINDS
 from bot.simulator.methods.media import input_media
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, Parameters, method
-from bot.simulator.methods.replies import checked_markup
-from bot.simulator.methods.sending import Captioned, Text, caption_of, text_of
+from bot.simulator.methods.sending import Captioned, Text, caption_of, checked_markup, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import as_bot_sees

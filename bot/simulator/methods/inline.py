@@ -8,8 +8,7 @@ from bot.simulator.methods.contents import Place, SendContact, SendVenue, contac
 from bot.simulator.methods.media import media_of
 from bot.simulator.methods.messages import CALLBACK_LIFETIME
 from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
-from bot.simulator.methods.replies import checked_markup
-from bot.simulator.methods.sending import Captioned, Text, text_of
+from bot.simulator.methods.sending import Captioned, Text, checked_markup, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import Telegram

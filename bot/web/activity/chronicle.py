@@ -11,11 +11,9 @@ from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING, WRITING
-from bot.web.http.fields import LARGEST_ID, Limit, Offset, UserFilter, UserId, Uuid
+from bot.web.http.fields import LARGEST_ID, Limit, Offset, Out, Request, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out, Request
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.chronicle import repository
 from internal.chronicle.model import Session

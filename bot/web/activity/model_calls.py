@@ -1,19 +1,19 @@
-"""`/model-calls`: every call of a model with its exact prompt, reply, tokens and price; kept for some days."""
+"""`/model-calls`: every call of a model with its exact prompt, reply and price; `/spend`: what they cost."""
 
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Path, Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import Limit, UserFilter
-from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.fields import Limit, Out, UserFilter
+from bot.web.http.owners import Owners, zone_of
+from bot.web.http.routers import KEYED, READING, APIRouter
+from internal.access import repository as users
 from internal.errors import NotFound
 from internal.flows.visibility.messages import call_in_sight
+from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.telemetry import call_repository
 from internal.telemetry.call_repository import Calls
@@ -89,6 +89,53 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
             if call_in_sight(connection, row):
                 return call
             return call.model_copy(update={"prompt": None, "reply": None})
+
+        return await database.read(read)
+
+    return router
+
+
+Days = Annotated[int, Query(ge=1, le=366, description="Today and the days before, so many in all.")]
+
+
+class SpentOut(BaseModel):
+    """What one agent used on one day in the owner's time zone. `cost_usd` in US dollars."""
+
+    day: date
+    agent: str
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
+class SpendOut(BaseModel):
+    """From `first` to `last`, without days and agents that made no call. `daily_limit_usd` 0 is no limit."""
+
+    first: date
+    last: date
+    daily_limit_usd: float
+    spent: list[SpentOut]
+
+
+def spend_router(database: Database, clock: Clock, owners: Owners, daily_limit_usd: float) -> APIRouter:
+    router = APIRouter(prefix="/spend", tags=["model calls"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def get_spend(user_filter: UserFilter = None, days: Days = 30) -> SpendOut:
+        """The cost by day and agent, oldest first; without a user of all owners, for the admin."""
+        if user_filter is not None:
+            await owners.stored(user_filter)
+        now = clock.now()
+
+        def read(connection: Connection) -> SpendOut:
+            today = now.date() if user_filter is None else now.astimezone(zone_of(connection, user_filter)).date()
+            first = today - timedelta(days=days - 1)
+            rows = users.spent_by_day(connection, user_filter, first.isoformat())
+            names = SpentOut.model_fields
+            spent = [SpentOut.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+            # Whose day has begun already is ahead of UTC.
+            last = max([today, *(one.day for one in spent)])
+            return SpendOut(first=first, last=last, daily_limit_usd=daily_limit_usd, spent=spent)
 
         return await database.read(read)
 

@@ -1,14 +1,13 @@
-"""`/notifications`: what the bot wanted to tell a user, what became of it, and why."""
+"""`/notifications`: what the bot wanted to tell, and what became of it; `/disclosures`: what was shown to others."""
 
 from datetime import datetime
 
 from pydantic import BaseModel
 
-from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import Limit, Offset, UserId
+from bot.web.http.fields import Limit, Offset, Out, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.routers import KEYED, READING, APIRouter
+from internal.disclosures import repository as disclosures
 from internal.flows.visibility import notifications as visibility_notifications
 from internal.notifications.model import NotificationKind, NotificationState
 from internal.storage.database import Database
@@ -57,5 +56,34 @@ def notifications_router(database: Database, owners: Owners) -> APIRouter:
             lambda c: visibility_notifications.shown(c, user_id, state, limit=limit, offset=offset)
         )
         return NotificationsOut(notifications=[NotificationOut.of(one) for one in page], count=count)
+
+    return router
+
+
+class DisclosureOut(Out):
+    """`text_hash`: SHA-256 of the id, a line break and the words. `audience`: `group:<id>` or `user:<id>`."""
+
+    id: str
+    kind: str
+    ref_id: str
+    text_hash: str
+    audience: str
+    reason: str
+    at: datetime
+
+
+class DisclosuresOut(BaseModel):
+    disclosures: list[DisclosureOut]
+
+
+def disclosures_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/disclosures", tags=["disclosures"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def list_disclosures(user_id: UserId, limit: Limit = 100) -> DisclosuresOut:
+        """What left this owner's memory by an explicit share, the newest first."""
+        await owners.stored(user_id)
+        found = await database.read(lambda c: disclosures.listing(c, user_id, limit=limit))
+        return DisclosuresOut(disclosures=[DisclosureOut.of(one) for one in found])
 
     return router

@@ -9,10 +9,9 @@ from fastapi import Path
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING, WRITING
 from bot.web.http.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.flows.visibility.snapshot import restored, without_hidden
 from internal.scheduling.clock import Clock
 from internal.snapshots import repository as snapshots

@@ -7,11 +7,22 @@ from fastapi import Response
 from pydantic import BaseModel, Field, StringConstraints
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING, WRITING, refusals
-from bot.web.http.fields import NUL_FREE, Limit, Moment, Offset, Owner, Short, UserFilter, UserId, Uuid, in_zone
+from bot.web.http.fields import (
+    NUL_FREE,
+    Limit,
+    Moment,
+    Offset,
+    Out,
+    Owner,
+    Request,
+    Short,
+    UserFilter,
+    UserId,
+    Uuid,
+    in_zone,
+)
 from bot.web.http.owners import Owners, zone_of
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out, Request
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, refusals
 from bot.web.http.sessions import expect_visible
 from internal.errors import NotFound
 from internal.flows.tasks import actions

@@ -13,11 +13,10 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from bot.web.activity.events import EventOut
-from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import LARGEST_ID, Limit, UserFilter
 from bot.web.http.live_stream import event_stream, following
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
+from bot.web.http.routers import KEYED, READING, APIRouter
 from bot.web.http.sessions import admission
 from internal.errors import expect_found
 from internal.events import repository as events

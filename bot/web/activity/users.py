@@ -1,4 +1,4 @@
-"""`/users` and `/messages`: the users of the bot, and their messages in both directions."""
+"""`/users`, `/messages` and `/teams`: the users of the bot, their messages in both directions, and their teams."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import LARGEST_ID, Limit, UserFilter, UserId
+from bot.web.http.fields import LARGEST_ID, Limit, Out, UserFilter, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.routers import KEYED, READING, APIRouter
 from internal.access import repository as users
 from internal.access.model import User, UserState
 from internal.dialogue.traffic_repository import Traffic, last_words, traffic
 from internal.flows.visibility.messages import messages_shown
 from internal.storage.database import Database
+from internal.teams import repository as teams
 
 Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message's seq, which is itself left out.")]
 
@@ -107,6 +106,53 @@ def users_router(database: Database, owners: Owners) -> APIRouter:
             rows, earlier = last_words(connection, user_id, before_seq=before, limit=limit)
             visible = messages_shown(connection, user_id, rows)
             return MessagesOut(messages=[MessageOut.of(one) for one in visible], earlier=earlier)
+
+        return await database.read(read)
+
+    return router
+
+
+class MemberOut(Out):
+    user_id: int
+    name: str
+    joined_at: datetime
+
+
+class TeamOut(Out):
+    """`members` in the order in which they joined."""
+
+    id: str
+    name: str
+    members: list[MemberOut]
+
+
+class InvitationOut(Out):
+    """An invitation that waits for this owner's answer, which he gives in the chat."""
+
+    id: str
+    team_id: str
+    team_name: str
+    invited_by: int
+    created_at: datetime
+
+
+class TeamsOut(BaseModel):
+    teams: list[TeamOut]
+    invitations: list[InvitationOut]
+
+
+def teams_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/teams", tags=["teams"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def list_teams(user_id: UserId) -> TeamsOut:
+        """The owner's teams and pending invitations."""
+        await owners.stored(user_id)
+
+        def read(connection: Connection) -> TeamsOut:
+            mine = [TeamOut.of(one) for one in teams.teams_of(connection, user_id)]
+            pending = [InvitationOut.of(one) for one in teams.pending(connection, user_id)]
+            return TeamsOut(teams=mine, invitations=pending)
 
         return await database.read(read)
 

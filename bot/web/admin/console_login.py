@@ -14,11 +14,9 @@ from fastapi import Request as HttpRequest
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, refusals
-from bot.web.http.fields import UserFilter
+from bot.web.http.fields import Request, UserFilter
 from bot.web.http.login_attempts import LoginAttempts
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
+from bot.web.http.routers import KEYED, APIRouter, refusals
 from bot.web.miniapp.init_data import opened_by
 from internal.access import repository as users
 from internal.access.model import UserState

@@ -7,12 +7,10 @@ from typing import Annotated, Protocol
 
 from pydantic import AwareDatetime, Field
 
-from bot.web.http.fields import LARGEST_ID
+from bot.web.http.fields import LARGEST_ID, Request
 from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
-from internal.import_formats.model import Draft
-from internal.import_formats.split import MAX_MESSAGES
+from internal.import_formats.model import MAX_MESSAGES, Draft
 from internal.knowledge.model import Segment
 
 IMPORT_PATH = "/admin/import"

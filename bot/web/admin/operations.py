@@ -1,5 +1,6 @@
-"""The calls behind an operator's commands: backup, quarantine, dead runs, queues."""
+"""The calls behind an operator's commands: archive, backup, doctor, quarantine, dead runs, queues."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -7,9 +8,9 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, field_validator
 
-from bot.web.http.fields import LARGEST_ID
+from bot.web.http.fields import LARGEST_ID, Request
 from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
+from internal.flows.operations.health_checks import Check
 from internal.mailbox.model import QuarantinedUpdate
 
 BACKUP_PATH = "/admin/backup"
@@ -142,5 +143,61 @@ def operations_router(operations: Operations) -> APIRouter:
     @router.post(QUEUES_PATH)
     async def queues(order: Request) -> Queues:
         return await operations.queues()
+
+    return router
+
+
+DOCTOR_PATH = "/admin/doctor"
+
+Examine = Callable[[], Awaitable[list[Check]]]
+
+
+class DoctorOrder(Request):
+    """Nothing can be asked for."""
+
+
+def doctor_router(examine: Examine) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(DOCTOR_PATH)
+    async def doctor(order: DoctorOrder) -> list[Check]:
+        return await examine()
+
+    return router
+
+
+ARCHIVE_PATH = "/admin/archive"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """`fragments` were published now; of the runs, so many are applied, wait for another attempt, or are dead."""
+
+    fragments: int
+    applied: int = 0
+    waiting: int = 0
+    dead: int = 0
+
+
+Archive = Callable[[int | None, str | None, bool], Awaitable[ArchiveReport]]
+"""Archives what waits, now: of one user or (None) of everybody. With an agent's name also earlier fragments that it
+never worked on; if the last is true, also those it did.
+
+Raises NotFound for an unknown user and Refused for an unknown agent.
+"""
+
+
+class ArchiveOrder(Request):
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
+    backfill: str | None = None
+    again: bool = False
+
+
+def archive_router(archive: Archive) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(ARCHIVE_PATH)
+    async def archive_now(order: ArchiveOrder) -> ArchiveReport:
+        return await archive(order.user_id, order.backfill, order.again)
 
     return router

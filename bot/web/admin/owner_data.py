@@ -6,8 +6,8 @@ from typing import Annotated, Protocol
 from fastapi import Response
 from pydantic import Field, field_validator
 
+from bot.web.http.fields import Request
 from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
 from internal.flows.forgetting.requests import Erased
 from internal.flows.transfer.restore_export import ReadExport
 from internal.storage.erasure.forgettings import Kind

@@ -7,9 +7,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from bot.web.http.fields import LARGEST_ID
+from bot.web.http.fields import LARGEST_ID, Request
 from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
 from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode

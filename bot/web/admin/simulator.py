@@ -9,9 +9,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from bot.web.http.errors import KEYED
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
+from bot.web.http.fields import Request
+from bot.web.http.routers import KEYED, APIRouter
 from internal.errors import Conflict, expect_found
 
 SIMULATOR_PATH = "/simulator"

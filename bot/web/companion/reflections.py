@@ -6,11 +6,9 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import BaseModel
 
-from bot.web.http.errors import KEYED, READING, WRITING
-from bot.web.http.fields import UserId
+from bot.web.http.fields import Out, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.flows.reflections.model import Kind
 from internal.flows.reflections.past import LifeAnswers

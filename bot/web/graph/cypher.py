@@ -8,11 +8,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from bot.web.http.errors import KEYED, WRITING
-from bot.web.http.fields import LARGEST_ID
+from bot.web.http.fields import LARGEST_ID, Request
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
+from bot.web.http.routers import KEYED, WRITING, APIRouter
 from internal.graph.mirror.projection import Rows
 
 QUERY_PATH = "/graph/query"

@@ -11,10 +11,9 @@ from sqlalchemy import Connection
 
 from bot.web.graph.read import being_forgotten, processed_episode, wire_episodes
 from bot.web.graph.schemas import EpisodeCreateRequest, EpisodeCreateResponse, EpisodesOut, ProcessedEpisode
-from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import GroupQuery, Limit, Offset, UserFilter, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
-from bot.web.http.routers import APIRouter
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, refusals
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.archival.ingestion import Stored, add_episode, fingerprint, json_segments, text_segments
 from internal.knowledge import episode_repository as episodes

@@ -9,11 +9,9 @@ from sqlalchemy import Connection
 
 from bot.web.graph.read import edges
 from bot.web.graph.schemas import EntityEdge
-from bot.web.http.errors import KEYED, READING
-from bot.web.http.fields import Limit, Moment, NodeId, Offset, UserFilter, UserId, Uuid, in_zone
+from bot.web.http.fields import Limit, Moment, NodeId, Offset, Out, UserFilter, UserId, Uuid, in_zone
 from bot.web.http.owners import Owners, owner_of, zone_of
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.routers import KEYED, READING, APIRouter
 from internal.errors import NotFound, Refused
 from internal.flows.reflections.communities import communities
 from internal.flows.views import graph

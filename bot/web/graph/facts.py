@@ -7,10 +7,9 @@ from sqlalchemy import Connection
 
 from bot.web.graph import schemas
 from bot.web.graph.read import edge, edges
-from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
-from bot.web.http.routers import APIRouter
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, refusals
 from internal.errors import Refused, expect_found
 from internal.flows.forgetting import bio_sentences
 from internal.flows.forgetting.requests import ForgettingService

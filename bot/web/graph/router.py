@@ -8,10 +8,9 @@ from bot.web.graph.episodes import EpisodeIntake, episodes_router
 from bot.web.graph.facts import fact_list_router, facts_router, nodes_router
 from bot.web.graph.schemas import GraphStatus
 from bot.web.graph.search import search_router
-from bot.web.http.errors import KEYED, READING
 from bot.web.http.fields import GroupQuery
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter, join
+from bot.web.http.routers import KEYED, READING, APIRouter, join
 from internal.access import repository as users
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.views.status import read_status

@@ -12,8 +12,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
-from bot.web.http.schemas import Out, Request
+from bot.web.http.fields import (
+    Attributes,
+    Content,
+    GroupId,
+    Moment,
+    Name,
+    NodeId,
+    Out,
+    OwnId,
+    Remark,
+    Request,
+    Statement,
+    Url,
+)
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
 from internal.knowledge.model import (

@@ -8,10 +8,9 @@ from sqlalchemy import Connection
 
 from bot.web.graph import schemas
 from bot.web.graph.read import edges, wire_episodes
-from bot.web.http.errors import KEYED, WRITING
 from bot.web.http.fields import in_zone
 from bot.web.http.owners import Owners, zone_of
-from bot.web.http.routers import APIRouter
+from bot.web.http.routers import KEYED, WRITING, APIRouter
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.recall.index.hits import Reasons

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from bot.web.http.fields import fault_words
+from bot.web.http.routers import Refusal
 from internal.errors import Conflict, LaplacedError, MirrorUnavailable, NotFound, Refused, StorageError
 
 _METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
@@ -25,40 +24,6 @@ _STATUS: Final[Mapping[type[LaplacedError], int]] = {
 }
 
 
-class Refusal(BaseModel):
-    """`detail` is one sentence that names the field, where it is about one."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "user_id: Field required"}]})
-
-    detail: str = Field(description="What was wrong, naming the field.")
-
-
-_MEANINGS: Final[Mapping[int, str]] = {
-    400: "The body cannot be read at all.",
-    401: "The key is missing or wrong.",
-    403: "The Host is neither loopback nor in server.allowed_hosts, or a read-only key would change something.",
-    404: "There is no such thing, or it is another owner's.",
-    409: "It was changed in the meantime.",
-    413: "The body is too large.",
-    422: "A field is missing or breaks a rule.",
-    429: "Too many attempts; Retry-After says when to try again.",
-    503: "The database cannot be used now.",
-}
-
-KEYED = [
-    Depends(
-        HTTPBearer(
-            auto_error=False,
-            description="server.api_key; by default it is generated. Or a named key, made by `laplaced key add`.",
-        )
-    )
-]
-"""Describes the key in the API; the guard has already checked it."""
-
-
-_DESCRIBED: Final = {"application/json": {"schema": {"$ref": f"#/components/schemas/{Refusal.__name__}"}}}
-
-
 class DescribedApi(FastAPI):
     """Its description names the form of a refusal once.
 
@@ -70,16 +35,6 @@ class DescribedApi(FastAPI):
             schemas = super().openapi().setdefault("components", {}).setdefault("schemas", {})
             schemas[Refusal.__name__] = Refusal.model_json_schema()
         return super().openapi()
-
-
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors of a call in the description of the API: those of every call, and these."""
-    all_statuses = sorted({401, 403, 422, 503, *statuses})
-    return {status: {"content": _DESCRIBED, "description": _MEANINGS[status]} for status in all_statuses}
-
-
-READING = refusals(404)
-WRITING = refusals(400, 404, 413)
 
 
 def answer_errors_as_json(app: FastAPI) -> None:

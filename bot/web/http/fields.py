@@ -1,14 +1,23 @@
-"""Fields that several calls share, checked and described once."""
+"""Fields and bodies that several calls share, checked and described once."""
 
 import json
 import re
 from datetime import UTC, date, datetime, time
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, Field, JsonValue, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 LARGEST_ID: Final = 2**63 - 1
 """The largest integer of the database."""
@@ -141,3 +150,19 @@ def in_zone(moment: datetime | date | None, zone: ZoneInfo) -> datetime | None:
         return datetime.combine(moment, time(), zone).astimezone(UTC)
     except OverflowError:
         raise ValueError("the year is out of range") from None
+
+
+class Request(BaseModel):
+    """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Out(BaseModel):
+    """An answer that is read from the attributes of what it shows."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, shown: Any) -> Self:
+        return cls.model_validate(shown)

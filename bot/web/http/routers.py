@@ -1,12 +1,61 @@
 """Routers whose calls cost nothing until they are made, and how they are joined."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import fastapi
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.routing import compile_path
+
+
+class Refusal(BaseModel):
+    """`detail` is one sentence that names the field, where it is about one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "user_id: Field required"}]})
+
+    detail: str = Field(description="What was wrong, naming the field.")
+
+
+_MEANINGS: Final[Mapping[int, str]] = {
+    400: "The body cannot be read at all.",
+    401: "The key is missing or wrong.",
+    403: "The Host is neither loopback nor in server.allowed_hosts, or a read-only key would change something.",
+    404: "There is no such thing, or it is another owner's.",
+    409: "It was changed in the meantime.",
+    413: "The body is too large.",
+    422: "A field is missing or breaks a rule.",
+    429: "Too many attempts; Retry-After says when to try again.",
+    503: "The database cannot be used now.",
+}
+
+
+KEYED = [
+    Depends(
+        HTTPBearer(
+            auto_error=False,
+            description="server.api_key; by default it is generated. Or a named key, made by `laplaced key add`.",
+        )
+    )
+]
+"""Describes the key in the API; the guard has already checked it."""
+
+
+_DESCRIBED: Final = {"application/json": {"schema": {"$ref": f"#/components/schemas/{Refusal.__name__}"}}}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a call in the description of the API: those of every call, and these."""
+    all_statuses = sorted({401, 403, 422, 503, *statuses})
+    return {status: {"content": _DESCRIBED, "description": _MEANINGS[status]} for status in all_statuses}
+
+
+READING = refusals(404)
+
+
+WRITING = refusals(400, 404, 413)
 
 
 class _Call(APIRoute):

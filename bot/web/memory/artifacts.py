@@ -6,11 +6,9 @@ from datetime import datetime
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING, refusals
-from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
+from bot.web.http.fields import Limit, Offset, Out, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Out
+from bot.web.http.routers import KEYED, READING, APIRouter, refusals
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import Artifact
 from internal.flows.views import artifacts as view

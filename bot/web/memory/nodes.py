@@ -7,15 +7,12 @@ from typing import Annotated, Final
 from fastapi import Query
 from sqlalchemy import Connection
 
-from bot.web.http.errors import KEYED, READING, WRITING, refusals
 from bot.web.http.fields import Limit, Offset, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of, zone_of
-from bot.web.http.routers import APIRouter, join
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, join, refusals
 from bot.web.memory import schemas
-from bot.web.memory.plasticity import Maintain, plasticity_router
-from bot.web.memory.queries import queries_router
-from bot.web.memory.recall import recall_memory_router
-from bot.web.memory.strength import memory_strength_router
+from bot.web.memory.plasticity import Maintain, memory_strength_router, plasticity_router
+from bot.web.memory.recall import queries_router, recall_memory_router
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import entities

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from bot.web.http.fields import NodeId, Owner, Properties, Share, Short, Statement
-from bot.web.http.schemas import Request
+from bot.web.http.fields import NodeId, Owner, Properties, Request, Share, Short, Statement
 from internal.graph import registry
 from internal.graph.model import Edge, Node
 from internal.memory.observations.owner_statement import StatedLink, StatedNode

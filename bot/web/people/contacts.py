@@ -5,11 +5,9 @@ from typing import Annotated, Any, Final
 from fastapi import Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from bot.web.http.errors import KEYED, READING, WRITING
-from bot.web.http.fields import NUL_FREE, Owner, Short, UserId
+from bot.web.http.fields import NUL_FREE, Owner, Request, Short, UserId
 from bot.web.http.owners import Owners
-from bot.web.http.routers import APIRouter
-from bot.web.http.schemas import Request
+from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.contacts.imports import ContactBook

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from bot.web.http.schemas import Out
+from bot.web.http.fields import Out
 from internal.people.model import Circle
 from internal.storage.backup.backup import HELD
 

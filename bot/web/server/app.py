@@ -7,30 +7,22 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from starlette.routing import Match
 
-from bot.web.activity.changes import changes_router
 from bot.web.activity.chronicle import Chronicle, chronicle_router
-from bot.web.activity.disclosures import disclosures_router
-from bot.web.activity.event_chain import chain_router
-from bot.web.activity.events import events_router
-from bot.web.activity.model_calls import model_calls_router
-from bot.web.activity.notifications import notifications_router
+from bot.web.activity.events import chain_router, changes_router, events_router
+from bot.web.activity.model_calls import model_calls_router, spend_router
+from bot.web.activity.notifications import disclosures_router, notifications_router
 from bot.web.activity.snapshots import snapshots_router
-from bot.web.activity.spend import spend_router
 from bot.web.activity.tasks import tasks_router
-from bot.web.activity.teams import teams_router
 from bot.web.activity.timeline import timeline_router
-from bot.web.activity.users import users_router
-from bot.web.admin.archive import Archive, archive_router
+from bot.web.activity.users import teams_router, users_router
 from bot.web.admin.console_login import LOGIN_PATH, Console, console_router
-from bot.web.admin.doctor import Examine, doctor_router
 from bot.web.admin.imports import Importer, import_router
-from bot.web.admin.operations import Operations, operations_router
+from bot.web.admin.operations import Archive, Examine, Operations, archive_router, doctor_router, operations_router
 from bot.web.admin.owner_data import OwnerData, owner_data_router
 from bot.web.admin.recall import Recall, recall_router
 from bot.web.admin.simulator import Simulator, simulator_router
-from bot.web.companion.occasions import occasions_router
+from bot.web.companion.occasions import occasions_router, today_router
 from bot.web.companion.reflections import reflections_router
-from bot.web.companion.today import today_router
 from bot.web.graph.cypher import Cypher, cypher_router
 from bot.web.graph.explore import exploring_router
 from bot.web.graph.router import Graph, graph_router
@@ -48,8 +40,7 @@ from bot.web.memory.nodes import Memory, memory_router
 from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
 from bot.web.miniapp.router import miniapp_router
 from bot.web.people.contacts import contacts_router, map_router
-from bot.web.people.mentions import receipts_router
-from bot.web.people.people import people_router
+from bot.web.people.people import people_router, receipts_router
 from bot.web.server.health import Readiness, health_router
 from bot.web.server.index import index_router
 from bot.web.server.telegram_webhook import Webhook, webhook_router

@@ -1,14 +1,112 @@
-"""The analyst without a model: it judges an answer by what the owner said next."""
+"""Judges a session by rules, weakly: every answer that no model judged, and all where there is no model."""
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
 
-from internal.agents.analyst.offline_verdicts import judge, sum_up
-from internal.agents.analyst.reactions import questions
+from fluent.runtime import FluentBundle, FluentResource
+
+from internal.agents.analyst.output import name_of_rule
+from internal.agents.analyst.reactions import Reaction, questions, reactions
 from internal.agents.analyst.topics import subject_of, topic_of
-from internal.agents.analyst.verdict import Judgement
-from internal.agents.model import AgentReply, AnalystRequest
+from internal.agents.analyst.verdict import Judgement, joint_verdict
+from internal.agents.model import AgentReply, AnalystRequest, Language, TranscriptLine
+from internal.chronicle.model import Verdict
+from internal.language.text.spelling import text_language, tokens
 from internal.language.worker.process_pool import LanguageWorker
+
+_VERDICTS: Final[Mapping[Reaction, Verdict]] = {
+    "corrected": "incorrect",
+    "told-before": "incorrect",
+    "repeated": "partially_correct",
+    "unclear": "partially_correct",
+    "language": "partially_correct",
+    "shorter": "partially_correct",
+    "longer": "partially_correct",
+}
+_LEAST_WORDS: Final = 3
+"""Words from which the language of a message can be detected."""
+
+Subjects = Mapping[int, str]
+"""The subject of each answer, in a few common words; absent where it is unknown."""
+
+
+def judge(
+    transcript: Sequence[TranscriptLine], rules: Sequence[str], language: Language, subjects: Subjects | None = None
+) -> dict[int, Judgement]:
+    """A judgement of each of the assistant's lines, by its number, in the owner's language. Pure."""
+    asked = questions(transcript)
+    numbered = {line.number: line for line in transcript}
+    return {
+        number: _ruling(
+            reaction, _kept_language(asked[number], numbered[number]), rules, language, (subjects or {}).get(number, "")
+        )
+        for number, reaction in reactions(transcript).items()
+    }
+
+
+def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> Judgement:
+    """The judgement of a session from those of its answers. Pure."""
+    wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
+    counts = phrase(language, "summary", count=len(rulings), wrong=wrong)
+    return Judgement(joint_verdict(rulings.values()), summary=f"{topic} — {counts}" if topic else counts, by_rules=True)
+
+
+def phrase(language: Language, key: str, **values: str | int) -> str:
+    """A phrase of the rules, as a judgement has it."""
+    bundle = _bundle(language)
+    pattern = bundle.get_message(key).value
+    if pattern is None:
+        raise LookupError(f"the phrase {key} has no text in {language}")
+    text, errors = bundle.format_pattern(pattern, values)
+    if errors:
+        raise errors[0]
+    return str(text)
+
+
+@cache
+def _bundle(language: Language) -> FluentBundle:
+    bundle = FluentBundle([language], use_isolating=False)
+    source = files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
+    bundle.add_resource(FluentResource(source))
+    return bundle
+
+
+def _ruling(
+    reaction: Reaction, kept_language: bool | None, rules: Sequence[str], language: Language, subject: str
+) -> Judgement:
+    of_language = [name_of_rule(rule) for rule in rules if "language" in rule][:1]
+    verdict = _VERDICTS.get(reaction, "correct")
+    if kept_language is False and verdict == "correct":
+        verdict, reaction = "partially_correct", "language"
+    complains = reaction in _VERDICTS
+    return Judgement(
+        verdict,
+        rules_used=tuple(of_language) if kept_language and reaction != "language" else (),
+        rules_ignored=tuple(of_language) if kept_language is False or reaction == "language" else (),
+        errors=(phrase(language, f"error-{reaction}"),) if complains else (),
+        lessons=(_lesson(reaction, language, subject),) if complains else (),
+        by_rules=True,
+    )
+
+
+def _lesson(reaction: Reaction, language: Language, subject: str) -> str:
+    if subject and reaction in ("corrected", "told-before", "repeated", "unclear"):
+        return phrase(language, f"lesson-{reaction}-about", subject=subject)
+    return phrase(language, f"lesson-{reaction}")
+
+
+def _kept_language(asked: Sequence[TranscriptLine], answer: TranscriptLine) -> bool | None:
+    """Whether an answer is in the language of its question; None if one of the languages is unknown."""
+    said = " ".join(line.text for line in asked if line.owners_word)
+    if min(len(tokens(said)), len(tokens(answer.text))) < _LEAST_WORDS:
+        return None
+    wanted = text_language(said)
+    # A few words fit both Slavic languages; then the question's is the likelier one.
+    return text_language(answer.text, wanted) == wanted
+
 
 MODEL = "offline-rules"
 

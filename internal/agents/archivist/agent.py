@@ -6,10 +6,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, KEYS, NOTHING, read_reply, reply_schema
-from internal.agents.ask_model import LINE_TOKENS, Asking, Limits, ask
+from internal.agents.ask_model import LINE_TOKENS, Asking, Limits, ReplyForm, ask
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined
-from internal.agents.reply_repair import ReplyForm
 from internal.config_agents import ArchivistConfig
 from internal.knowledge.entities.types import EntityType, EntityTypes
 from internal.language.text.block_tags import escape

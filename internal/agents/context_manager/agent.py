@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.ask_model import Asking, Limits, ask, ask_model
+from internal.agents.ask_model import Asking, Limits, ReplyForm, ask, ask_model
 from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, UNCHANGED, read_decisions, read_snapshot
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
-from internal.agents.reply_repair import ReplyForm
 from internal.config_agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel

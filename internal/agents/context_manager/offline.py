@@ -2,8 +2,8 @@
 
 import json
 
-from internal.agents.context_manager.offline_decisions import weigh
 from internal.agents.context_manager.offline_snapshot import quoted
+from internal.agents.context_manager.offline_wording import weigh
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.language.worker.process_pool import LanguageWorker
 

@@ -1,6 +1,6 @@
-"""The wording of notifications without a model, in the owner's language. Pure."""
+"""The wording of notifications, and the decisions about them, without a model. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from fluent.runtime import FluentBundle, FluentResource
 
-from internal.agents.model import Language
+from internal.agents.context_manager.output import Choice, Decision
+from internal.agents.model import Language, WeighingRequest
 from internal.notifications.model import Notification, NotificationKind
 
 LATE: Final = timedelta(minutes=10)
@@ -78,3 +79,41 @@ def _due(one: Notification, language: Language, timezone: str, now: datetime) ->
         local = due.astimezone(ZoneInfo(timezone)).date()
         return "" if local == now.astimezone(ZoneInfo(timezone)).date() else day(local, language)
     return clock(due, language, timezone, now)
+
+
+QUESTIONS_AT_ONCE: Final = 3
+"""Messages with buttons sent at once; the others wait."""
+
+BETWEEN_QUESTIONS: Final = timedelta(minutes=30)
+
+
+def weigh(request: WeighingRequest) -> dict[str, Decision]:
+    """The decision about each notification, by its id."""
+    made: dict[str, Decision] = {}
+    sent: set[tuple[str, str]] = set()
+    questions = 0
+    for one in request.notifications:
+        same = (one.kind.value, " ".join(one.text.casefold().split()))
+        if same in sent and not one.kind.fixed:
+            made[one.id] = _decided(one, "drop", "twice")
+            continue
+        sent.add(same)
+        questions += one.kind.fixed
+        if one.kind.fixed and questions > QUESTIONS_AT_ONCE:
+            until = request.now + BETWEEN_QUESTIONS
+            made[one.id] = Decision(one.id, "later", "many", until=until, by_rules=True)
+        else:
+            made[one.id] = _decided(one, "now", "now")
+    return _together(request, made)
+
+
+def _together(request: WeighingRequest, made: Mapping[str, Decision]) -> dict[str, Decision]:
+    """Merges what needs no answer into one message where there are several."""
+    plain = [one for one in request.notifications if not one.kind.fixed and made[one.id].choice == "now"]
+    if len(plain) < 2:
+        return dict(made)
+    return {**made, **{one.id: Decision(one.id, "merge", "merged", by_rules=True) for one in plain}}
+
+
+def _decided(one: Notification, choice: Choice, reason: str) -> Decision:
+    return Decision(one.id, choice, reason, by_rules=True)

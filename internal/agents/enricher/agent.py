@@ -4,12 +4,35 @@ from datetime import timedelta
 from typing import Final
 
 from internal.agents.ask_model import Limits, ask_model
-from internal.agents.enricher.output import REPLY_SCHEMA, parse
+from internal.agents.json_reply import read_object
 from internal.agents.model import EnricherRequest
-from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
+from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block, unescaped
 from internal.config_agents import AgentConfig
+from internal.errors import ModelReplyInvalid
 from internal.language.text.block_tags import escape
-from internal.llm.model import ChatMessage, ChatModel
+from internal.llm.model import ChatMessage, ChatModel, ReplySchema
+
+MAX_QUERY = 1000
+"""Most characters. More is no question but a summary of the dialogue, and would blur the search."""
+
+REPLY_SCHEMA = ReplySchema(
+    "enricher_reply",
+    {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+
+
+def parse(text: str) -> str:
+    """The question that stands alone, on one line. ModelReplyInvalid if there is none."""
+    query = read_object(text, ("query",), bare="queries").get("query")
+    if not isinstance(query, str) or not query.strip():
+        raise ModelReplyInvalid("the reply holds no query")
+    return " ".join(unescaped(query).split())[:MAX_QUERY]
+
 
 LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=4))
 """One sentence, for which the owner waits; without it his question is searched for as it is written."""

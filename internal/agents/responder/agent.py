@@ -15,14 +15,27 @@ from internal.agents.model import (
     ResponderRequest,
     StandingInstruction,
 )
-from internal.agents.newest_lines import newest_lines
-from internal.agents.prompts import block, clock_metadata, facts_block, instructions, joined, owner_block, with_metadata
-from internal.agents.responder.facts import recalled_block
+from internal.agents.prompts import (
+    block,
+    clock_metadata,
+    facts_block,
+    instructions,
+    joined,
+    newest_lines,
+    owner_block,
+    with_metadata,
+)
+from internal.agents.responder.blocks import (
+    instructions_block,
+    lessons_block,
+    memories_block,
+    passages_block,
+    recalled_block,
+    snapshot_block,
+    tasks_block,
+)
 from internal.agents.responder.inner_circle import InnerCircleBlock
-from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken, written_call
-from internal.agents.responder.passages import passages_block
-from internal.agents.responder.snapshot import instructions_block, snapshot_block, tasks_block
 from internal.config_agents import ResponderConfig
 from internal.kept_texts import kept
 from internal.language.text.block_tags import escape, neutralised

@@ -17,19 +17,21 @@ from internal.agents.model import (
     RecalledMemory,
     ResponderRequest,
 )
-from internal.agents.newest_lines import newest_lines
-from internal.agents.prompts import block
-from internal.agents.responder.facts import day, recalled_block
+from internal.agents.prompts import block, newest_lines
+from internal.agents.responder.blocks import (
+    day,
+    instructions_block,
+    lessons_block,
+    memories_block,
+    passages_block,
+    recalled_block,
+)
 from internal.agents.responder.instructed import as_instructed, instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
-from internal.agents.responder.memories import lessons_block, memories_block
-from internal.agents.responder.passages import passages_block
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
 from internal.agents.responder.pictures import in_last_picture
-from internal.agents.responder.relevant_facts import answering, facts_about
-from internal.agents.responder.relevant_memories import of_kind, shared, sharing_words
+from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
 from internal.agents.responder.said_lines import SaidLine, newest_about, quotable
-from internal.agents.responder.snapshot import instructions_block
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from internal.agents.ask_model import Asking, Limits, ask
+from internal.agents.ask_model import Asking, Limits, ReplyForm, ask
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, TaskManagerRequest
 from internal.agents.prompts import block, instructions
-from internal.agents.reply_repair import ReplyForm
 from internal.agents.task_manager.output import KEYS, NOTHING, REPLY_SCHEMA, read_reply
 from internal.config_agents import AgentConfig
 from internal.language.text.block_tags import escape

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.analyst.offline_verdicts import judge, sum_up
+from internal.agents.analyst.offline import judge, sum_up
 from internal.agents.analyst.output import AnalystReply, parse
 from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProfile

@@ -13,8 +13,7 @@ from internal.chronicle import repository as sessions
 from internal.chronicle.model import EventLabel
 from internal.dialogue import repository as dialogue
 from internal.flows.runs.slices import message_line
-from internal.flows.visibility.chronicle import hidden_messages
-from internal.flows.visibility.quotes import quotes_shown
+from internal.flows.visibility.pending_forgettings import hidden_messages, quotes_shown
 from internal.llm.tokens import count_tokens
 
 MAX_TOKENS: Final = 24_000

@@ -14,7 +14,7 @@ from internal.events import repository as events
 from internal.flows.archival.publication import slices
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
 from internal.flows.visibility.pending_forgettings import everything_asked
-from internal.import_formats.json_lines import json_lines
+from internal.import_formats.json_stream import json_lines
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import OF_FILE, Episode, EpisodeSource, Segment

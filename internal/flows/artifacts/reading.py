@@ -40,7 +40,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import ModelError, StorageError
 from internal.events import repository as events
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.artifacts import exports, transcripts
 from internal.flows.artifacts.transcripts import Buttons

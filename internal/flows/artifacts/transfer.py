@@ -1,4 +1,4 @@
-"""The bytes of an owner's files in an export, and back."""
+"""The bytes of an owner's files: in an export and back, and deleted once no artifact of anybody names them."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from internal.artifacts import repository as artifacts
 from internal.artifacts.store import ArtifactStore
 from internal.errors import Refused
 from internal.storage.database import Database
-from internal.storage.engine.owner_scope import acting_for
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 FILES: Final = "files"
 """Key of an export: the bytes in base64 by their hash."""
@@ -47,3 +47,27 @@ async def put_files(database: Database, store: ArtifactStore, document: Any, now
             raise Refused("malformed", f"{FILES}.{sha256}: other bytes than its hash says")
         await database.write(lambda c, one=sha256: artifacts.note_file(c, one, now))  # type: ignore[misc]
         await store.put(sha256, content)
+
+
+class UnusedFiles:
+    """Looks after each erasure, and once after a start: a process may have ended between row and bytes."""
+
+    def __init__(self, database: Database, store: ArtifactStore) -> None:
+        self._database, self._store = database, store
+        self._look = True
+
+    def forget(self, user_id: int) -> None:
+        """Something of this owner was erased."""
+        self._look = True
+
+    async def delete_due(self) -> int:
+        """Deletes what is not needed any more. Returns the number of files."""
+        if not self._look:
+            return 0
+        with acting_for_everyone():
+            unused = await self._database.write(artifacts.unused_files)
+            for sha256 in unused:
+                await self._store.delete(sha256)
+                await self._database.write(lambda c, one=sha256: artifacts.forget_file(c, one))  # type: ignore[misc]
+        self._look = False
+        return len(unused)

@@ -9,8 +9,7 @@ from typing import Final, Protocol
 from internal.artifacts.model import FileText, Part, Received, UnreadableFile
 from internal.errors import ModelContextExceeded, ModelRefused
 from internal.llm import whisper
-from internal.llm.calls import AudioRequest
-from internal.llm.model import ChatMessage
+from internal.llm.model import AudioRequest, ChatMessage
 from internal.media import ogg
 
 PART_S: Final = 300

@@ -34,7 +34,7 @@ from internal.flows.contacts.review import (
     line_of,
     value_words,
 )
-from internal.flows.forgetting.contacts import episode_key
+from internal.flows.forgetting.erasure import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
 from internal.import_formats.contact_card import Contact, Item, contact_of

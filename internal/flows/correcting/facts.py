@@ -22,12 +22,13 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.entities import repository as entitie_repository
 from internal.knowledge.entities.resolved_names import KnownName
 from internal.knowledge.model import Fact
+from internal.language.dates.questions import DatedQuestion, dated_question, dated_question_plainly
 from internal.language.facts.corrections import Correction, read_correction
 from internal.language.facts.restatements import renamed
 from internal.language.names import entities
 from internal.language.search.word_match import restates, shared_words
 from internal.language.text.spelling import text_language
-from internal.language.worker.process_pool import LanguageCallFailed
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -261,3 +262,22 @@ def _target(connection: Connection, fact: Fact, other: _NewTarget, now: datetime
         segments = {line.segment: line.message_id}
         knowledge.cite_node(connection, fact.user_id, node.id, line.episode_id, segments, operation="created")
     return node.id
+
+
+class WorkerDates:
+    """Reads dates with the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
+        """The date and the question of a text, by the user's own clock and language; None if no date can be read.
+
+        While the language process is out of reach years, ISO dates and relative words are still read.
+        """
+        at = now.astimezone(ZoneInfo(user.tz))
+        try:
+            return await self._worker.run(dated_question, text, at, user.lang)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("dates_degraded", extra={"reason": type(error).__name__})
+            return dated_question_plainly(text, at, user.lang)

@@ -18,16 +18,14 @@ from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
-from internal.flows.forgetting.contacts import forget_cards
-from internal.flows.forgetting.erasure import Erasure
+from internal.flows.forgetting.erasure import Erasure, forget_cards
 from internal.flows.forgetting.messages import by_ids
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
 from internal.flows.sessions import lifecycle
 from internal.flows.visibility import name_traces
-from internal.flows.visibility.fact_messages import own_messages
-from internal.flows.visibility.lines import texts_of
+from internal.flows.visibility.lines import own_messages, texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes

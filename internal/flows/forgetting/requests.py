@@ -12,14 +12,14 @@ from sqlalchemy import Connection
 from internal import kept_texts
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.forgetting import bio_sentences, named_tasks
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
 from internal.flows.forgetting.messages import always_taken, document_of, with_quotations
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
-from internal.flows.visibility.fact_messages import own_messages
+from internal.flows.visibility.lines import own_messages
 from internal.kept_texts import Remembers
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.chronicle import repository as line
 from internal.chronicle import view
-from internal.flows.visibility.chronicle import hidden_messages
+from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository
 from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, edge_of, node_of, plain

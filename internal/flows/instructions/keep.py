@@ -21,7 +21,7 @@ from internal.language.instructions.topics import condition_of, topics_of
 from internal.memory import service as memory
 from internal.memory.model import INSTRUCTION, NAMING, MemoryLookup, NodeRef, ProposedMemory
 from internal.memory.observations.changes import ObservedLine, ReplyContext
-from internal.memory.queries import listing_repository
+from internal.memory.queries import repository
 from internal.storage import evidence
 from internal.storage.evidence import UNPUBLISHED
 
@@ -64,7 +64,7 @@ def keep_again(connection: Connection, message: Message, now: datetime) -> None:
 
 def _active(connection: Connection, user_id: int) -> list[Node]:
     """The newest first."""
-    nodes = listing_repository.listing(connection, user_id, "Preference", ("active",), limit=MOST)
+    nodes = repository.listing(connection, user_id, "Preference", ("active",), limit=MOST)
     found = [node for node in nodes if node.properties.get("category") == INSTRUCTION]
     going = messages_to_forget(connection, user_id) if found else set()
     return [node for node in found if not going or _rests_on_others(connection, node, going)]

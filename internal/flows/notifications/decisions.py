@@ -16,8 +16,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User
-from internal.agents.context_manager.offline_decisions import weigh
-from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text
+from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text, weigh
 from internal.agents.context_manager.output import Decision, parse_decisions
 from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
 from internal.dialogue import repository as dialogue
@@ -25,14 +24,13 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import visible
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.notifications.deliver import NotificationMessage, Rendering, deliver, record_decision
 from internal.flows.notifications.reminders import reachable, rings
 from internal.flows.notifications.teams import taken_back
 from internal.flows.runs.slices import message_line
 from internal.flows.visibility.notifications import ABOUT_TASKS, in_sight
-from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
-from internal.flows.visibility.quotes import quotes_shown
+from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget, quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind

@@ -12,7 +12,7 @@ from internal.access import repository as users
 from internal.access.model import User, UserState
 from internal.errors import StorageError
 from internal.events import repository as events
-from internal.flows.sessions.withdraw import withdraw_about
+from internal.flows.sessions.lifecycle import withdraw_about
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock

@@ -12,9 +12,8 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelAccessDenied, ModelError, StorageError
-from internal.events.cause_in_progress import current_cause
-from internal.llm.calls import AudioReply, EmbeddingRequest, Reply, Request
-from internal.llm.model import ChatReply, Usage
+from internal.events.trigger import current_cause
+from internal.llm.model import AudioReply, ChatReply, EmbeddingRequest, Reply, Request, Usage
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone

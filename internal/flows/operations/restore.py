@@ -1,6 +1,10 @@
-"""Restores a backup: verified, migrated, with later forgettings done again, only then put in place."""
+"""Restores a backup: verified, migrated, with later forgettings done again, only then put in place.
+
+Into a server's database it goes in one transaction.
+"""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +18,17 @@ from sqlalchemy.exc import SQLAlchemyError
 from internal.errors import Refused, StorageError
 from internal.flows.forgetting.hide import hide, show
 from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.operations.migrate_store import alone, place_for_replaced
 from internal.scheduling.clock import Clock
-from internal.storage.backup import backup, replace_file
+from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.backup.carry_over import Legacy, Successor, read_legacy, take_over_answers, take_over_forgettings
+from internal.storage.backup.postgres_backup import replace_with
 from internal.storage.database import Database
 from internal.storage.engine import sqlite
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.erasure import forgettings
-from internal.storage.migration import migrate, refuse_newer
+from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
+from internal.storage.transfer.row_copy import is_empty
 
 log = logging.getLogger(__name__)
 
@@ -109,3 +117,45 @@ def _hide_the_rest(connection: Connection, changed: Sequence[Successor]) -> None
         asked = successor.forgetting
         if forgettings.state(connection, asked.user_id, asked.id) == "pending":
             hide(connection, asked, successor.messages)
+
+
+async def restore_into(
+    file: Path, server: str, folder: Path, *, clock: Clock, tombstone_key: bytes, force: bool
+) -> Restored:
+    """Replaces the content of a server's database with a backup, after writing it into a file of `folder`.
+
+    The caller shares the data folder. A kill at any moment leaves the old content or the new. Raises Refused when the
+    database holds something and not `force`, or when somebody works on it; SchemaTooNew, StorageDamaged for a damaged
+    backup, and StorageError.
+    """
+    refuse_newer(await asyncio.to_thread(backup.verify, file))
+    await asyncio.to_thread(backup.private_folder, folder)
+    draft = folder / ".laplaced.db.restoring"
+    with acting_for_everyone():
+        async with Database.open(server) as database, contextlib.AsyncExitStack() as stack:
+            if begun := await database.read(current_revision) is not None:
+                await stack.enter_async_context(alone(database, server))
+            kept = await _kept(database, folder, clock.now(), force)
+            await bring_up_to_date(database)
+            if not begun:
+                await stack.enter_async_context(alone(database, server))
+            legacy = await database.read(read_legacy) if kept is not None else None
+            try:
+                sqlite.remove_with_log(draft)
+                revision = await backup.until_stopped(lambda stopped: backup.copy(file, draft, stopped=stopped))
+                forgotten, answered = await bring_up(draft, legacy, clock, tombstone_key)
+                await database.write(lambda c: replace_with(c, draft))
+            finally:
+                sqlite.remove_with_log(draft)
+    return Restored(revision, kept, forgotten, answered)
+
+
+async def _kept(database: Database, folder: Path, now: datetime, force: bool) -> Path | None:
+    """The file with the content of the database, None if it has none. Raises Refused and StorageError."""
+    revision = await database.read(current_revision)
+    refuse_newer(revision)
+    if revision is None or (revision == head_revision() and await database.read(is_empty)):
+        return None
+    if not force:
+        raise Refused("exists", "the database holds something; with --force it is replaced, and kept as a file")
+    return (await postgres_backup.back_up_to(database, place_for_replaced(folder, now), now)).path

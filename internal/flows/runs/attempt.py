@@ -23,10 +23,9 @@ from internal.errors import (
     ModelUnavailable,
 )
 from internal.events import repository as events
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.events.triggered import triggered_by
-from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
-from internal.flows.runs.results import run_links
+from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution, run_links
 from internal.flows.runs.together import Replies, Together
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes

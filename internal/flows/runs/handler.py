@@ -1,4 +1,4 @@
-"""An agent's part of a run: prepare, ask, resolve, apply."""
+"""An agent's part of a run: prepare, ask, resolve, apply, and what that leaves: refusals, a result on the bus."""
 
 import time
 from abc import ABC, abstractmethod
@@ -11,11 +11,42 @@ from sqlalchemy import Connection
 
 from internal.agents.model import AgentReply
 from internal.errors import Conflict
-from internal.flows.runs.results import publish_result
+from internal.events import agent_state_repository as agent_state
+from internal.events import bus
+from internal.events import repository as events
+from internal.events.bus import Topic
 from internal.flows.runs.slices import current_revs
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
+
+
+def run_links(run: Run) -> dict[str, str]:
+    """What the events of a run are linked with."""
+    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
+    return {"run": run.id} | place
+
+
+def publish_result(
+    connection: Connection,
+    run: Run,
+    payload: Mapping[str, Any],
+    refused: Sequence[RefusedOperation],
+    *,
+    source: str,
+    now: datetime,
+) -> None:
+    """Publishes a result and moves the agent's cursor behind the run. `refused` are those not reported yet."""
+    links = run_links(run)
+    about: dict[str, Any] = {"user_id": run.user_id, "source": source, "now": now, "links": links}
+    for refusal in refused:
+        events.append(
+            connection, "operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail}, **about
+        )
+    bus.publish(connection, Topic.PROCESSED, payload=dict(payload), **about)
+    mine, cursor = agent_state.agent_id(run.agent, run.user_id), {**links, "rev": run.rev}
+    agent_state.put(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)
+
 
 Count = tuple[Callable[[str, int], None], Mapping[str, int]]
 """A metric by outcome, and how much to add to it for each outcome."""

@@ -12,8 +12,7 @@ from internal.access.model import User
 from internal.agents.model import TranscriptLine
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message, Quoted
-from internal.flows.visibility.pending_forgettings import messages_to_forget
-from internal.flows.visibility.quotes import quotes_shown
+from internal.flows.visibility.pending_forgettings import messages_to_forget, quotes_shown
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Segment

@@ -13,9 +13,8 @@ from sqlalchemy import Connection
 
 from internal.agents.ask_model import Asking, ask_together
 from internal.agents.model import AgentReply
-from internal.events.cause_in_progress import caused_by
-from internal.flows.runs.handler import Prepared, RunHandler
-from internal.flows.runs.results import run_links
+from internal.events.trigger import caused_by
+from internal.flows.runs.handler import Prepared, RunHandler, run_links
 from internal.llm.model import ChatModel
 from internal.scheduling import open_run_repository as open_runs
 from internal.scheduling.run import Run, RunState

@@ -19,7 +19,8 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
 from internal.events import link_repository as links
 from internal.events import repository as events
-from internal.memory.observations import sessions as memory
+from internal.memory.observations import targets_repository as memory
+from internal.notifications import repository as notifications
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import BEHIND, EDITING, RunState
 from internal.storage.erasure import traces
@@ -196,3 +197,22 @@ def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool
 
 def _spoken(message: Message) -> Spoken:
     return Spoken(message.user_id, message.id, message.content, message.timestamp)
+
+
+def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:
+    """Drops what is not sent yet about a thing, in the caller's transaction. Returns the number of notifications.
+
+    For callers that settle it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
+    """
+    gone = notifications.withdraw(connection, user_id, ref_id, reason, now)
+    for one in gone:
+        events.append(
+            connection,
+            notifications.WEIGHED,
+            source="agent:ContextManager",
+            now=now,
+            user_id=user_id,
+            payload={"decision": "drop", "reason": reason},
+            links={"caused_by": one.event_id, "notification": one.id, "ref": ref_id},
+        )
+    return len(gone)

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused
-from internal.flows.sessions.withdraw import withdraw_about
+from internal.flows.sessions.lifecycle import withdraw_about
 from internal.people import service as people
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskState

@@ -14,7 +14,7 @@ from internal.agents.task_manager.output import ProposedTask, SettledTask, TaskR
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
 from internal.flows.runs.slices import SliceLine
-from internal.flows.sessions.withdraw import withdraw_about
+from internal.flows.sessions.lifecycle import withdraw_about
 from internal.language.tasks.completion import same_task
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind

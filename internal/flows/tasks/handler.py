@@ -1,7 +1,10 @@
-"""The task manager's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10)."""
+"""The task manager's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10).
+
+What a model made up is kept out: tasks that nobody asked for, and ends of tasks of which nobody spoke.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -11,19 +14,60 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, OwnerProfile, TaskManager, TaskManagerRequest
-from internal.agents.task_manager.output import NOTHING, TaskReply, parse
+from internal.agents.task_manager.output import NOTHING, ProposedTask, SettledTask, TaskReply, parse
 from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
-from internal.flows.runs.slices import SliceLine, owner_speaks, read_slice, revs
+from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
 from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same_titles
-from internal.flows.tasks.guard import grounded
+from internal.language.search.grounding import Proposed, ungrounded
+from internal.language.tasks.intentions import without_request
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Person
+from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
 from internal.tasks import service
-from internal.tasks.model import Task, time_of_day
+from internal.tasks.model import Task, TaskKind, time_of_day
+
+
+def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str, str]) -> TaskReply:
+    """The reply without what is refused as no_request_in_evidence or not_in_evidence.
+
+    `titles` are those of the known tasks, by id. For the language process.
+    """
+    judge = _Judge(request, titles)
+    unasked = without_request([judge.line(task) for task in reply.tasks], request.owner.language)
+    unasked = [place for place in unasked if reply.tasks[place].kind is not TaskKind.WAITING]
+    asked = [task for place, task in enumerate(reply.tasks) if place not in unasked]
+    tasks = [task for task in asked if judge.stated(task.title, task.line)]
+    settled = [end for one in reply.settled if (end := judge.settled(one)) is not None]
+    lost = len(asked) + len(reply.settled) - len(tasks) - len(settled)
+    refused = [RefusedOperation("no_request_in_evidence", "nobody asks for it or promises it")] * len(unasked)
+    refused += [RefusedOperation("not_in_evidence", "nothing of it stands in the line it cites")] * lost
+    return TaskReply(tuple(tasks), tuple(settled), (*reply.refused, *refused))
+
+
+class _Judge:
+    def __init__(self, request: TaskManagerRequest, titles: Mapping[str, str]) -> None:
+        self._request, self._titles = request, titles
+        self._lines = {line.number: line for line in request.transcript}
+
+    def line(self, task: ProposedTask) -> tuple[str, datetime]:
+        line = self._lines[task.line]
+        return line.text, line.at
+
+    def stated(self, title: str, number: int) -> bool:
+        proposed = Proposed((), title, evidence_texts(self._request.transcript, (number,)))
+        return not ungrounded([proposed], self._request.owner.language)
+
+    def settled(self, one: SettledTask) -> SettledTask | None:
+        """The end of a task with the line that tells of it; where none is cited, the last of the owner's that does."""
+        title = self._titles.get(one.task_id, "")
+        own = [line.number for line in reversed(self._request.transcript) if line.owners_word]
+        found = next((number for number in ([one.line] if one.cited else own) if self.stated(title, number)), None)
+        return None if found is None else replace(one, line=found, cited=True)
+
 
 AGENT: Final = service.AGENT
 

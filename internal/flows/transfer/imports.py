@@ -13,8 +13,7 @@ from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.visibility.pending_forgettings import everything_asked
-from internal.import_formats.model import Draft, split_reply
-from internal.import_formats.split import numbered
+from internal.import_formats.model import Draft, numbered, split_reply
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -33,7 +33,7 @@ from internal.errors import (
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Topic
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.apology import sorry_key
 from internal.flows.turn.cancellation import or_stop

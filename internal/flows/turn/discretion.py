@@ -20,7 +20,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
-from internal.agents.newest_lines import newest_lines
+from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelError, NotFound
 from internal.flows.views.memory import memory_view

@@ -19,8 +19,7 @@ from internal.agents.model import (
     StandingInstruction,
     TranscriptLine,
 )
-from internal.agents.newest_lines import SETTLED, newest_lines
-from internal.agents.prompts import with_metadata
+from internal.agents.prompts import SETTLED, newest_lines, with_metadata
 from internal.artifacts.model import ARTIFACT, READ
 from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
@@ -33,9 +32,8 @@ from internal.flows.reflections.past import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.turn.discretion import Discretion
 from internal.flows.views.people_map import PeopleMaps
-from internal.flows.visibility.pending_forgettings import to_forget
+from internal.flows.visibility.pending_forgettings import quotes_shown, to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
-from internal.flows.visibility.quotes import quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens
 from internal.recall.index.item_repository import TERMS_CHANGE

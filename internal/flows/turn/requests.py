@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.command_model import Action
 from internal.flows.turn.commands import CommandFlow

@@ -16,10 +16,14 @@ from zoneinfo import ZoneInfo
 from internal.agents.known_task import KnownTask
 from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import joined
-from internal.agents.responder.facts import recalled_block
-from internal.agents.responder.memories import memories_block
-from internal.agents.responder.passages import page_block, passages_block, results_block
-from internal.agents.responder.snapshot import tasks_block
+from internal.agents.responder.blocks import (
+    memories_block,
+    page_block,
+    passages_block,
+    recalled_block,
+    results_block,
+    tasks_block,
+)
 from internal.artifacts.model import READ
 from internal.dialogue.model import Message
 from internal.errors import Refused

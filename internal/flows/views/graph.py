@@ -18,7 +18,7 @@ from internal.chronicle.model import Session
 from internal.chronicle.view import NOTHING_HIDDEN, ViewEdge, ViewNode, day_id, session_node, year_id
 from internal.errors import NotFound
 from internal.flows.visibility import sessions as visibility_sessions
-from internal.flows.visibility.chronicle import hidden_messages
+from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import explore_repository, store
 from internal.graph.labels import MENTIONED
 from internal.graph.model import Edge, EdgeFilter, Node

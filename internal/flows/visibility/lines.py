@@ -1,11 +1,14 @@
-"""The words of stored lines, whichever concept they belong to."""
+"""The words of stored lines, whichever concept they belong to, and the owner's own messages that state a fact."""
 
 from collections.abc import Collection
 
 from sqlalchemy import Connection
 
+from internal.dialogue import repository as dialogue
 from internal.knowledge import episode_repository as episodes
-from internal.knowledge import line_repository
+from internal.knowledge import fact_repository, line_repository
+from internal.knowledge.claims import repository as claim_repository
+from internal.storage import evidence
 
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""
@@ -25,3 +28,16 @@ def texts_of(connection: Connection, user_id: int, places: Collection[Place]) ->
     lines = all_lines(connection, user_id, places)
     found = line_repository.stored_lines(connection, user_id, lines)
     return [found[place].text for place in sorted(found)]
+
+
+def own_messages(connection: Connection, user_id: int, fact_id: str) -> list[str]:
+    """The ids of the owner's own messages that support any version of a fact, oldest first.
+
+    Messages of the bot and forwarded ones are not included. Empty for a fact that is gone.
+    """
+    versions = [one.fact.id for one in fact_repository.chain(connection, user_id, fact_id)]
+    claims = [claim.id for claim in claim_repository.of_edges(connection, user_id, versions)]
+    support = evidence.rows(connection, user_id, "claim", claims)
+    message_ids = {row.message_id for rows in support.values() for row in rows} - {None}
+    messages = dialogue.by_ids(connection, user_id, sorted(message_ids))
+    return [one.id for one in messages if one.role == "user" and one.forward is None]

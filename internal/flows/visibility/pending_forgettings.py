@@ -1,10 +1,13 @@
-"""Which messages are waiting to be forgotten, so that no screen and no prompt shows them."""
+"""What is waiting to be forgotten: messages and quotes that no screen and no prompt shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection
 
-from internal.storage.erasure import forgettings, hidings
+from internal.chronicle.view import HiddenMessages
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.storage.erasure import forgettings, hidings, traces
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting
 
 
@@ -26,3 +29,21 @@ def to_forget(connection: Connection, user_id: int) -> tuple[Forgetting | None, 
 
 def _everything(asked: Sequence[Forgetting]) -> Forgetting | None:
     return next((one for one in asked if one.kind == EVERYTHING), None)
+
+
+def hidden_messages(connection: Connection, user_id: int) -> HiddenMessages:
+    """The messages hidden by a pending request: single ones, those of a fragment, or everything up to the request."""
+    asked = everything_asked(connection, user_id)
+    hidden = frozenset(messages_to_forget(connection, user_id))
+    return HiddenMessages(hidden, asked.created_at if asked is not None else None)
+
+
+def quotes_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
+    """The same messages, without quotes that hold words of messages which are about to be forgotten."""
+    said = list(found)
+    if not any(message.quoted for message in said):
+        return said
+    everything = everything_asked(connection, user_id) is not None
+    going = dialogue.by_ids(connection, user_id, sorted(messages_to_forget(connection, user_id)))
+    holds = traces.Lines(message.content for message in going)
+    return [one.without_quote() if one.quoted and (everything or holds(one.quoted.text)) else one for one in said]

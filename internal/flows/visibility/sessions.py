@@ -9,7 +9,7 @@ from internal.chronicle import repository, view
 from internal.chronicle.model import AGENT, Event, Session
 from internal.chronicle.transcript import Language, markdown
 from internal.chronicle.view import HiddenMessages, View
-from internal.flows.visibility.chronicle import hidden_messages
+from internal.flows.visibility.pending_forgettings import hidden_messages
 
 
 @dataclass(frozen=True, slots=True)

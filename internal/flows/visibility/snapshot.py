@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from internal.events import repository as events
 from internal.flows.visibility import name_traces
-from internal.flows.visibility.fact_messages import own_messages
+from internal.flows.visibility.lines import own_messages
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.knowledge import fact_repository

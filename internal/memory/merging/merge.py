@@ -18,7 +18,7 @@ from internal.language.text.spelling import name_key
 from internal.memory.merging import repository as merge_repository
 from internal.memory.merging.repository import NodeMerge
 from internal.memory.model import MERGE, NAMING
-from internal.memory.observations.rebuild import project_nodes, reproject
+from internal.memory.observations.removal import project_nodes, reproject
 from internal.storage import evidence, search_items
 
 MERGEABLE: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Preference", "Goal", "Question", "Decision")

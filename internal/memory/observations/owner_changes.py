@@ -244,3 +244,13 @@ def _project_edge(connection: Connection, user_id: int, edge_id: str, now: datet
     edge = store.get_edge(connection, user_id, edge_id)
     assert edge is not None  # the owner's own word keeps it
     return edge
+
+
+def observations_of(connection: Connection, user_id: int, target_id: str) -> list[Observation]:
+    """The observations of a node or edge, from the earliest to the latest."""
+    return in_order(observation_repository.of_target(connection, user_id, target_id))
+
+
+def is_found_by_words(node: Node) -> bool:
+    """Whether a search finds a node itself, not only through what belongs to it."""
+    return node.label not in UNSEARCHED and node.subtype != "session"

@@ -16,7 +16,7 @@ from internal.memory.observations.changes import ObservedLine, Refusal, ReplyCon
 from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
 from internal.memory.observations.projection import MemoryProjector, texts_of
 from internal.memory.observations.resolve import Resolver, stated_properties
-from internal.memory.observations.sessions import session_context
+from internal.memory.observations.targets_repository import session_context
 from internal.storage import evidence
 from internal.storage.evidence import Support
 

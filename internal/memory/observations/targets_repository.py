@@ -1,17 +1,19 @@
-"""Queries for nodes, edges and suggestions of the memory graph."""
+"""Queries for nodes, edges and suggestions of the memory graph, and the one node of each session."""
 
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID, uuid5
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
-from internal.graph import registry
+from internal.graph import registry, store
 from internal.graph.edge_repository import edge_of, visible
-from internal.graph.model import Edge
+from internal.graph.model import Edge, Node
 from internal.graph.node_repository import nodes_by_ids
-from internal.memory.observations.changes import MemorySuggestion
+from internal.memory.model import NodeRef
+from internal.memory.observations.changes import MemorySuggestion, SessionPlace
 from internal.storage import evidence
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
@@ -210,3 +212,26 @@ def _suggestion(row: Row[Any]) -> MemorySuggestion:
     return MemorySuggestion(
         row.id, payload["node_id"], payload["field"], payload["value"], payload["current"], row.created_at
     )
+
+
+_SESSIONS: Final = UUID("6c61706c-6163-5564-b0b5-736573736f6e")
+"""The namespace of session contexts; if it changed, every session would get a second one."""
+
+
+def session_context_id(user_id: int, session_id: str) -> str:
+    """The id of a session's Context, whether it is stored yet or not."""
+    return str(uuid5(_SESSIONS, f"{user_id}:{session_id}"))
+
+
+def session_context(user_id: int, place: SessionPlace) -> tuple[NodeRef, str]:
+    """The Context of a session as a reference, and its id. Its name holds no words of messages."""
+    properties = {"name": f"session {place.opened_at:%Y-%m-%d %H:%M}", "type": "session"}
+    return NodeRef("Context", properties), session_context_id(user_id, place.session_id)
+
+
+def complete_session(connection: Connection, user_id: int, session_id: str, *, now: datetime) -> Node | None:
+    """The session is closed; None if nothing was remembered of it."""
+    node = store.get_node(connection, user_id, session_context_id(user_id, session_id), hidden=True)
+    if node is None or node.owner_set("status"):
+        return node
+    return store.update_node(connection, user_id, node.id, {"status": "completed"}, now=now, by="session", hidden=True)

@@ -11,7 +11,7 @@ from internal.graph.model import Node, NodeFilter
 from internal.memory.observations import owner_changes
 from internal.memory.plasticity import maintenance
 from internal.memory.plasticity.decay import Plasticity
-from internal.memory.queries import listing_repository
+from internal.memory.queries import repository
 from internal.memory.questions import repository as question_repository
 from internal.memory.questions.repository import About
 
@@ -71,7 +71,7 @@ def _candidate(
             waiting = (one.id for one in owner_changes.suggestions(connection, user_id))
             return next(([question] for question in waiting if question not in tired), [])
         case "question":
-            nodes = listing_repository.listing(connection, user_id, "Question", ("open", "partial"), limit=_LOOKED_AT)
+            nodes = repository.listing(connection, user_id, "Question", ("open", "partial"), limit=_LOOKED_AT)
             old = (node.id for node in reversed(nodes) if node.created_at <= now - SETTLING)
             return next(([memory] for memory in old if memory not in tired), [])
         case "fading":

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.recall.index.bm25 import LexicalIndex, from_bytes, to_bytes
-from internal.recall.index.quantise import quantise
-from internal.recall.index.vector_rows import FIRST_ROWS
+from internal.recall.index.vector_rows import FIRST_ROWS, quantise
 from internal.recall.messages.rows import (
     BOT,
     COLUMNS,

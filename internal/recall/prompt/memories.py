@@ -12,7 +12,7 @@ from internal.graph.model import Node
 from internal.llm.tokens import count_tokens
 from internal.memory import service as memory
 from internal.memory.model import NAMING
-from internal.memory.plasticity.association_repository import associated, conflicts_of
+from internal.memory.plasticity.repository import associated, conflicts_of
 from internal.recall.index import stored_items
 from internal.recall.index.hits import MemoryHit, NodeHit
 from internal.recall.index.ranking import Candidate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -17,8 +17,36 @@ from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.scoring import normalised
 from internal.recall.search.metrics import RecallObserver, report_degraded
-from internal.recall.search.query_cache import QueryCache
 from internal.storage.vectors import Vector
+
+T = TypeVar("T")
+
+
+class QueryCache:
+    """Lives as long as one question. Computes each result once; concurrent callers wait for it."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, asyncio.Task[Any]] = {}
+        self._values: dict[Hashable, Any] = {}
+
+    async def get_or_compute(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of `work`, which runs once per key; its exception is raised to every caller.
+
+        A cancelled caller stops waiting; the work goes on for the others. Calls with the same key must compute the
+        same.
+        """
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.create_task(work())
+        return cast(T, await asyncio.shield(task))
+
+    def get(self, key: Hashable) -> Any:
+        """The value stored under a key, or None."""
+        return self._values.get(key)
+
+    def put(self, key: Hashable, value: Any) -> None:
+        self._values[key] = value
+
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,11 @@
-"""Backs a PostgreSQL store up into a SQLite file: one consistent snapshot, verified."""
+"""Backs a PostgreSQL store up into a SQLite file, one consistent snapshot, verified, and puts a file in its place."""
 
+import contextlib
+import sqlite3
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, MetaData, Table
+from sqlalchemy import Connection, MetaData, StaticPool, Table, create_engine
 
 from internal.errors import StorageError
 from internal.storage.backup import backup
@@ -12,8 +14,17 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
 from internal.storage.transfer.content_hash import content_of
-from internal.storage.transfer.migrate_store import Carrier
-from internal.storage.transfer.row_copy import STAYING, carried_tables, without_haste
+from internal.storage.transfer.migrate_store import Carrier, forget_move
+from internal.storage.transfer.row_copy import (
+    STAYING,
+    batches,
+    carried_tables,
+    empty,
+    go_on_behind,
+    highest_given,
+    put_batch,
+    without_haste,
+)
 
 _NO_TABLES_OF_OURS = STAYING | {"alembic_version", "sqlite_sequence"}
 
@@ -61,3 +72,25 @@ def _tables_of(connection: Connection, revision: str) -> list[Table]:
     found = MetaData()
     found.reflect(connection)
     return [table for table in found.sorted_tables if table.name not in _NO_TABLES_OF_OURS]
+
+
+def replace_with(connection: Connection, file: Path) -> None:
+    """Replaces every row of the store by those of the file, a closed database of this program's schema.
+
+    The caller acts for everyone. Nothing changes unless both hold the same content afterwards. Raises StorageError.
+    """
+    without_haste(connection)
+    tables = carried_tables()
+    with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as raw:
+        engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, hide_parameters=True)
+        with engine.connect() as source:
+            empty(connection)
+            forget_move(connection)
+            for table in tables:
+                for batch in batches(source, table):
+                    put_batch(connection, table, batch)
+            go_on_behind(connection, tables, highest_given(source, tables))
+            meant = content_of(source, tables, without_nul=connection.dialect.name == "postgresql")
+        engine.dispose()
+    if differing := meant.differences(content_of(connection, tables)):
+        raise StorageError(f"the store would not say the same as the file: {', '.join(differing)}")

@@ -11,7 +11,7 @@ from support.agents.conversations import NOON, OWNER, line
 from test_model_agents import assert_golden
 
 from internal.agents.context_manager.agent import ModelContextManager
-from internal.agents.context_manager.offline_decisions import weigh
+from internal.agents.context_manager.offline_wording import weigh
 from internal.agents.context_manager.output import parse_decisions, parse_snapshot
 from internal.agents.model import ContextManager, ContextRequest, WeighingRequest
 from internal.config_agents import AgentConfig

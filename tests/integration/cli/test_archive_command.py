@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, update
 
 from bot.application.bootstrap import open_app
-from bot.web.admin.archive import ArchiveReport
+from bot.web.admin.operations import ArchiveReport
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.people import service

@@ -17,7 +17,7 @@ from support.paths import ROOT
 from support.product.program import BEFORE_PYTHON, BOT, completed
 
 from bot.cli.main import main
-from bot.web.admin.archive import ArchiveReport, archive_router
+from bot.web.admin.operations import ArchiveReport, archive_router
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.storage.engine.data_lock import hold

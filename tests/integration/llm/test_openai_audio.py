@@ -9,7 +9,7 @@ from support.agents.model_servers import Ledger
 
 from internal.errors import ModelContextExceeded, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.audio import OpenAIAudio
-from internal.llm.calls import AudioReply, AudioRequest
+from internal.llm.model import AudioReply, AudioRequest
 from internal.testing import Fault, ScriptedModel
 
 ASKED = AudioRequest("transcriber", "whisper", 5.0, 7)

@@ -10,8 +10,8 @@ import pytest
 from support.agents.model_servers import Ledger
 
 from internal.errors import ModelAccessDenied, ModelError, ModelReplyInvalid, ModelUnavailable
-from internal.llm.calls import EmbeddingReply, EmbeddingRequest
 from internal.llm.embeddings import OpenAIEmbedder
+from internal.llm.model import EmbeddingReply, EmbeddingRequest
 from internal.testing import Fault, ScriptedModel, trigram_vectors
 
 NAMES = [f"Человек {number} Петров" for number in range(70)]

@@ -16,7 +16,7 @@ from internal.memory import service
 from internal.memory.model import MEMORY_LABELS, Likeness, ProposedMemory, RefKey
 from internal.memory.observations import known_repository
 from internal.memory.observations.changes import SessionPlace
-from internal.memory.queries import listing_repository
+from internal.memory.queries import repository
 from internal.recall.index.hits import MemoryHit
 from internal.recall.prompt.memories import numbered
 from internal.storage import evidence
@@ -375,7 +375,7 @@ def test_a_memory_is_dated_by_what_was_said_first(memories: Memories) -> None:
     memories.tell(told(ref("Memory", "Bought a bike")))
     memories.tell(told(ref("Memory", "Moved to Lviv")), at=summer, episode="summer")
     memories.tell(told(ref("Memory", "Moved to Lviv")), at=spring, episode="spring")
-    listed = listing_repository.listing(memories.connection, OWNER, "Memory", limit=5)
+    listed = repository.listing(memories.connection, OWNER, "Memory", limit=5)
     assert [(node.name, node.dated) for node in listed] == [
         ("Bought a bike", NOON + timedelta(hours=1)),
         ("Moved to Lviv", spring),

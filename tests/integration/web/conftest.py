@@ -13,7 +13,7 @@ from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage, stage, user
 from support.interfaces.rest_memory_stage import Own, served
 from support.stores.ready_stores import ready
 
-from bot.web.admin.archive import ArchiveReport
+from bot.web.admin.operations import ArchiveReport
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from internal.errors import ModelError
-from internal.llm.calls import Reply, Request
-from internal.llm.model import ChatMessage, ChatRequest, ReplySchema
+from internal.llm.model import ChatMessage, ChatRequest, Reply, ReplySchema, Request
 
 SCHEMA = ReplySchema("picks", {"type": "object", "properties": {"people": {"type": "array"}}})
 

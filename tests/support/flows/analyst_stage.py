@@ -18,7 +18,7 @@ from internal.chronicle import repository as line
 from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config import RunsConfig
-from internal.events.cause_in_progress import current_cause
+from internal.events.trigger import current_cause
 from internal.flows.analyst.handler import AnalystHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.write_mentions import MentionFinder

@@ -19,7 +19,7 @@ from internal.config_media import MediaConfig
 from internal.dialogue.model import Message
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.reading import ArtifactReading
-from internal.flows.artifacts.unused import UnusedFiles
+from internal.flows.artifacts.transfer import UnusedFiles
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.turn.files import unseen
 from internal.flows.turn.intake import Intake, StoredMessage

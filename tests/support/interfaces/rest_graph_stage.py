@@ -16,8 +16,8 @@ from support.interfaces.caused_changes import watching
 
 from bot.application.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
-from bot.web.admin.archive import ArchiveReport
 from bot.web.admin.console_login import Console
+from bot.web.admin.operations import ArchiveReport
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph

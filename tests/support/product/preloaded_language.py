@@ -16,7 +16,6 @@ from internal.agents.enricher import offline as _enricher  # noqa: F401
 from internal.agents.reranker import offline as _reranker  # noqa: F401
 from internal.agents.responder import offline as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
-from internal.flows.correcting import dates as _dates  # noqa: F401
 from internal.flows.correcting import facts as _corrections  # noqa: F401
 from internal.flows.tasks import handler as _tasks  # noqa: F401
 from internal.flows.turn import reminder_requests as _requests  # noqa: F401

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from internal.agents.analyst.offline import analyse
-from internal.agents.analyst.offline_verdicts import judge, sum_up
+from internal.agents.analyst.offline import analyse, judge, sum_up
 from internal.agents.analyst.output import name_of_rule, parse
 from internal.agents.analyst.reactions import reactions
 from internal.agents.model import AnalystRequest, Language, OwnerProfile, TranscriptLine

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import internal.agents
 from internal.agents.model import RecalledMemory, TranscriptLine
 from internal.agents.prompts import transcript_block, with_metadata
-from internal.agents.responder.memories import memory_line
+from internal.agents.responder.blocks import memory_line
 from internal.language.text.block_tags import BLOCK_TAGS, escape, neutralised
 
 AGENTS = Path(internal.agents.__file__).parent

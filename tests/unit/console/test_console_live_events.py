@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from bot.console.pages.control import live_events
+from bot.console.pages.control import timeline
 from bot.console.rest import Json
 
 
 async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, each once, without a further event that would push it on."""
-    monkeypatch.setattr(live_events, "BATCH_INTERVAL_S", 0)
+    monkeypatch.setattr(timeline, "BATCH_INTERVAL_S", 0)
     shown: list[list[int]] = []
     drawing, drawn, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -23,7 +23,7 @@ async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytes
         if shown[-1][-1] == 4:
             done.set()
 
-    coming = live_events.EventBatcher(show, asyncio.create_task)
+    coming = timeline.EventBatcher(show, asyncio.create_task)
     coming.add({"place": 1})
     coming.add({"place": 2})
     async with asyncio.timeout(5):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.import_formats.split import GAP, MAX_CHARACTERS, MAX_MESSAGES, MAX_SEGMENT_CHARACTERS, conversations
+from internal.import_formats.model import GAP, MAX_CHARACTERS, MAX_MESSAGES, MAX_SEGMENT_CHARACTERS, conversations
 from internal.knowledge.model import Segment
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.import_formats.json_lines import json_lines
+from internal.import_formats.json_stream import json_lines
 
 scalars = st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1)
 trees = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from internal.recall.search.query_cache import QueryCache
+from internal.recall.search.query import QueryCache
 
 
 async def test_a_thing_is_worked_out_once_for_all_who_ask() -> None:

@@ -13,8 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from internal.config import MetricsConfig
 from internal.errors import ModelUnavailable
-from internal.llm.calls import EmbeddingReply, EmbeddingRequest
-from internal.llm.model import ChatReply, ChatRequest, Usage
+from internal.llm.model import ChatReply, ChatRequest, EmbeddingReply, EmbeddingRequest, Usage
 from internal.telemetry.identity import Identities
 from internal.telemetry.metrics import Metrics
 from internal.telemetry.repository import StoredGauges

@@ -10,10 +10,9 @@ from bot.console.elements import style, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.pages.control.details import Details
 from bot.console.pages.control.lanes import Lanes
-from bot.console.pages.control.live_events import EventBatcher
 from bot.console.pages.control.people import People
 from bot.console.pages.control.simulation import simulation_panel
-from bot.console.pages.control.timeline import Timeline
+from bot.console.pages.control.timeline import EventBatcher, Timeline
 from bot.console.rest import Json, LoggedOut, RestError
 
 _PAGE: Final = 200

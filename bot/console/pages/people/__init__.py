@@ -3,8 +3,7 @@
 from nicegui import ui
 
 from bot.console.elements import empty, heading, style
-from bot.console.page import Page
-from bot.console.page_context import PageContext
+from bot.console.page_context import Page, PageContext
 from bot.console.pages.people.circles import lay_circles
 from bot.console.pages.people.profile import lay_profile
 

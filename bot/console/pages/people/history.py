@@ -8,7 +8,7 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, words
 from bot.console.page_context import PageContext
-from bot.console.pages.people.source_line import lay_source
+from bot.console.pages.people.mentions import lay_source
 from bot.console.rest import Json
 
 _MARKS: Final = 6

@@ -49,7 +49,7 @@ from internal.flows.views.memory import MemoryView, memory_view, naming_text
 from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.model import NAMING
-from internal.memory.queries import listing_repository
+from internal.memory.queries import repository
 from internal.storage.erasure.forgettings import Forgetting
 
 LONGEST: Final = 2_000
@@ -120,10 +120,10 @@ async def _listing(
 
 def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: bool) -> _Page:
     states, others = (kind.past, kind.current) if past else (kind.current, kind.past)
-    count = listing_repository.count(connection, user_id, kind.label, states)
-    other = listing_repository.count(connection, user_id, kind.label, others) if others else 0
+    count = repository.count(connection, user_id, kind.label, states)
+    other = repository.count(connection, user_id, kind.label, others) if others else 0
     here = clamp(page, count)
-    nodes = listing_repository.listing(connection, user_id, kind.label, states, limit=PAGE, offset=here * PAGE)
+    nodes = repository.listing(connection, user_id, kind.label, states, limit=PAGE, offset=here * PAGE)
     return _Page(nodes, count, other, here)
 
 

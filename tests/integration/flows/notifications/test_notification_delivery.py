@@ -19,7 +19,7 @@ from internal.agents.model import AgentReply, ContextManager, ContextRequest, We
 from internal.dialogue.model import HIDDEN_PREFIX
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
-from internal.events.cause_in_progress import current_cause
+from internal.events.trigger import current_cause
 from internal.flows.forgetting import requests
 from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering

@@ -15,11 +15,10 @@ from support.stores.stores import where
 
 from internal.errors import Refused, StorageDamaged, StorageError
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget
-from internal.flows.operations.restore import Restored
-from internal.flows.operations.restore_postgres import restore_into
+from internal.flows.operations.restore import Restored, restore_into
 from internal.people import apply_operations, repository
 from internal.people.operations import Added, ApplyContext, SourceLine
-from internal.storage.backup import postgres_backup, replace_server
+from internal.storage.backup import postgres_backup
 from internal.storage.backup.backup import Backup, listing
 from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
@@ -189,7 +188,7 @@ async def test_failed_restore_leaves_the_old_content(
     """Whatever goes wrong on the way, the store says what it said before."""
     await database.write(lambda c: c.execute(update(messages).values(content="другое")))
     before = await database.read(logical_hash)
-    put = replace_server.put_batch
+    put = postgres_backup.put_batch
 
     def spoil(connection: Connection, table: Any, batch: Any) -> int:
         lost = put(connection, table, batch)
@@ -197,7 +196,7 @@ async def test_failed_restore_leaves_the_old_content(
             connection.execute(update(changes).values(op="spoilt"))
         return lost
 
-    monkeypatch.setattr(replace_server, "put_batch", spoil)
+    monkeypatch.setattr(postgres_backup, "put_batch", spoil)
     with pytest.raises(StorageError, match="changes"):
         await restored(made, place, clock)
     assert await database.read(logical_hash) == before

@@ -8,10 +8,9 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelAccessDenied, ModelReplyTruncated, ModelUnavailable, ModelUnknown
-from internal.events.cause_in_progress import caused_by
+from internal.events.trigger import caused_by
 from internal.flows.operations.model_call_log import CallRecorder
-from internal.llm.calls import EmbeddingReply, EmbeddingRequest
-from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Usage
+from internal.llm.model import ChatMessage, ChatReply, ChatRequest, EmbeddingReply, EmbeddingRequest, Usage
 from internal.storage import tables
 
 

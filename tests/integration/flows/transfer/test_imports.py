@@ -19,8 +19,7 @@ from internal.errors import NotFound, Refused, StorageError
 from internal.flows.forgetting.requests import ask_forget
 from internal.flows.transfer.import_estimate import Forecast
 from internal.flows.transfer.imports import Importer
-from internal.import_formats.model import Draft
-from internal.import_formats.split import conversations
+from internal.import_formats.model import Draft, conversations
 from internal.knowledge.model import Segment
 from internal.storage.database import Database
 from internal.storage.tables import episodes, runs, segments

@@ -17,7 +17,7 @@ from bot.telegram.i18n import day, label, phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language
-from internal.agents.responder.facts import fact_line
+from internal.agents.responder.blocks import fact_line
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource

@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from bot.application.rest import rest_of
-from bot.web.admin.archive import ARCHIVE_PATH, ArchiveReport, archive_router
+from bot.web.admin.operations import ARCHIVE_PATH, ArchiveReport, archive_router
 from bot.web.client import CallRefused, ServerUnreachable
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from internal.agents.model import OwnerProfile, TaskManagerRequest, TranscriptLine
 from internal.agents.task_manager.output import ProposedTask, SettledTask, TaskReply
-from internal.flows.tasks.guard import grounded
+from internal.flows.tasks.handler import grounded
 from internal.tasks.model import TaskKind, TaskState
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
