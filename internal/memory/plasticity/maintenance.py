@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.events import repository as events
-from internal.memory.plasticity import decay_repository
+from internal.memory.plasticity import decay_repository, night_repository
 from internal.memory.plasticity import repository as plasticity_repository
 from internal.memory.plasticity.decay import Plasticity, retention, settled
 from internal.memory.plasticity.decay_repository import Unused
@@ -133,7 +133,7 @@ def faded_memories(
 
 def finish(connection: Connection, report: MaintenanceReport) -> None:
     """Records that maintenance is done, with an event unless the memory is empty."""
-    plasticity_repository.note_night(connection, report.user_id, report.at)
+    night_repository.note_night(connection, report.user_id, report.at)
     if report.links or report.memories:
         events.append(
             connection,
