@@ -25,6 +25,9 @@ _BORROWED: Final = pattern(
     r"|(?:позичи|взя)(?:в|ла|ли)(?=.*\b[ув] (?:мене|нас)\b))"
 )
 _FOR_OWNER: Final = pattern(r"\b(?:me|us|мне|нам|мені)\b")
+_CONCERNS_OWNER: Final = pattern(r"\b(?:me|us|меня|мне|нас|нам|мене|мені)\b")
+_STATE: Final = pattern(r"(?:be|have|stay|live|буд|жит|остан|залиш)")
+_DEADLINE: Final = pattern(r"(?:до|к|by)\b")
 _BY_OWNER: Final = pattern(r"\b(?:i|we|you|я|мы|ми|ты|ти|вы|ви)\b(?!')")
 _WILL: Final = (
     r"\s*(?:that\s+)?(?:he|she|they|it)(?:'d|'ll|'(?:s|re) going to|\s+(?:would|will|(?:is|are) going to))\s+"
@@ -33,7 +36,7 @@ _PROMISED: Final = pattern(rf"(?:\s+to\s+|{_WILL})(?=\w)")
 _WOULD: Final = pattern(rf"(?:{_WILL}|\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?)(?=\w)")
 _THAT: Final = pattern(r"\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?")
 _FUTURE: Final = pattern(
-    r"\s*(?:(?P<will>will|'ll|is going to|'s going to)\s+|(?:завтра|сегодня|скоро|в \w+|сьогодні|у \w+|до \w+)?\s*)"
+    r"\s*(?:(?P<will>will|'ll|is going to|'s going to|має|повин(?:ен|на)|долж(?:ен|на))\s+|(?:завтра|сегодня|скоро|в \w+|сьогодні|у \w+|до \w+)?\s*)"
 )
 _NOTHING: Final = pattern(r"\s*(?:nothing|anything|everything|ничего|ничто|нічого|всё|все|усе|a lot|много|багато)\b")
 _DOUBTED: Final = pattern(
@@ -148,9 +151,9 @@ def _would(bare: str, match: re.Match[str], behind: int) -> int | None:
 
 
 def _by_future(sentence: str, at: datetime, language: Language) -> Promised | None:
-    """What somebody named will do for somebody: "Оля пришлёт договор"."""
+    """What somebody named will do for somebody, or at a time for the owner, or by a day: "Оля пришлёт договор"."""
     folded = fold(sentence)
-    if not _DEEDS.search(folded):
+    if not any(shape.search(folded) for shape in (_DEEDS, _CONCERNS_OWNER, _DEADLINE)):
         return None
     for place, name in _subjects(sentence, language)[:1]:
         match = _FUTURE.match(folded, place)
@@ -158,7 +161,10 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
             continue
         what = sentence[match.end() :]
         time = find_time(sentence[place:], at, language)
-        if _DEEDS.match(fold(what).lstrip()) and (match["will"] or _will(what, language)):
+        deed, spans = fold(what).lstrip(), time.spans if time is not None else ()
+        until = any(_DEADLINE.match(folded, place + start) for start, _ in spans)
+        timely = spans and (until or _CONCERNS_OWNER.search(deed)) and not _STATE.match(deed)
+        if (timely or _DEEDS.match(deed)) and (match["will"] or _will(what, language)):
             return Promised(name, _without(what, sentence, place, time), time)
     return None
 

@@ -13,6 +13,7 @@ from support.paths import ROOT
 from internal.flows.tasks.find_reminders import find_reminders
 from internal.language.commands.recognise import find_commands
 from internal.language.tasks.completion import find_completions
+from internal.language.tasks.promises import find_promised
 
 AT = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Kyiv"))
 TABLES: Any = yaml.safe_load((ROOT / "tests/data/promises.yaml").read_text(encoding="utf-8"))
@@ -29,6 +30,14 @@ def test_what_is_plainly_promised_owed_or_repeated_is_kept(language: Any) -> Non
 
     rows = dict(TABLES["said"][language])
     assert {text: kept(text) or "-" for text in rows} == rows
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "uk"])
+def test_what_others_will_do_for_the_owner_or_by_a_day_is_waited_for(language: Any) -> None:
+    """By the future of any verb; feelings, states and mere plans of others are not waited for."""
+    rows = dict(TABLES["foreseen"][language])
+    found = {text: "; ".join(one.title for one in find_promised(text, AT, language)) or "-" for text in rows}
+    assert found == rows
 
 
 @pytest.mark.parametrize("language", ["en", "ru", "uk"])
