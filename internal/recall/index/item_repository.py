@@ -393,14 +393,7 @@ def _item(row: Any) -> ItemRow:
     # By position, in the order of the select: access by name takes longer than all else.
     ref_id, terms, text, vec, begins, ends, known, gone, source, target = row
     return ItemRow(
-        ref_id=ref_id,
-        terms=terms,
-        text=text,
-        vector=None if vec is None else from_blob(vec),
-        begins=ALWAYS if begins is None else begins,
-        ends=FOREVER if ends is None else ends,
-        known=ALWAYS if known is None else known,
-        gone=FOREVER if gone is None else gone,
-        source=source,
-        target=target,
-    )
+        ref_id=ref_id, terms=terms, text=text, vector=None if vec is None else from_blob(vec),
+        begins=ALWAYS if begins is None else begins, ends=FOREVER if ends is None else ends,
+        known=ALWAYS if known is None else known, gone=FOREVER if gone is None else gone, source=source, target=target,
+    )  # fmt: skip
