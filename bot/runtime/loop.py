@@ -43,13 +43,7 @@ async def work(
     if app.database.shared:
         jobs.append(Job("figures", lambda: _share_figures(app, side.monitor), FIGURES_EVERY, everywhere=True))
     maintenance = app.maintenance(jobs)
-    endless = [
-        *beside,
-        *side.work(),
-        maintenance.run(),
-        app.mirrors.run(app.duty.while_leading),
-        app.recorder.run(),
-    ]
+    endless = [*beside, *side.work(), maintenance.run(), app.mirrors.run(app.duty.while_leading), app.recorder.run()]
     endless.append(app.database.until_damaged())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())

@@ -35,11 +35,7 @@ REACTIONS = (
 )
 
 # Shown on a fresh data folder, one person for each language of the product: (id, first name, username, language).
-FIRST_PEOPLE = (
-    (1001, "Олена", "olena", "uk"),
-    (1002, "Иван", "ivan", "ru"),
-    (1003, "Emma", "emma", "en"),
-)
+FIRST_PEOPLE = ((1001, "Олена", "olena", "uk"), (1002, "Иван", "ivan", "ru"), (1003, "Emma", "emma", "en"))
 
 
 @dataclass

@@ -262,11 +262,7 @@ class Reaction:
 def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
     """The contextual `user_metadata` of a message: date, time and zone on its user's clock."""
     local = moment.astimezone(ZoneInfo(zone))
-    return {
-        "current_date": local.strftime("%Y-%m-%d"),
-        "current_time": local.strftime("%H:%M"),
-        "user_timezone": zone,
-    }
+    return {"current_date": local.strftime("%Y-%m-%d"), "current_time": local.strftime("%H:%M"), "user_timezone": zone}
 
 
 UNDELIVERED = frozenset({"refused", "cancelled"})

@@ -332,9 +332,7 @@ def _waiting(user_id: int) -> Select[Any]:
         .scalar_subquery()
     )
     return select(messages).where(
-        messages.c.user_id == user_id,
-        messages.c.seq > func.coalesce(published, 0),
-        messages.c.episode_id.is_(None),
+        messages.c.user_id == user_id, messages.c.seq > func.coalesce(published, 0), messages.c.episode_id.is_(None)
     )
 
 

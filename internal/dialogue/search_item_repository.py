@@ -209,12 +209,7 @@ def _speaker(role: str, origin: str | None, owner_name: str | None) -> str:
 
 
 def _place(message: Message) -> dict[str, Any]:
-    return {
-        "owner": message.user_id,
-        "chat": message.chat_id,
-        "thread": message.thread_id,
-        "seq": message.seq,
-    }
+    return {"owner": message.user_id, "chat": message.chat_id, "thread": message.thread_id, "seq": message.seq}
 
 
 def _behind(connection: Connection, lines: Sequence[Message]) -> list[Message]:

@@ -70,11 +70,7 @@ _BEFORE: Final[Mapping[str, tuple[_Step, ...]]] = {
 
 
 def with_cause(
-    connection: Connection,
-    user_id: int,
-    event_type: str,
-    links: Mapping[str, Any],
-    about: Mapping[str, Any],
+    connection: Connection, user_id: int, event_type: str, links: Mapping[str, Any], about: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The links, with the cause of the event added if it was not given and can be found. `about` helps to find it.
 

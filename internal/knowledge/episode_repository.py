@@ -78,10 +78,7 @@ def texts_by_key(connection: Connection, user_id: int, keys: Sequence[str]) -> d
 def episode_segments(connection: Connection, user_id: int, episode_id: str, first: int, last: int) -> list[Segment]:
     """The segments first..last of an episode, in order."""
     query = select(segments).where(
-        segments.c.user_id == user_id,
-        segments.c.episode_id == episode_id,
-        segments.c.n >= first,
-        segments.c.n <= last,
+        segments.c.user_id == user_id, segments.c.episode_id == episode_id, segments.c.n >= first, segments.c.n <= last
     )
     rows = connection.execute(query.order_by(segments.c.n))
     return [_segment(row) for row in rows]

@@ -33,14 +33,7 @@ class Version:
     claim_id: str
 
 
-def add(
-    connection: Connection,
-    fact: Fact,
-    claim_id: str,
-    *,
-    now: datetime,
-    run_id: str | None,
-) -> Version:
+def add(connection: Connection, fact: Fact, claim_id: str, *, now: datetime, run_id: str | None) -> Version:
     """Stores a fact as an edge with its words. Raises as `store.add_edge`."""
     edge = store.add_edge(
         connection,

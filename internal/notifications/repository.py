@@ -76,12 +76,7 @@ def generate(
 
 
 def listing(
-    connection: Connection,
-    user_id: int,
-    *,
-    state: NotificationState | None = None,
-    limit: int = 100,
-    offset: int = 0,
+    connection: Connection, user_id: int, *, state: NotificationState | None = None, limit: int = 100, offset: int = 0
 ) -> list[Notification]:
     """A user's notifications, newest first."""
     query = select(notifications).where(_of(user_id, state)).order_by(notifications.c.id.desc())

@@ -55,8 +55,7 @@ def support(
     named = (
         select(segments.c.episode_id, segments.c.n.label("segment"), null().label("quote"))
         .join(
-            chronicle,
-            and_(chronicle.c.user_id == segments.c.user_id, chronicle.c.message_id == segments.c.message_id),
+            chronicle, and_(chronicle.c.user_id == segments.c.user_id, chronicle.c.message_id == segments.c.message_id)
         )
         .join(
             event_mentions,

@@ -104,13 +104,7 @@ def record(
         "graph": {"removed": list(moved.removed), "claims": [list(claim) for claim in moved.claims]},
     }
     row = insert(merges).values(
-        user_id=source.user_id,
-        id=new_id(),
-        source=source.id,
-        target=target.id,
-        before=before,
-        run_id=run_id,
-        at=now,
+        user_id=source.user_id, id=new_id(), source=source.id, target=target.id, before=before, run_id=run_id, at=now
     )
     connection.execute(row)
 

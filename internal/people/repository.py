@@ -39,9 +39,7 @@ _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 
 
 _BY_IDS = select(people).where(
-    merely_compared(people.c.user_id) == bindparam("owner"),
-    people.c.id.in_(bindparam("ids", expanding=True)),
-    _VISIBLE,
+    merely_compared(people.c.user_id) == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
 )
 
 
@@ -211,12 +209,7 @@ def reject_keys(connection: Connection, user_id: int, entity_id: str, keys: Iter
 
 
 def create(
-    connection: Connection,
-    person: Person,
-    *,
-    by: SetBy | Mapping[str, SetBy],
-    now: datetime,
-    run_id: str | None = None,
+    connection: Connection, person: Person, *, by: SetBy | Mapping[str, SetBy], now: datetime, run_id: str | None = None
 ) -> Person:
     """Stores a new person (its `id` is ignored) and everything that follows from the profile. Raises as `save`."""
     refuse_taken(connection, replace(person, id=0))

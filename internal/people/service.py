@@ -54,14 +54,7 @@ def identified(connection: Connection, user_id: int, name: str, *, limit: int = 
     return repository.by_name_keys(connection, user_id, [name_key(text)])[:limit]
 
 
-def edit(
-    connection: Connection,
-    user_id: int,
-    person_id: int,
-    changes: Mapping[str, Any],
-    *,
-    now: datetime,
-) -> Person:
+def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[str, Any], *, now: datetime) -> Person:
     """Changes some of EDITABLE for the owner and marks the fields, so that no model overrides them.
 
     `aliases` is the whole new list: those left out are rejected for good. `username` may be None or empty. Raises
@@ -150,12 +143,7 @@ def from_metadata(connection: Connection, user_id: int, sender: Sender, *, seen_
 
 
 def note_mentions(
-    connection: Connection,
-    user_id: int,
-    episode_id: str,
-    seen: Mapping[int, Iterable[datetime]],
-    *,
-    now: datetime,
+    connection: Connection, user_id: int, episode_id: str, seen: Mapping[int, Iterable[datetime]], *, now: datetime
 ) -> int:
     """Counts one mention in this fragment for each person of `seen` (person id -> message times); the new ones.
 

@@ -289,10 +289,7 @@ def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
 def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int) -> list[Run]:
     """Every run whose slice holds this segment, in order of creation."""
     query = select(runs).where(
-        runs.c.user_id == user_id,
-        runs.c.episode_id == episode_id,
-        runs.c.first_n <= segment,
-        runs.c.last_n >= segment,
+        runs.c.user_id == user_id, runs.c.episode_id == episode_id, runs.c.first_n <= segment, runs.c.last_n >= segment
     )
     return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
 

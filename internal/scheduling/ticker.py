@@ -52,12 +52,7 @@ class Ticker:
     async def ticks(self) -> AsyncIterator[None]:
         """Yields once at start, then once a period, for ever."""
         self._scheduler.add_job(
-            self._tick,
-            "interval",
-            seconds=self._every,
-            misfire_grace_time=None,
-            coalesce=True,
-            max_instances=1,
+            self._tick, "interval", seconds=self._every, misfire_grace_time=None, coalesce=True, max_instances=1
         )
         self._scheduler.start()
         try:

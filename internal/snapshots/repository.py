@@ -93,11 +93,7 @@ def restore(connection: Connection, user_id: int, version: int, now: datetime) -
 
 
 def erase(
-    connection: Connection,
-    user_id: int,
-    message_ids: Collection[str],
-    holds: Callable[[str], bool],
-    now: datetime,
+    connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool], now: datetime
 ) -> list[str]:
     """Removes from every version what rests on these messages or holds a trace. Returns the removed texts."""
     gone: dict[str, None] = {}

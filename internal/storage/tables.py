@@ -82,11 +82,7 @@ users = _owned(
     Column("next_rev", BigInteger, nullable=False, server_default="1"),
 )
 
-settings = _table(
-    "settings",
-    Column("key", Text, primary_key=True),
-    Column("value", JSON, nullable=False),
-)
+settings = _table("settings", Column("key", Text, primary_key=True), Column("value", JSON, nullable=False))
 
 leases = _table(
     "leases",
@@ -289,14 +285,7 @@ runs = _table(
     Column("error", Text),
     NumberedKey("n"),
     UniqueConstraint("user_id", "id"),
-    Index(
-        "idx_runs_open",
-        "agent",
-        "user_id",
-        "rev",
-        "first_n",
-        **_where("state IN ('due', 'claimed', 'replied')"),
-    ),
+    Index("idx_runs_open", "agent", "user_id", "rev", "first_n", **_where("state IN ('due', 'claimed', 'replied')")),
     only_on("sqlite", Index("idx_runs_user", "user_id", "n")),
     Index("idx_runs_session", "user_id", "session_id", **_where("session_id IS NOT NULL")),
     **_GROWING,
@@ -425,11 +414,7 @@ hidings = _owned(
     Index("idx_hidings_target", "target"),
 )
 
-tombstones = _owned(
-    "tombstones",
-    Column("key_hmac", Text, primary_key=True),
-    Column("at", Moment, nullable=False),
-)
+tombstones = _owned("tombstones", Column("key_hmac", Text, primary_key=True), Column("at", Moment, nullable=False))
 
 graph_nodes = _owned(
     "graph_nodes",
@@ -628,10 +613,7 @@ search_items = _owned(
     Index("idx_search_items_embedded", "embedded", **_where("embedded IS NOT NULL")),
 )
 
-search_backlog = _owned(
-    "search_backlog",
-    Column("seq", BigInteger, nullable=False),
-)
+search_backlog = _owned("search_backlog", Column("seq", BigInteger, nullable=False))
 
 vectors = _owned(
     "vectors",
@@ -753,12 +735,7 @@ notifications = _owned(
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("dedupe", Text, nullable=False),
     UniqueConstraint("user_id", "dedupe"),
-    Index(
-        "idx_notifications_waiting",
-        "not_before",
-        "user_id",
-        **_where("state IN ('waiting', 'deferred')"),
-    ),
+    Index("idx_notifications_waiting", "not_before", "user_id", **_where("state IN ('waiting', 'deferred')")),
 )
 
 context_snapshots = _owned(

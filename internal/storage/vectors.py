@@ -10,20 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import (
-    Connection,
-    Select,
-    TextClause,
-    and_,
-    bindparam,
-    delete,
-    func,
-    or_,
-    select,
-    text,
-    tuple_,
-    update,
-)
+from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
 
 from internal.storage.engine.commit_order import state_of
 from internal.storage.engine.upsert import upsert
@@ -105,13 +92,7 @@ def made_by(model: str, dim: int) -> str:
 
 
 def due(
-    connection: Connection,
-    model: str,
-    dim: int,
-    *,
-    limit: int,
-    without: Collection[int] = (),
-    after: int | None = None,
+    connection: Connection, model: str, dim: int, *, limit: int, without: Collection[int] = (), after: int | None = None
 ) -> list[DueItem]:
     """Items to embed, owner by owner, except those of the owners in `without`; the owner `after` comes last.
 

@@ -140,12 +140,7 @@ def coming(connection: Connection, user_id: int, until: datetime, limit: int) ->
 
 
 def listing(
-    connection: Connection,
-    user_id: int,
-    *,
-    states: Collection[TaskState] = (),
-    limit: int = 100,
-    offset: int = 0,
+    connection: Connection, user_id: int, *, states: Collection[TaskState] = (), limit: int = 100, offset: int = 0
 ) -> list[Task]:
     """Tasks in these states (none named = all): by time, that without a time last."""
     query = select(tasks).where(*_of(user_id, states)).order_by(*_BY_TIME)

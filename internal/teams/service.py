@@ -9,15 +9,7 @@ from internal.events import repository as events
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.types import new_id
 from internal.teams import repository
-from internal.teams.model import (
-    ASKED_AGAIN,
-    LONGEST_NAME,
-    MOST_MEMBERS,
-    MOST_TEAMS,
-    Invitation,
-    InvitationState,
-    Team,
-)
+from internal.teams.model import ASKED_AGAIN, LONGEST_NAME, MOST_MEMBERS, MOST_TEAMS, Invitation, InvitationState, Team
 
 
 def create(connection: Connection, user_id: int, name: str, now: datetime) -> Team:

@@ -9,18 +9,7 @@ from sqlalchemy import Column, Connection, func, or_, select
 from internal.graph.mirror import repository as mirror_repository
 from internal.storage.engine.postgres_server import database_bytes
 from internal.storage.erasure import hidings
-from internal.storage.tables import (
-    inbox,
-    merges,
-    messages,
-    notifications,
-    outbox,
-    people,
-    runs,
-    segments,
-    tasks,
-    users,
-)
+from internal.storage.tables import inbox, merges, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 
 _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)

@@ -70,11 +70,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
 
     @router.get("", responses=READING)
     async def list_events(
-        user_id: UserId,
-        type_: EventType = None,
-        source: EventSource = None,
-        after: After = None,
-        limit: Limit = 100,
+        user_id: UserId, type_: EventType = None, source: EventSource = None, after: After = None, limit: Limit = 100
     ) -> EventsOut:
         """Events, oldest first."""
         await owners.stored(user_id)

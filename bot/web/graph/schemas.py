@@ -28,15 +28,7 @@ from bot.web.http.fields import (
 )
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
-from internal.knowledge.model import (
-    AUDIENCE,
-    Citation,
-    CitationOperation,
-    Episode,
-    EpisodeSource,
-    EvidenceLine,
-    Fact,
-)
+from internal.knowledge.model import AUDIENCE, Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
 from internal.language.dates.precision import DatePrecision
 from internal.recall.messages.search import MessageHit
 

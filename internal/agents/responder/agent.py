@@ -8,13 +8,7 @@ from typing import Final
 
 from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
-from internal.agents.model import (
-    RecalledFact,
-    RecalledMemory,
-    RecalledPassage,
-    ResponderRequest,
-    StandingInstruction,
-)
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest, StandingInstruction
 from internal.agents.prompts import (
     block,
     clock_metadata,

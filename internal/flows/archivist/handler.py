@@ -203,13 +203,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
             tombstone_key=self._tombstone_key,
         )
         memories = write_memories(
-            connection,
-            run,
-            slice_.lines,
-            resolved.memories,
-            facts.nodes,
-            tombstone_key=self._tombstone_key,
-            now=now,
+            connection, run, slice_.lines, resolved.memories, facts.nodes, tombstone_key=self._tombstone_key, now=now
         )
         if lost is not None:
             settle_profiles(connection, run, lost, slice_.mentioned, now)

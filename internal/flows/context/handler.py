@@ -90,12 +90,7 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
             raise StaleInput("the snapshot changed while the context manager read it")
 
     def _write(
-        self,
-        connection: Connection,
-        run: Run,
-        prepared: Prepared[ContextInput],
-        resolved: SnapshotReply,
-        now: datetime,
+        self, connection: Connection, run: Run, prepared: Prepared[ContextInput], resolved: SnapshotReply, now: datetime
     ) -> Applied:
         version, snapshot = None, resolved.snapshot
         if snapshot != shown_snapshot(connection, run.user_id):

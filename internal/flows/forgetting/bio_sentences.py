@@ -22,13 +22,7 @@ from internal.knowledge.relations import materially_different, statement_key
 from internal.language.facts.overlap import revealing_words, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
-from internal.people import (
-    erase_repository,
-    hidden_parts,
-    support,
-    support_repository,
-    tombstones,
-)
+from internal.people import erase_repository, hidden_parts, support, support_repository, tombstones
 from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence

@@ -34,11 +34,7 @@ def with_entities(
     called = list(names)
     holds = name_traces.naming(called) if called else None
     return _forgotten(
-        connection,
-        user_id,
-        memory.remove_mentioning(connection, user_id, node_ids, holds, now=now),
-        key,
-        asked_at,
+        connection, user_id, memory.remove_mentioning(connection, user_id, node_ids, holds, now=now), key, asked_at
     )
 
 

@@ -250,11 +250,7 @@ class ForgettingService:
         return True
 
     def _erase(
-        self,
-        connection: Connection,
-        asked: Forgetting,
-        messages: Collection[str],
-        source: str = "system:forgetting",
+        self, connection: Connection, asked: Forgetting, messages: Collection[str], source: str = "system:forgetting"
     ) -> ErasureReport:
         """Erases for a pending request, with these messages.
 

@@ -316,13 +316,7 @@ class Attempts:
         payload: dict[str, Any],
     ) -> None:
         events.append(
-            connection,
-            kind,
-            source=handler.source,
-            now=now,
-            user_id=run.user_id,
-            payload=payload,
-            links=run_links(run),
+            connection, kind, source=handler.source, now=now, user_id=run.user_id, payload=payload, links=run_links(run)
         )
 
 

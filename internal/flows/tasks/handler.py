@@ -174,12 +174,7 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         return ResolvedTasks(parsed, resolved, {task.id: task.rev for task in known})
 
     def _write(
-        self,
-        connection: Connection,
-        run: Run,
-        prepared: Prepared[TaskInput],
-        resolved: ResolvedTasks,
-        now: datetime,
+        self, connection: Connection, run: Run, prepared: Prepared[TaskInput], resolved: ResolvedTasks, now: datetime
     ) -> Applied:
         asked = prepared.input
         known = comparable_tasks(connection, run.user_id, asked.lines)

@@ -12,13 +12,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
-from internal.agents.model import (
-    DialogueLine,
-    OwnerProfile,
-    ResponderRequest,
-    StandingInstruction,
-    TranscriptLine,
-)
+from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, StandingInstruction, TranscriptLine
 from internal.agents.prompts import SETTLED, newest_lines, with_metadata
 from internal.artifacts.model import ARTIFACT, READ
 from internal.config import PersonaConfig
@@ -202,10 +196,7 @@ class Prompts:
             persona_tone=self._persona.tone,
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
-            dialogue=[
-                *_dialogue(remembered, pictures),
-                *_dialogue(asked, pictures, {m.tg_id for m in remembered}),
-            ],
+            dialogue=[*_dialogue(remembered, pictures), *_dialogue(asked, pictures, {m.tg_id for m in remembered})],
             now=self._clock.now(),
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],

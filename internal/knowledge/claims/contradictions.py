@@ -29,11 +29,7 @@ class Contradictions:
         self._nodes: dict[str, Node] | None = None
 
     def compare(
-        self,
-        group: Group,
-        conflicts: Sequence[Conflict],
-        edges: Mapping[Span, str],
-        group_edges: Collection[str],
+        self, group: Group, conflicts: Sequence[Conflict], edges: Mapping[Span, str], group_edges: Collection[str]
     ) -> None:
         """Opens new contradictions, updates those that persist and settles those that are gone."""
         wanted = {

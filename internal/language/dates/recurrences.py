@@ -68,13 +68,7 @@ _EVERY_UNIT: Final = pattern(rf"\b{_EVERY}\s+(?:{COUNT}\s+)?{UNIT}")
 _EVERY_PART: Final = pattern(
     rf"\b{_EVERY}\s+(?P<part>утро|ранок|ранку|morning|вечер|вечір|вечора|evening|night|ночь|ніч|обед|обід|afternoon)\b"
 )
-_FREQUENCY: Final = {
-    "hour": "HOURLY",
-    "day": "DAILY",
-    "week": "WEEKLY",
-    "month": "MONTHLY",
-    "year": "YEARLY",
-}
+_FREQUENCY: Final = {"hour": "HOURLY", "day": "DAILY", "week": "WEEKLY", "month": "MONTHLY", "year": "YEARLY"}
 
 
 def recurrence(folded: str) -> tuple[str, Span, time | None] | None:

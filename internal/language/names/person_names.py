@@ -13,16 +13,7 @@ from internal.language.names.name_index import FormKind, Match, NameIndex
 from internal.language.names.same_person import Reason, same_person_reason
 from internal.language.text.spelling import name_key
 
-__all__ = [
-    "NAMED",
-    "NAME_WEIGHT",
-    "Reason",
-    "mentions",
-    "mentions_of",
-    "name_boosts",
-    "name_key",
-    "same_person_reason",
-]
+__all__ = ["NAMED", "NAME_WEIGHT", "Reason", "mentions", "mentions_of", "name_boosts", "name_key", "same_person_reason"]
 
 NAME_WEIGHT = 0.1
 """What a boost of 1 adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
@@ -35,12 +26,7 @@ ranks above those who are not, and a better bio still decides between two people
 NAMED = 0.5
 """A boost from which a text counts as clearly naming the person: a short form of a part of the name has 0.64."""
 
-_KIND_BOOST = {
-    FormKind.EXACT: 1.0,
-    FormKind.DECLENSION: 1.0,
-    FormKind.TRANSLITERATION: 0.95,
-    FormKind.DIMINUTIVE: 0.8,
-}
+_KIND_BOOST = {FormKind.EXACT: 1.0, FormKind.DECLENSION: 1.0, FormKind.TRANSLITERATION: 0.95, FormKind.DIMINUTIVE: 0.8}
 
 
 @kept(64)

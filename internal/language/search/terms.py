@@ -40,9 +40,7 @@ _MAX_LETTERS: Final = 40
 _MIN_SOUND: Final = 4
 """Letters of the shortest query word whose sound is searched for: "тому" is not Tom."""
 
-_TOKEN: Final = re.compile(
-    r"(?<!\w)@(?P<username>[A-Za-z0-9_]{3,32})|\d+(?:[.,]\d+)+|[^\W_]+(?:['’ʼ`´][^\W\d_]+)*",
-)
+_TOKEN: Final = re.compile(r"(?<!\w)@(?P<username>[A-Za-z0-9_]{3,32})|\d+(?:[.,]\d+)+|[^\W_]+(?:['’ʼ`´][^\W\d_]+)*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?…\n:;])\W*$")
 _POSSESSIVE: Final = re.compile(r"'s$")
 _DIGIT: Final = re.compile(r"\d")

@@ -60,13 +60,7 @@ def put_node(
 
 
 def change_node(
-    connection: Connection,
-    user_id: int,
-    node_id: str,
-    changes: Mapping[str, Any],
-    *,
-    now: datetime,
-    zone: tzinfo = UTC,
+    connection: Connection, user_id: int, node_id: str, changes: Mapping[str, Any], *, now: datetime, zone: tzinfo = UTC
 ) -> Node:
     """Changes properties of a node as the owner's; None removes an optional one. Raises NotFound, Refused."""
     node = _node(connection, user_id, node_id)

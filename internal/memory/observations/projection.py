@@ -77,13 +77,7 @@ class MemoryProjector:
             if self._forgetting:
                 search_items.forget_words(self._connection, self._user_id, store.item_kind(node.label), node_id)
             store.update_node(
-                self._connection,
-                self._user_id,
-                node_id,
-                changes,
-                now=self._now,
-                run_id=self._run_id,
-                hidden=True,
+                self._connection, self._user_id, node_id, changes, now=self._now, run_id=self._run_id, hidden=True
             )
             self.changes.note("changed", node_id)
 

@@ -175,12 +175,7 @@ class Writer:
         self._edge(link.type, source, target, attributes, lines)
 
     def _edge(
-        self,
-        type: str,
-        source: Node,
-        target: Node,
-        attributes: Mapping[str, Any],
-        lines: Sequence[ObservedLine],
+        self, type: str, source: Node, target: Node, attributes: Mapping[str, Any], lines: Sequence[ObservedLine]
     ) -> Edge:
         """Finds or makes an edge and records an observation of it. Raises Refused as the graph's store."""
         properties = {"type": type, "source": source.id, "target": target.id, "attributes": dict(attributes)}

@@ -104,22 +104,11 @@ def _read(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Node
 
 
 def _visible(node: FromClause, user_id: int, label: str) -> tuple[ColumnElement[bool], ...]:
-    return (
-        node.c.user_id == user_id,
-        node.c.label == label,
-        node.c.merged_into.is_(None),
-        hidings.visible(node.c.id),
-    )
+    return (node.c.user_id == user_id, node.c.label == label, node.c.merged_into.is_(None), hidings.visible(node.c.id))
 
 
 def listing(
-    connection: Connection,
-    user_id: int,
-    label: str,
-    statuses: Collection[str] = (),
-    *,
-    limit: int,
-    offset: int = 0,
+    connection: Connection, user_id: int, label: str, statuses: Collection[str] = (), *, limit: int, offset: int = 0
 ) -> list[Node]:
     """Visible nodes of a label with these statuses (() = any, "" = none), by due date, then the newest.
 

@@ -23,9 +23,7 @@ _KIND: Final = "message"
 _PREFIX: Final = item_of(_KIND, "")
 
 _ALL_FORGOTTEN: Final = exists().where(
-    forgettings.c.user_id == bindparam("owner"),
-    forgettings.c.state == "pending",
-    forgettings.c.kind == EVERYTHING,
+    forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending", forgettings.c.kind == EVERYTHING
 )
 # Run by every search: built once, for building a statement takes longer than running it.
 _BY_SEQ: Final = select(*AS_STORED).where(

@@ -180,8 +180,7 @@ class TurnRecall:
         chosen.
         """
         inner, query = await asyncio.gather(
-            self._search.inner_circle(owner.user_id),
-            self._reader.read(owner, question, recent),
+            self._search.inner_circle(owner.user_id), self._reader.read(owner, question, recent)
         )
         started = time.perf_counter()
         user_id = owner.user_id

@@ -160,12 +160,7 @@ class KnowledgeSearch:
         return stored_items.read_facts(connection, user_id, candidates, request) if candidates else []
 
     async def nodes(
-        self,
-        user_id: int,
-        query: str | Query,
-        limit: int = 10,
-        *,
-        entity_types: Sequence[str] = (),
+        self, user_id: int, query: str | Query, limit: int = 10, *, entity_types: Sequence[str] = ()
     ) -> list[NodeHit]:
         """The entities, preferences and topics of these types (none = all) that fit best, people included.
 

@@ -47,12 +47,7 @@ _HEAD: Final = ""
 _AWAY: Final = "moved_to"
 """The part that stands for a store whose content was moved elsewhere, in the store that it was moved from."""
 
-_move = Table(
-    NAME,
-    MetaData(),
-    Column("part", Text, primary_key=True),
-    Column("state", Text, nullable=False),
-)
+_move = Table(NAME, MetaData(), Column("part", Text, primary_key=True), Column("state", Text, nullable=False))
 
 
 @dataclass(frozen=True, slots=True)

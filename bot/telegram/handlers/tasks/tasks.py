@@ -13,15 +13,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import (
-    NO_WAY_BACK,
-    SEVERAL_TASKS,
-    Rows,
-    TaskButton,
-    TasksButton,
-    TaskTap,
-    button,
-)
+from bot.telegram.handlers.buttons import NO_WAY_BACK, SEVERAL_TASKS, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.cards import CancelAllButton, MoveTaskButton, task_card
 from bot.telegram.handlers.facts.fact_text import number_rows, numbered
 from bot.telegram.handlers.paging import PAGE, clamp, page_row

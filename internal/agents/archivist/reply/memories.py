@@ -201,9 +201,7 @@ class MemoryReader:
         return own
 
 
-def without_one_sided(
-    memories: Sequence[ProposedMemory],
-) -> tuple[tuple[ProposedMemory, ...], list[RefusedOperation]]:
+def without_one_sided(memories: Sequence[ProposedMemory]) -> tuple[tuple[ProposedMemory, ...], list[RefusedOperation]]:
     """The memories without contradictions that conflict with fewer than two others, and without links to those."""
     sides: dict[RefKey, set[str | RefKey]] = {}
     for memory in memories:
