@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from internal.events import agent_state_repository as agent_state
 from internal.graph import store
@@ -13,15 +13,17 @@ from internal.graph.model import Node, NodeFilter
 from internal.knowledge import fact_repository
 from internal.knowledge.model import Fact, FactFilter
 from internal.memory.model import MEMORY_LABELS
+from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind, NotificationState
 from internal.people import repository as people
 from internal.people.model import Person
-from internal.storage.tables import notifications
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task
 
 _SNAPSHOT = ("context_manager", "context_snapshot")
 _ALL = 100_000
+_OWN = (NotificationKind.OCCASION, NotificationKind.NUDGE, NotificationKind.REMINDER)
+_SENT = (NotificationState.SENT, NotificationState.MERGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,9 @@ def read(connection: Connection, user_id: int, now: datetime) -> StoredMemory:
 
 
 def _notices(connection: Connection, user_id: int) -> list[Notice]:
-    kinds = (NotificationKind.OCCASION, NotificationKind.NUDGE, NotificationKind.REMINDER)
-    sent = (NotificationState.SENT, NotificationState.MERGED)
-    mine = (notifications.c.user_id == user_id) & notifications.c.kind.in_(kinds) & notifications.c.state.in_(sent)
-    rows = connection.execute(select(notifications).where(mine).order_by(notifications.c.decided_at))
-    return [Notice(row.decided_at, row.kind, row.text) for row in rows]
+    sent = [one for one in notifications.listing(connection, user_id, limit=_ALL) if one.state in _SENT]
+    kept = [Notice(one.decided_at, one.kind, one.text) for one in sent if one.kind in _OWN and one.decided_at]
+    return sorted(kept, key=lambda one: one.at)
 
 
 def fact_words(fact: Fact) -> str:
