@@ -74,7 +74,7 @@ class LessonRecall:
 
     async def for_question(self, user_id: int, question: str) -> list[str]:
         """At most MAX_LESSONS different lessons, most relevant first, within MAX_TOKENS."""
-        taught = await self._database.glance(lambda c: lesson_repository.taught(c, user_id, limit=MAX_READ))
+        taught = await self._database.read(lambda c: lesson_repository.taught(c, user_id, limit=MAX_READ))
         taught = _newest(taught, MAX_READ)
         if not taught:
             return []
