@@ -269,11 +269,10 @@ class TurnFlow:
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
-        request = self._requests.last(turn)
+        request, rev = self._requests.last(turn), None if stopped or last else question.rev
 
         def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
             # A question that is edited again and again is answered all the same.
-            rev = None if stopped or last else question.rev
             if not turns.finish(connection, turn, state, rev=rev):
                 if rev is not None and turns.revision(connection, turn) != rev:
                     raise _Edited

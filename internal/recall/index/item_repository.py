@@ -28,7 +28,6 @@ from sqlalchemy import (
 from internal.graph.labels import NODES
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.knowledge.model import OF_FILE
-from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.chunks import chunks
@@ -90,11 +89,11 @@ _MENTIONING: Final = (
 )
 _OWNER: Final = bindparam("owner", type_=BigInteger)
 _NOTHING: Final = literal("")
-_ITEMS_OF: Final[Mapping[ItemKind, Sequence[str]]] = {"entity": ("entity:", "node:")}
+ITEMS_OF: Final[Mapping[ItemKind, Sequence[str]]] = {"entity": ("entity:", "node:")}
 """The beginnings of the search items of a kind; by default its own name."""
 
 _NAMED_LABELS: Final = [schema.label for schema in NODES.values() if schema.by_name and schema.label != "Entity"]
-_CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
+CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
     EDGE_CHANGE: ["fact"],
     NODE_CHANGE: ["entity", "node"],
     EPISODE_CHANGE: ["episode"],
@@ -164,22 +163,13 @@ def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
     return connection.execute(query.select_from(search_items)).scalar_one()
 
 
-def concern(kind: ItemKind, entries: Sequence[tuple[str, str]]) -> bool:
-    """Whether any of these changes may be about an item of this kind."""
-    prefixes = (*_ITEMS_OF.get(kind, (f"{kind}:",)), *([PERSON_PREFIX] if kind == "entity" else []))
-    return any(
-        kind in _CHANGED_KINDS.get(change, ()) or ref.startswith(prefixes) or (change == PERSON and kind == "entity")
-        for change, ref in entries
-    )
-
-
 def touched(
     connection: Connection, user_id: int, kind: ItemKind, entries: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The ids of this kind that changes are about, each once."""
-    ids = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
-    for prefix in _ITEMS_OF.get(kind, (f"{kind}:",)):
-        found = [ref for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)]
+    ids = {ref for change, ref in entries if kind in CHANGED_KINDS.get(change, ())}
+    for prefix in ITEMS_OF.get(kind, (f"{kind}:",)):
+        found = [ref for change, ref in entries if change not in CHANGED_KINDS and ref.startswith(prefix)]
         ids |= {ref.removeprefix(prefix) for ref in found}
     if kind == "episode":
         whole = {ref for change, ref in entries if change == EPISODE_CHANGE}

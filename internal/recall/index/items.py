@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.language.search.terms import ANALYZER, Word
+from internal.people.repository import CHANGE_KIND as PERSON
+from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
@@ -267,7 +269,7 @@ class ItemIndexes:
             cached = await self._database.read(lambda connection: self._load(connection, user_id, kind))
             self._cache.put((user_id, kind), cached)
         else:
-            if item_repository.concern(kind, entries := log.entries):
+            if _concern(kind, entries := log.entries):
                 touched, current = await self._database.read(lambda c: self._changed(c, user_id, kind, entries))
                 if touched:
                     cached.apply_changes(touched, current)
@@ -289,3 +291,14 @@ class ItemIndexes:
         items = item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER)
         dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
         return ItemIndex.load(dimensions, seq, items, expected=expected)
+
+
+def _concern(kind: ItemKind, entries: Sequence[tuple[str, str]]) -> bool:
+    """Whether any of these changes may be about an item of this kind."""
+    prefixes = (*item_repository.ITEMS_OF.get(kind, (f"{kind}:",)), *([PERSON_PREFIX] if kind == "entity" else []))
+    return any(
+        kind in item_repository.CHANGED_KINDS.get(change, ())
+        or ref.startswith(prefixes)
+        or (change == PERSON and kind == "entity")
+        for change, ref in entries
+    )
