@@ -13,6 +13,7 @@ from internal.dialogue.model import Message
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Question, read_question
 from internal.flows.views import artifacts as view
+from internal.language.text.spelling import unquoted
 from internal.storage.database import Database
 
 LONGEST: Final = 8_000
@@ -136,3 +137,17 @@ def _says_nothing(attachment: Mapping[str, Any]) -> bool:
 
 
 _FILE: Final = "[file "
+
+
+def _of_others(one: Message) -> bool:
+    """Whether a message brings words of somebody else along."""
+    quotes = one.quoted is not None and one.quoted.by == "other"
+    read = any(each.get(READ) and each.get("kind") not in ("voice", "video_note") for each in one.attachments)
+    own = one.content.removeprefix("[voice] ").removeprefix("[video_note] ")
+    return one.role == "user" and (one.forward is not None or quotes or read or unquoted(own) != own)
+
+
+def beside_others(question: Question, passages: Sequence[RecalledPassage]) -> bool:
+    """Whether a prompt holds words of somebody else: a group, forwards, quotes, files, imports, pages."""
+    theirs = any(one.kind != "message" or any(line.kind == "other" for line in one.lines) for one in passages)
+    return theirs or question.turn.chat_id < 0 or any(map(_of_others, (*question.asked, *question.earlier)))

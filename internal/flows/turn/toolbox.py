@@ -24,14 +24,12 @@ from internal.agents.responder.blocks import (
     results_block,
     tasks_block,
 )
-from internal.artifacts.model import READ
-from internal.dialogue.model import Message
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.command_model import Action, ChangeTask, Remember
 from internal.flows.turn.commands import CommandFlow
-from internal.flows.turn.files import read_file
+from internal.flows.turn.files import beside_others, read_file
 from internal.flows.turn.prompt import Prompts, Question
 from internal.flows.turn.tools import (
     CHANGING,
@@ -263,14 +261,7 @@ class Toolbox:
         return self._ask(found)
 
     def _beside_others(self, request: ResponderRequest) -> bool:
-        """Whether the prompt holds words of somebody else: a group, forwards, quotes, files, imports, pages."""
-        said = (*self._question.asked, *self._question.earlier)
-        passages = self.extended(request).passages
-        return (
-            self._question.turn.chat_id < 0
-            or any(map(_of_others, said))
-            or any(one.kind != "message" or any(line.kind == "other" for line in one.lines) for one in passages)
-        )
+        return beside_others(self._question, self.extended(request).passages)
 
     def _flow(self) -> CommandFlow:
         if self._commands is None:
@@ -344,14 +335,6 @@ def _numbered(
             following += 1
         shown.append(known[key(one)])
     return shown
-
-
-def _of_others(one: Message) -> bool:
-    """Whether a message brings words of somebody else along."""
-    quotes = one.quoted is not None and one.quoted.by == "other"
-    read = any(each.get(READ) and each.get("kind") not in ("voice", "video_note") for each in one.attachments)
-    own = one.content.removeprefix("[voice] ").removeprefix("[video_note] ")
-    return one.role == "user" and (one.forward is not None or quotes or read or unquoted(own) != own)
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
