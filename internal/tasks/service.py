@@ -45,6 +45,8 @@ CHANGED: Final = "task_changed"
 _OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})
 BEFORE: Final = "before"
 """The key in the event of another time that holds the time before it."""
+BACK: Final = "back"
+"""The key in such an event by which a change was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ def move_back(connection: Connection, user_id: int, task_id: str, author: TaskAu
     if before is None or found.state.closed:
         raise Conflict("the task was not moved")
     moments = {name: datetime.fromisoformat(before[name]) if before[name] else None for name in _MOMENTS}
-    return _changed(connection, found, CHANGED, author, {"fields": ["due_at"]}, **{**before, **moments})
+    return _changed(connection, found, CHANGED, author, {"fields": ["due_at"], BACK: True}, **{**before, **moments})
 
 
 def time_settled_at(connection: Connection, found: Task) -> datetime:

@@ -34,8 +34,9 @@ from internal.access.model import User
 from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
 from internal.people.repository import by_ids
-from internal.tasks.model import Schedule, Task, TaskKind
+from internal.tasks.model import Schedule, Task
 
+_SECTIONS = {"promise": "agenda-promises", "waiting": "agenda-waiting"}
 _TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
 
 
@@ -139,9 +140,7 @@ class TelegramCards:
         rows = number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
         title = phrase(user.lang, "tasks-title", count=len(found))
         if asked.kind is not None:
-            title = (
-                f"**{phrase(user.lang, 'agenda-promises' if asked.kind is TaskKind.PROMISE else 'agenda-waiting')}**"
-            )
+            title = f"**{phrase(user.lang, _SECTIONS[asked.kind])}**"
         return _card((f"{title}\n\n{lines}", rows))
 
 

@@ -31,6 +31,9 @@ class Archival(Protocol):
     async def request(self, user_id: int) -> ArchivedCounts:
         """Publishes buffered messages and archives them now, including runs that failed or wait for another attempt."""
 
+    async def read_now(self, user_id: int) -> bool:
+        """Has what was said archived, and waits for it a while; whether there was anything to read."""
+
 
 class Export(Protocol):
     async def document(self, user_id: int) -> str:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.model import (
     DialogueLine,
     Language,
+    PassageLine,
     RecalledFact,
     RecalledMemory,
     ResponderRequest,
@@ -26,22 +27,25 @@ from internal.agents.responder.blocks import (
     passages_block,
     recalled_block,
 )
+from internal.agents.responder.discretion import discreet
 from internal.agents.responder.instructed import as_instructed, instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
 from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
 from internal.agents.responder.pictures import in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
-from internal.agents.responder.said_lines import SaidLine, newest_about, quotable
+from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
+from internal.language.tasks.contacts import asks_of_contact, tells_of_contact
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
 
+Line = TypeVar("Line", DialogueLine, PassageLine)
 MODEL = "offline-rules"
 
 _MAX_QUOTED = 3
@@ -202,11 +206,25 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
         case "circle" if wish.circle:
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
         case "question" | "news" if wish.wish == "question" or request.relations:
-            return _question(request, own, subjects(request, len(lines)), speech)
+            request, known = discreet(request, own, subjects(request, len(lines)))
+            in_touch = not request.relations and asks_of_contact(own)
+            return _in_touch(request, own, speech) if in_touch else _question(request, own, known, speech)
         case "news" | "circle":
             return _news(subjects(request, len(lines)), authors, speech)
         case small_talk:
             return speech(small_talk, persona=request.persona_name)
+
+
+def _in_touch(request: ResponderRequest, said: str, speech: _Speech) -> str:
+    """The newest line that tells of being in touch with whom a question names, or how often it is meant to be."""
+
+    def telling(lines: Sequence[Line]) -> list[Line]:
+        return [line for line in lines if tells_of_contact(line.text)]
+
+    passages = [replace(one, lines=telling(one.lines)) for one in request.passages]
+    request = replace(request, dialogue=telling(request.dialogue), passages=passages)
+    whom = " ".join(one.name for one in find_people(said, speech.language)) or said
+    return _quoted(newest_about(whom, request)[:1], said, request, speech).rstrip() or speech("nothing")
 
 
 def _circle(circle: Circle, people: Sequence[Person], speech: _Speech) -> str:
@@ -263,8 +281,10 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
     if not answers:
         return ""
     lines = newest_about(said, request) or newest_about(request.query, request)
-    newer = [line for line in lines if not _same(line.text, answers) and line.newer_than(answers[0].said_at)]
-    return _quoted(newer[:1], said, request, speech) + _facts(answers[: 1 if newer else None], request, speech)
+    newer = [line for line in lines if not _same(line.text, answers) and line.newer_than(answers[0].said_at)][:1]
+    if newer and overtakes(newer[0], answers[0].text, said):
+        return _quoted(newer, said, request, speech).rstrip()
+    return _quoted(newer, said, request, speech) + _facts(answers[: 1 if newer else None], request, speech)
 
 
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:

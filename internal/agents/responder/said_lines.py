@@ -5,6 +5,7 @@ A line is about it if it has most of the question's words, or touches its subjec
 somebody else are left out. A quotation asserts nothing, so that a line too many does less harm than an old fact.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from internal.language.commands.recognise import is_order
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
-from internal.language.search.subjects import besides_change, subjects_of, tells_change
+from internal.language.search.subjects import besides_change, subjects_of, tells_change, tells_exchange
 from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
 from internal.language.text.spelling import Language, sentences, text_language, tokens, with_signs, words
 
@@ -48,6 +49,8 @@ _OWN: Final = words("мой моя мои наш наша наши мій моя
 _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
 
+_LONG_NUMBER: Final = re.compile(r"\d(?:[\s()-]*\d){5}")
+"""Of a telephone, say."""
 _NOW: Final = datetime.max.replace(tzinfo=UTC)
 _LONGEST: Final = 200
 """Characters of a quotation; of a longer line the sentences that matter are quoted."""
@@ -102,7 +105,21 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
                 new = _terms(besides_change(line.text)) - besides
                 begun |= {term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
     found = [line for line in found if not _only_orders(line.text, request.now)]
-    return _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+    if not found and subjects:
+        told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
+        found = [replace(line, change=True) for line in told if people.same(line.text, _terms(line.text))][:1]
+    chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+    return chosen[:1] if chosen and any(overtakes(chosen[0], line.text, said) for line in chosen[1:]) else chosen
+
+
+def overtakes(line: SaidLine, older: str, said: str) -> bool:
+    """Whether a line tells a change of what an older text states: it takes up a word of it that nobody asked about,
+    or gives another number.
+    """
+    besides = {term for word in topic_terms(said) for term, _ in word} | _terms(" ".join(_PARTICLES))
+    shared = (_terms(line.text) & _terms(older)) - besides - _terms(said)
+    named = any(len(term) >= _LEAST and not subjects_of(term) & subjects_of(said) for term in shared)
+    return line.change and (named or all(_LONG_NUMBER.search(text) for text in (line.text, older)))
 
 
 def _only_orders(text: str, now: datetime) -> bool:

@@ -33,6 +33,7 @@ class ChangeTask:
     """Does something with a task, or asks with which of several; with `every` one of them only after a yes.
 
     `sure`: the owner's own words ask for it; else it is done by his tap.
+    `last`: what was done last is to be taken back, of a task that was just moved the move.
     """
 
     how: Literal["done", "cancel", "move"]
@@ -40,6 +41,7 @@ class ChangeTask:
     time: TimeFound | None = None
     every: bool = False
     sure: bool = True
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks import repository as tasks
 from internal.tasks.model import Schedule, Task, TaskKind, TaskState, time_of_day
-from internal.tasks.service import TaskAuthor
+from internal.tasks.service import BACK, BEFORE, TaskAuthor, move_back
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class CommandFlow:
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
-            return ChangeTask(one.kind, one.tasks, one.time, one.every)
+            return ChangeTask(one.kind, one.tasks, one.time, one.every, last=one.last)
         himself = user.user_id > 0  # in a group "me" is who speaks
         match one.kind:
             case "forget":
@@ -263,9 +263,21 @@ class CommandFlow:
             return self.cards.task(user, "when", Changed(before, before), author.now)
         if schedule is not None and asked.time is not None and asked.time.hour_only:
             schedule = _on_its_day(before, schedule, author.now)
-        task = change_task(connection, before, asked.how, schedule, author)
+        how = "move" if asked.last and _just_moved(connection, before, author.now) else asked.how
+        task = (
+            move_back(connection, user.user_id, before.id, author)
+            if how != asked.how
+            else change_task(connection, before, how, schedule, author)
+        )
         person = actions.person_name(connection, task)
-        return self.cards.task(user, asked.how, Changed(task, before, person), author.now)
+        return self.cards.task(user, how, Changed(task, before, person), author.now)
+
+
+def _just_moved(connection: Connection, task: Task, now: datetime) -> bool:
+    """Whether the last that happened to a task is that it got another time, and not its old one back."""
+    last = events.get(connection, task.user_id, task.event_id or "")
+    moved = last is not None and BEFORE in last.payload and BACK not in last.payload
+    return moved and last is not None and now - last.timestamp <= CARD_LASTS
 
 
 def _on_its_day(task: Task, schedule: Schedule, now: datetime) -> Schedule:

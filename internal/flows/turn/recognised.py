@@ -59,6 +59,7 @@ class Recognised:
     sure: bool = True
     days: int = 1
     every: bool = False
+    last: bool = False
 
 
 def recognise(
@@ -194,7 +195,8 @@ def _with_object(
         tasks = pointed or tuple(ids)
     if kind in ("cancel", "move") or (kind == "mark" and tasks):
         act: Kind = "done" if kind == "mark" else kind
-        return Recognised(act, message_id, tasks=tasks, time=command.time, every=every) if tasks else None
+        last = kind == "cancel" and not own
+        return Recognised(act, message_id, tasks=tasks, time=command.time, every=every, last=last) if tasks else None
     if tasks and any(forms(word) & TASK_WORDS for word in words):
         return Recognised("cancel", message_id, tasks=tasks, every=every)
     meant = _people(command.about, words, people)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, Literal
 
 from internal.language.commands.vocabulary import (
@@ -21,21 +22,15 @@ from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import nominative_person, title_of
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, sentences, words
+from internal.language.text.tables import all_of, any_of
+
+_any: Final = partial(any_of, "internal.language.commands")
+_all: Final = partial(all_of, "internal.language.commands")
 
 ClaimKind = Literal["remind", "change"]
 
-_REMINDING: Final = pattern(
-    r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:remind|ping|nudge)\s+you\b"
-    r"|\b(?:напомню|нагадаю)\b"
-)
-_STIRRING: Final = pattern(
-    r"\b(?:i'll|i will|i'm going to)\s+(?:\w+\s+){0,3}?(?:wake|alert|notify|text|message|poke|buzz|prod)\s+you\b"
-    r"|\b(?:i'll|i will) (?:give|send|drop) you an? (?:\w+ )?(?:nudge|shout|ping|heads[- ]?up|reminder|message|poke)\b"
-    r"|\b(?:раз|роз)бу(?:жу|джу)\b|\b(?:напишу|черкну) (?:тебе|тобі|вам)\b|\b(?:пну|толкну|дерну|пингану|маякну|свистну"
-    r"|штовхну|смикну|пінгану)\b"
-    r"|^\W*(?:(?:your |the |твой |ваш |твій |new )?(?:reminder|alarm|напоминание|будильник|нагадування)\b|all set\b"
-    r"|[⏰✅🔔])"
-)
+_REMINDING: Final = pattern(_any("reminding"))
+_STIRRING: Final = pattern(_any("stirring"))
 """What promises or confirms a reminder where it names a time."""
 _NO_MORE: Final = pattern(
     r"\bне буду\W+(?:\w+\W+){0,5}?(?:напоминать|беспокоить|нагадувати|турбувати)|\bне (?:нагадуватиму|турбуватиму)\b"
@@ -44,14 +39,7 @@ _NO_MORE: Final = pattern(
 )
 """What says that a reminder came to its end."""
 _NEW_STATE: Final = pattern(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
-_OFF: Final = pattern(
-    r"\b(?:off|gone from|out of|no longer (?:on|in)|not (?:on|in)) (?:my|your|the) (?:\w+ )?(?:list|memory|mind"
-    r"|records?|reminders|tasks)\b"
-    r"|\b(?:больше|більше) (?:нет|немає|нема)\b|\bi (?:no longer|don't) (?:know|remember)\b.*\b(?:any ?more"
-    r"|no longer|anything)\b"
-    r"|\bno longer (?:know|remember)\b|\bбольше (?:\w+ ){0,2}не (?:помню|знаю)\b"
-    r"|\bбільше (?:\w+ ){0,2}не (?:пам'ятаю|знаю)\b"
-)
+_OFF: Final = pattern(_any("off"))
 """What says that something is no more where the program keeps things."""
 _DID_OUTSIDE: Final = pattern(
     r"(?:\bi(?:'ve| have)?|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*)\s*(?:just |already |also )*"
@@ -62,10 +50,7 @@ _IN_CALENDAR: Final = pattern(r"\b(?:calendar|календар\w*|schedule|ра�
 _PUT: Final = pattern(
     r"(?:\bi(?:'ve| have)?|\b(?:is|are) now|^\W*)\s*(?:just |already )*(?:added|put|saved|noted|in|on)\b"
 )
-_OUTSIDE: Final = words(
-    "отправить отослать послать переслать позвонить забронировать заказать оплатить надіслати відправити переслати"
-    " подзвонити зателефонувати забронювати замовити оплатити сообщить повідомити пригласить запросити"
-)
+_OUTSIDE: Final = _all("outside")
 """What only somebody with hands and a phone can do."""
 _WRITING: Final = words("написать написати")
 _NOTING: Final = words("внести занести вписать добавить записать додати вписати записати поставить поставити")
@@ -77,10 +62,7 @@ _LEADING: Final = pattern(
     r"(?:\W*(?:to|about|for|о|об|про|что|що|:|—|-)\b)*"
 )
 _DONE: Final = pattern(r"\W*(?:all )?(?:done|готово|сделано|зроблено|ok(?:ay)?|sure(?: thing)?|as you wish)\W*")
-_SETTING: Final = words(
-    "set created added scheduled поставить создать добавить завести записать запланировать установить"
-    " поставити створити додати завести записати запланувати встановити"
-)
+_SETTING: Final = _all("setting")
 _PAST_EN: Final = pattern(
     r"\b(?:i've|i have|i(?: just)?|has been|have been|is(?: now)?|are(?: now)?|was|were|all|been|successfully)"
     r"\s+(?:(?:just|now|already|also|gone ahead and|successfully)\s+)*(?P<verb>set|[a-z]+(?:ed|ten|en))\b"

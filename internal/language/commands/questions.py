@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from internal.language.commands.vocabulary import (
@@ -24,28 +25,15 @@ from internal.language.commands.vocabulary import (
 from internal.language.dates.units import blank_out
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.spelling import Language, name_key
+from internal.language.text.tables import all_of, any_of
 
-OF_ME: Final = pattern(
-    r"\b(?:обо мне|про меня|о моей персоне|насчет меня|про мене|щодо мене|(?:about|on|of) me"
-    r"|на мене|на меня|who am i)\b"
-)
-_YOURSELF: Final = pattern(
-    r"\b(?:ты (?:\w+ )?кто|кто (?:же )?ты|что ты (?:такое|за \w+)|вы кто|кто вы|о себе|про себ[яе]|ти (?:\w+ )?хто"
-    r"|хто (?:ж )?ти|що ти (?:таке|за \w+)|хто ви|(?:who|what)(?: the \w+| exactly| really)? (?:are|r) (?:you|u)"
-    r"|who dis"
-    r"|(?:about|introduce|describe) yourself|представь?(?:ся|тесь)|відрекомендуй\w*"
-    r"|как тебя (?:зовут|звать|величать)|как твое имя|як тебе (?:звати|звуть)|як твоє ім'я|what(?:'s|s| is) your name"
-    r"|(?:ты|ти) (?:\w+ )?(?:бот|робот|человек|людина|живой|живий|программа|програма)"
-    r"|who am i (?:talking|speaking|writing) (?:to|with)"
-    r"|are you (?:an? )?(?:\w+ )?(?:bot|robot|human|ai|person|machine|real))\b"
-)
-_BRIEF: Final = pattern(
-    r"\b(?:(?P<order>brief me(?: on| about)?)|before (?:i|we) (?:meet|see|talk to|talk with|call|visit)"
-    r"|(?:before|for) (?:my|our|the|a) (?:meeting|call|lunch|dinner|date|visit)(?: with)?"
-    r"|перед (?:\w+ )?(?:встреч|разговор|свидани|звонк|зустріч|розмов|побаченн|дзвінк)\w+(?: с| со| з| із)?"
-    r"|к встрече(?: с| со)?|до зустрічі(?: з| із)?)\b"
-)
+_any: Final = partial(any_of, "internal.language.commands")
+_all: Final = partial(all_of, "internal.language.commands")
+
+OF_ME: Final = pattern(rf"\b(?:{_any('of_me')})\b")
+_YOURSELF: Final = pattern(rf"\b(?:{_any('yourself')})\b")
+_BRIEF: Final = pattern(rf"\b(?:{_any('brief')})\b")
 """What to know before meeting somebody."""
 _LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 12
@@ -159,16 +147,8 @@ def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
 _CALENDAR: Final = pattern(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
 )
-_TO_DO: Final = pattern(
-    r"\b(?:(?:do )?(?:i|we) (?:have|got|need|gotta)(?: got)? to (?:do|get done)|(?:am i|i'm) supposed to do"
-    r"|(?:мне|нам|я) (?:надо|нужно|должен|должна|должны) (?:с?делать|успеть)"
-    r"|(?:мені|нам) (?:треба|потрібно) (?:з?робити|встигнути)|(?:я )?(?:маю|маємо|повинен|повинна)"
-    r" (?:з?робити|встигнути))\b"
-)
-_MINE: Final = words(
-    "anything something что-нибудь что-то чего-нибудь щось щось-небудь маю маємо"
-    " меня мне мой мене мені мій i my me i've what's whats on there's"
-)
+_TO_DO: Final = pattern(rf"\b(?:{_any('to_do')})\b")
+_MINE: Final = _all("mine")
 _ASKED, _OWED, _WAITING, _SUBJECT, _OBJECT, _BOT, _ANYBODY = (
     LISTS[f"ledger_{name}"] for name in ("asked", "owed", "waiting", "subject", "object", "bot", "anybody")
 )

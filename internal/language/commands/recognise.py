@@ -8,6 +8,7 @@ Loads pymorphy3: for the language process.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from internal.language.commands.questions import OF_ME, find_question
@@ -42,6 +43,10 @@ from internal.language.text.openings import LEADING
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences, words
+from internal.language.text.tables import all_of, any_of
+
+_any: Final = partial(any_of, "internal.language.commands")
+_all: Final = partial(all_of, "internal.language.commands")
 
 _CALLING: Final = pattern(
     r"\b(?:call|address|зови(?:те)?|называй\w*|обращай\w*|клич\w*|називай\w*|звертай\w*|величай\w*)\b"
@@ -49,11 +54,7 @@ _CALLING: Final = pattern(
 _THAT_OR_NAME: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
 """What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
 _PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
-_OWN_CLAUSE: Final = pattern(
-    r"(?<=\w),\s+(?=I\b|(?!(?:что|чтобы|кот\w+|чего|где|що|шо|де|як\w+|that|where|which|who|what|пожалуйста|плиз|будь"
-    r"|please)\b)"
-    r"[^A-ZА-ЯЁІЇЄҐ])"
-)
+_OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)[^A-ZА-ЯЁІЇЄҐ])")
 """Where something else begins than more of the object: no relative clause, no further name."""
 _QUOTED: Final = pattern(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 _LONGEST_QUOTED_NAME: Final = 30
@@ -74,6 +75,8 @@ _UNREMIND: Final = pattern(
     r"\bне (?:надо |нужно |треба |потрібно )?(?:мне |мені )?(?:больше |більше )?(?:напомина\w+|нагаду\w+)"
     r"|\b(?:stop|quit|don't|do not|no more)\s+(?:remind\w*|nagging|bugging|pinging)"
 )
+_UNDO: Final = pattern(rf"\W*(?:(?:no|ой|oops|ні|нет)\W+)*(?:{_any('undo')})\W*")
+"""Orders to take back what the last card shows."""
 _ONTO: Final = pattern(
     rf"\b(?<!пів )(?<!ть )(?:to|на)\s+(?=(?:\d|half\b|пів\b|чверть|{SPOKEN})(?!\s*(?:min|hour|day|week|month"
     r"|час(?:а|ов)?\b(?! дня| ночи)|годин|дн|день|тиж|нед)))",
@@ -148,7 +151,9 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
     if called := _CALLED.search(sentence):
         yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
         return
-    if unremind := _UNREMIND.search(folded):
+    if undone := _UNDO.fullmatch(folded):
+        heads = [("cancel", undone.span(), True)]
+    elif unremind := _UNREMIND.search(folded):
         heads = [("cancel", unremind.span(), True)]
     elif unknow := _UNKNOW.search(folded):
         heads = [("forget", unknow.span(), True)]
@@ -344,7 +349,4 @@ def _name(about: str) -> Command | None:
 _BEFORE_NAME: Final = words(
     "просто just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід"
 )
-_AFTER_NAME: Final = words(
-    "please пожалуйста from теперь впредь отныне тепер відтепер ладно ok okay instead и а and но but или or"
-    " будь если якщо if when когда коли ок добре хорошо now тогда тоді потому because так бо с з із"
-)
+_AFTER_NAME: Final = _all("after_name")

@@ -1,30 +1,20 @@
 """How an owner takes an instruction back: an order to drop a rule, leave to do it again, or what he wants no more."""
 
 import re
+from functools import partial
 from typing import Final
 
-from internal.language.text.tables import table
+from internal.language.text.tables import any_of, table
 
-LIFTED: Final = re.compile(
-    r"(?:you (?:can|may|could)(?! not|n't)|you (?:don't|do not) (?:have|need) to|you needn't|(?:it's"
-    r"|it is) (?:ok|okay|fine) (?:to|if)"
-    r"|no need to|feel free to|(?:ты )?(?:можешь|можете)|можно|(?:необязательно|не обязательно)|разрешаю"
-    r"|(?:ти )?можеш|можна"
-    r"|(?:необов'язково|не обов'язково)|дозволяю)(?![\w'-])"
-)
-AGAIN: Final = re.compile(
-    r"(?<!\w)(?:again|any ?more|now|no longer|still|снова|опять|уже|больше|теперь|знову|вже|більше|тепер"
-    r"|не обязательно"
-    r"|необязательно|не обов'язково|необов'язково|don't have to|don't need to|needn't|no need)(?!\w)"
-)
+_any: Final = partial(any_of, "internal.language.instructions")
+
+LIFTED: Final = re.compile(rf"(?:{_any('lifted')})(?![\w'-])")
+AGAIN: Final = re.compile(rf"(?<!\w)(?:{_any('again')})(?!\w)")
 _VERBS: Final = table("internal.language.commands", "verbs")["verbs"]
 _REMOVED: Final = "|".join(
     verb for kind in ("forget", "remove", "cancel") for verb in _VERBS[kind].split() if verb.isascii()
 )
-_RULE: Final = (
-    r"rules?|bans?|instructions?|thing|requests?|(?:i )?(?:asked|told|said)|правил\w*|запрет\w*|указани\w+|просьб\w+"
-    r"|просил[аи]?|говорил[аи]?|вказівк\w+|заборон\w*|прохання|просив|просила|казав|казала"
-)
+_RULE: Final = _any("rule")
 TAKEN_BACK: Final = re.compile(
     rf"(?:{_REMOVED}|never ?mind|ignore|disregard|(?:i )?take back|undo|lift|end|забудь(?:те)?|отмени(?:те)?"
     r"|убери(?:те)?|удали(?:те)?|сними|снимаю|отменяю|игнорируй|скасуй(?:те)?|прибери(?:ть)?|видали|зніми|знімаю"
@@ -37,17 +27,18 @@ OVER: Final = re.compile(
     r"|скасован\w+))"
 )
 """What says that a rule holds no more, without an order."""
-UNWANTED: Final = re.compile(
-    r"(?:i (?:no longer|don't|do not|never) (?:want|need|like)|i'm (?:done with|tired of|over|sick of)"
-    r"|(?:я |мне )?(?:больше )?не (?:хочу|люблю|нужн\w+|надо)|(?:мне )?надоели"
-    r"|(?:я |мені )?(?:більше )?не (?:хочу|люблю|потрібн\w+|треба)|(?:мені )?набридли)(?![\w'-])[\s,]*"
-)
+UNWANTED: Final = re.compile(rf"(?:{_any('unwanted')})(?![\w'-])[\s,]*")
 """What the owner wants no more: a rule about it where it is a manner of answering, and for longer than once."""
-NO_LONGER: Final = re.compile(r"\b(?:no longer|any ?more|больше|більше|done with|tired of|sick of|надоели|набридли)\b")
-_ANSWERS: Final = re.compile(
-    r"\b(?:your|answer|repl|respon|message|text|sentence|rule|ответ|отвеч|сообщени|предложени|правил|пиши|писал|відпов"
-    r"|повідомл|речен|пишеш)|твои"
+DISMISSED: Final = re.compile(
+    r"(?:please |just |ok |now )*(?:(?P<over>never ?mind|forget(?: about)?|scrap|проехали(?: с)?|забудь(?:те)?(?: про)?"
+    r"|проїхали(?: з)?)"
+    r"|lose|ditch|axe|nix|dump|bin|chuck|cut(?: out)?|(?:lay|back) off|go easy on|enough (?:of|with)|забей на|забий на"
+    r"|брось|кинь|завязывай с|зав'язуй з|отставить|відставити|хватит|хорош(?: уже)?|годі|досить|облиш|кончай|прекрати"
+    r"|припини|выкинь|викинь)(?![\w'-])(?!.*\b(?:\w+ list|список|списка|списку)\b)"
 )
+"""What drops a manner of answering; `over`: the rule about it, not the manner itself."""
+NO_LONGER: Final = re.compile(r"\b(?:no longer|any ?more|больше|більше|done with|tired of|sick of|надоели|набридли)\b")
+_ANSWERS: Final = re.compile(rf"\b(?:{_any('answers')})|твои")
 _PLAINLY: Final = frozenset({"emoji", "list", "heading", "markup", "sorry", "praise", "joke"})
 
 

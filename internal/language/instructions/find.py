@@ -8,15 +8,28 @@ Questions, tasks, statements about oneself and others, and wishes for one answer
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from internal.language.dates.units import fold
-from internal.language.instructions.ends import AGAIN, LIFTED, NO_LONGER, OVER, TAKEN_BACK, UNWANTED, of_answers
+from internal.language.instructions.ends import (
+    AGAIN,
+    DISMISSED,
+    LIFTED,
+    NO_LONGER,
+    OVER,
+    TAKEN_BACK,
+    UNWANTED,
+    of_answers,
+)
 from internal.language.instructions.topics import condition_of, topics_of
 from internal.language.text.openings import OPENING
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import sentences, unquoted
+from internal.language.text.tables import any_of
+
+_any: Final = partial(any_of, "internal.language.instructions")
 
 LONGEST: Final = 200
 """Characters of an instruction; a longer sentence is a story."""
@@ -49,33 +62,15 @@ _OPENING: Final = (
     r"|(?:one|another) (?:more )?thing|прошу|запомни|учти|имей в виду|важно|же|сначала|даже|мне|нам|со мной|меня|ко мне"
     r"|тебя|запам'ятай|врахуй|май на увазі|важливо|лише|спочатку|навіть|мені|зі мною|мене|до мене|тебе"
 )
-_LASTING: Final = (
-    r"always|never|ever|from (?:now|today|here|this (?:moment|day|point)) on(?:wards)?|henceforth|going forward"
-    r"|every time"
-    r"|each time|in (?:the )?future|by default|any ?more|once and for all|whenever"
-    r"|permanently"
-    r"|всегда|никогда|впредь|отныне|больше|с (?:этого|сегодняшнего) (?:момента|дня|часа)|с этих пор|каждый раз"
-    r"|всякий раз|в будущем"
-    r"|по умолчанию|навсегда|постоянно|раз и навсегда|на будущее"
-    r"|завжди|ніколи|відтепер|надалі|більше|з (?:цього|сьогоднішнього) (?:моменту|дня|часу)|з цих пір|щоразу"
-    r"|кожного разу|кожен раз"
-    r"|в майбутньому|у майбутньому|за замовчуванням|назавжди|постійно|на майбутнє|віднині"
-)
+_LASTING: Final = _any("lasting")
 _NOW: Final = r"now|теперь|тепер|уже|вже|already|again|снова|опять|знову"
-_TIMES: Final = (
-    r"(?:on |in |at |по |в |у |на )?(?:the )?(?:weekdays?|weekends?|mornings?|evenings?|будн\w+|выходн\w+"
-    r"|вихідн\w+|утрам"
-    r"|утром|вечерам|вечором|ранках|вечорам|вранці|ввечері)"
-)
+_TIMES: Final = rf"(?:on |in |at |по |в |у |на )?(?:the )?(?:{_any('times')})"
 _CASE: Final = (
     r"(?:when(?:ever)?|if|every time|each time)\s+(?:i|we|you)\b[^,;:.!?]{3,80},"
     r"|(?:каждый раз,? |всякий раз,? )?(?:когда|если)\s+(?:я|мы|ты|тебя|\w+ешь|\w+ишь|\w+ю)\b[^,;:.!?]{3,80},"
     r"|(?:щоразу,? |кожного разу,? )?(?:коли|якщо)\s+(?:я|ми|ти|тебе|\w+[єеиї]ш|\w+ю)\b[^,;:.!?]{3,80},"
 )
-_EVERY: Final = (
-    r"in (?:every|each|all)(?: of)?(?: your)? \w+|(?:в|во) (?:каждом|всех)(?: твоих| своих)? \w+"
-    r"|(?:у|в) (?:кожн|всіх)\w* \w+"
-)
+_EVERY: Final = _any("every")
 _SKIPPED: Final = pattern(
     rf"(?:[\s,:—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
     rf"|{_TIMES})(?![\w'-])))*[\s,:—–-]*"
@@ -85,42 +80,13 @@ _LASTS: Final = pattern(
     r"|^(?:please )?(?:remember|note|запомни|учти|имей в виду|запам'ятай|врахуй|май на увазі)(?![\w'-])"
 )
 _UNDER_CASE: Final = pattern(rf"(?:[\s,—–-]*(?:{_OPENING})(?![\w'-]))*[\s,]*(?:{_CASE})")
-_RECURS: Final = pattern(
-    r"(?<![\w-])(?:again|(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|(?:at|in the) (?:night|morning"
-    r"|evening)s?"
-    r"|по (?:будням|выходным|ночам|утрам|вечерам|понедельникам|вторникам|средам|четвергам|пятницам|субботам"
-    r"|воскресеньям)"
-    r"|ночью|вночі|(?:у|по|на) вихідн\w+|що(?:неділі|суботи|понеділка|п'ятниці))(?![\w-])"
-)
+_RECURS: Final = pattern(rf"(?<![\w-])(?:{_any('recurs')})(?![\w-])")
 """Times that come again: "don't write to me at night" is meant for every night."""
 _LATELY: Final = pattern(rf"(?<![\w-])(?:{_NOW})(?![\w'-])")
 
-_WISH: Final = pattern(
-    r"(?:you (?:should|must|have to|need to|are to|shall|ought to)(?: not|n't)?|you (?:mustn't|shouldn't|can't"
-    r"|cannot|may not)"
-    r"|(?P<polite>(?:can|could|would|will) you|would you mind)|i(?: want|'d like| would like| need"
-    r"| ask) you(?: not)? to"
-    r"|i(?:'d| would)? (?:prefer|rather)(?: that| if)? you|i (?:don't|do not|hate|dislike)(?: like"
-    r"| want)?(?: it)? when you"
-    r"|(?:ты|вы) (?:не )?долж(?:ен|на|ны)|тебе (?:не )?(?:надо|нужно|следует|стоит)|не (?:надо|нужно|стоит)|нельзя"
-    r"|(?P<polite_ru>(?:не )?(?:можешь|мог бы|могла бы))(?: ли)?(?: ты)?|(?:я )?(?:не )?хочу,? чтоб[ы]? ты"
-    r"|прошу(?: тебя)?"
-    r"|(?:мне )?не (?:нравится|люблю),? когда ты|(?:я )?не люблю,? когда ты"
-    r"|ти (?:не )?пови(?:нен|нна)|ти (?:не )?маєш|тобі (?:не )?(?:треба|потрібно|слід|варто)|не (?:треба"
-    r"|потрібно|варто)|не можна"
-    r"|(?:чи )?(?P<polite_uk>(?:не )?(?:можеш|міг би|могла б))(?: ти)?|(?:я )?(?:не )?хочу,? щоб ти"
-    r"|(?:мені )?не (?:подобається|люблю),? коли ти)(?![\w'-])[\s,]*"
-)
-_STOP: Final = pattern(
-    r"(?:stop|quit|avoid|skip|drop|no need (?:to|for)|enough(?: with)?|хватит|перестань(?:те)?|прекрати(?:те)?"
-    r"|довольно|кончай"
-    r"|завязывай|досить|годі|припини|перестань|кинь|уникай|избегай)(?![\w'-])"
-)
-_BARE: Final = pattern(
-    r"(?:no|without|none of|без|никаких|ніяких|жодних|ни одного|not? so many|less|fewer|поменьше|побольше|менше"
-    r"|більше|more)"
-    r"(?![\w'-])"
-)
+_WISH: Final = pattern(rf"(?:{_any('wish')})(?![\w'-])[\s,]*")
+_STOP: Final = pattern(rf"(?:{_any('stop')})(?![\w'-])")
+_BARE: Final = pattern(rf"(?:{_any('bare')})(?![\w'-])")
 _LETS: Final = pattern(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
 _RULE: Final = pattern(
     r"(?:\w+s|\w+[иыі]) (?:(?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) )?(?:not |не )?"
@@ -129,64 +95,21 @@ _RULE: Final = pattern(
 """A rule without a verb: "prices always in euros"."""
 _NOT: Final = pattern(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
 
-_ACTS_EN: Final = pattern(
-    r"(?:answer|repl(?:y|ie)|respond|writ|speak|talk|chat|call|address|us(?:e|ing)|put|add|giv|show|send|ask"
-    r"|book|schedul|plan"
-    r"|mention|tell|explain|keep|be(?:ing)?|jok|mak|say|greet|sign|cit|list|quot|format|suggest|advis|offer"
-    r"|recommend|repeat"
-    r"|apologi|begin|start|end|finish|includ|spell|round|convert|translat|refer|messag|text|ping|bother|disturb"
-    r"|interrupt"
-    r"|correct|check|double-check|assum|treat|stick|switch|swear|curs|flatter|prais|lectur|shar|summari|skip"
-    r"|nam|number|propos"
-    r"|set|arrang|wait|warn|confirm|stop|avoid|mind|talk|prefer|begin|remov|leav)(?:e|es|ing|ning|ting|ping"
-    r"|d)?(?![\w'-])"
-)
-_ACTS: Final = pattern(
-    r"(?:отвеча|пиши|писа|говори|называ|зови|звать|обраща|использ|ставь|стави|присыла|посыла|показыва|указыва"
-    r"|начина|заканчива"
-    r"|добавля|объясня|шути|совет|предлага|спрашива|брониру|планиру|назнача|беспоко|тревож|напомина|придержива"
-    r"|счита|перевод"
-    r"|веди|будь|избега|упомина|повторя|проверя|уточня|делай|дела(?=ть)|польз|обща|разговарива|хвали|извиня"
-    r"|здорова|подписыва"
-    r"|предупрежда|подтвержда|дава|пробу|употребля|вставля|общай|трогай|буди|матерись|обсужда|звони"
-    r"|дзвони|заводи|перебива|цитиру"
-    r"|відповіда|кажи|каза|назива|клич|зверта|використову|став|надсила|показу|вказу|почина|закінчу|дода|поясню"
-    r"|жарту|радь|рад"
-    r"|пропону|пита|броню|плану|признача|турбу|нагаду|дотриму|вважа|переклада|уника|згаду|повторю|перевіря"
-    r"|уточню|роби"
-    r"|корист|спілку|розмовля|вибача|віта|попереджа|підтверджу|писати|цитуй|обговорю|чіпай|склада|подава|вжива)"
-    r"[а-яіїєґ']*"
-)
+_ACTS_EN: Final = pattern(rf"(?:{_any('acts_en')})(?:e|es|ing|ning|ting|ping|d)?(?![\w'-])")
+_ACTS: Final = pattern(rf"(?:{_any('acts')})[а-яіїєґ']*")
 _HABIT: Final = pattern(r"[а-яіїєґ']*(?:[аяуюоеі]й|[аяуюе]йте|и|ите|іть|(?<![тч])ьт?е?|став|клич)(?:ся|сь)?(?![\w'-])")
 _IMPERATIVE: Final = pattern(r"[а-яіїєґ']{2,}(?:[аяую]й|[аяую]йте)(?:ся|сь)?(?![\w'-])")
 _NO_VERB: Final = frozenset(["чай", "май", "край", "случай", "урожай", "врожай", "трамвай", "людей", "детей"])
 
-_NEVER_AGAIN: Final = pattern(
-    r"(?:mind|again|a|an|the|been|had|was|were|seen|done|gone|met|said|thought|knew|known|felt|eaten|read|told"
-    r"|heard|left|lost|paid|sent|slept|spoken|written|taken|given|won|kept|found|brought|bought|caught|held|meant"
-    r"|worn|driven|flown|fallen|forgotten|broken|chosen"
-    r"|got|in|at|on"
-    r"|late|happy|glad|sure|so|too|there|here|my|his|her|their|our|your|have|has|is|are|am|did|will|would|could"
-    r"|can|than"
-    r"|i|we|he|she|they|it|you|to|with|for|from|and|but|or|as|what|who|why|how|that|this|these|those"
-    r"|forget|worry|panic|lose|give up|\w+ed|\w+ing|(?!reply)\w+ly)(?![\w-])"
-)
+_NEVER_AGAIN: Final = pattern(rf"(?:{_any('never_again')})(?![\w-])")
 _REMINDS: Final = pattern(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
 _PASSED_ON: Final = pattern(
     r"(?:write|say|send) (?:\w+ )?to (?!me\b|us\b)|(?:tell|ask|remind|let)\s+(?!me\b|us\b|so\b|it\b|only\b|always\b"
     r"|[a-z]+ly\b|your\b|short|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|more\b"
     r"|less\b|no\b)\w+"
 )
-_ONCE: Final = pattern(
-    r"(?<![\w-])(?:this|that one|today|tonight|tomorrow|right now|for now|just now|the next (?:answer|message"
-    r"|reply)|it|here"
-    r"|сейчас|сегодня|завтра|этот раз|эт(?:от|у|о|ом|ого|ой)|следующ\w+|пока|тут|здесь"
-    r"|зараз|сьогодні|цього разу|це|цей|цю|цього|наступн\w+|поки|тут)(?![\w-])"
-)
-_NAMED: Final = (
-    r"(?!(?: \w+)? (?:later|when|back|if|after|afterwards|tomorrow|tonight|today|at|on|in|again|now|any|once|soon|first"
-    r"|before)\b) \w"
-)
+_ONCE: Final = pattern(rf"(?<![\w-])(?:{_any('once')})(?![\w-])")
+_NAMED: Final = rf"(?!(?: \w+)? (?:{_any('named')})\b) \w"
 _PHONED: Final = pattern(rf"call me\b(?!{_NAMED})")
 _EN_HABIT: Final = pattern(
     r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us| me)?(?: only)?"
@@ -235,15 +158,17 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     lasts = _LASTS.search(folded) is not None or _UNDER_CASE.match(folded) is not None
     if (rest and not rest[0].isalpha()) or " " not in folded:
         return None
-    if not lasts and not any(form.match(rest) for form in _DIRECTED) and not OVER.match(folded):
+    begins = any(form.match(rest) for form in _DIRECTED) or DISMISSED.match(folded)
+    if not lasts and not begins and not OVER.match(folded):
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
     lifted = (LIFTED.match(rest) and AGAIN.search(folded)) or TAKEN_BACK.match(rest)
     ends = of_answers(folded, said.topics)
     lifted = lifted or (OVER.match(folded) if ends else None)
-    if lifted and said.topics and not asked:
-        return "lift"
+    dropped = DISMISSED.match(folded) if ends and said.manner else None
+    if (dropped or lifted) and said.topics and not asked:
+        return "keep" if dropped and not dropped["over"] else "lift"
     if ends and UNWANTED.match(rest) and said.manner and not asked and (lasts or NO_LONGER.search(folded)):
         return "keep"
     wish = _WISH.match(rest)
@@ -335,10 +260,7 @@ _TOGETHER: Final = pattern(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|
 _DIRECTED: Final = (UNWANTED, _WISH, LIFTED, TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
 """How a wish begins that does not say that it is to last."""
 
-_MANNER_FIRST: Final = pattern(
-    r"(?:in |with |по-|на |без |українськ|російськ|англійськ|english|ukrainian|russian|short|brief|коротк|кратк"
-    r"|без|no |plain|metric)"
-)
+_MANNER_FIRST: Final = pattern(rf"(?:{_any('manner_first')})")
 
 
 _PERFECTIVE: Final = pattern(r"(?:ответ|напиш|скаж|перевед|розкаж|расскаж|відпов[іи]|сдела|зроб)\w*")

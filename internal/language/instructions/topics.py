@@ -26,7 +26,7 @@ _HOUR: Final = (
 
 _MANNERS: Final = {
     "emoji": r"emoji|smil(?:ey|ies|e face)|emoticon|sticker|[эе]мод[зж]|смайл|стикер|стікер",
-    "list": r"bullet|\blists?\b|спис(?:ок|ка|ки|ком|ками|ків|ку)|пункт|тезис|тезам",
+    "list": r"bullet|\blists?\b|спис(?:ок|ка|ки|ков|ком|ками|ків|ку)|пункт|тезис|тезам",
     "table": r"\btables?\b|таблиц",
     "heading": r"heading|\bheaders?\b|заголов",
     "markup": r"markdown|plain text|\bbold\b|маркдаун|жирн",

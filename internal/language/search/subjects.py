@@ -17,6 +17,8 @@ _CHANGE = re.compile(
     r"|куп\w+|взял\w*|взяв|взяли|завел\w*|завёл|завів|ушел|ушёл|ушл[аи]|пішов|пішла|пішли|увол\w+|звільн\w+|устрои\w+"
     r"|влашту\w+|разош\w+|розійш\w+|расста\w+|розлуч\w+|разве\w+|отмен\w+|скас\w+|відмін\w+|вернул\w+|поверну\w+"
     r"|нов(?:ый|ая|ое|ую|ой|ом|ого|ий|а|е|у|ій|ому)|раздум\w+|передум\w+|украл\w*|вкрал\w*|больше нет|немає більше"
+    r"|свали\w+|слиня\w+|съеха\w+|з'їха\w+|турнул\w+|в[иы]гнал\w+|р[ао]зпроща\w+|распроща\w+"
+    r"|міняю|меняю|відтепер|отныне|packed in|ditched|sacked|dumped|chucked|laid off|these days|зараз|сейчас"
     r"|now|finally|anymore|any more|no longer|again|instead|switched|swapped|traded|changed|replaced|quit|left|gave"
     r"|given up|stopped|start(?:ed|s|ing)|moved|sold|bought|got|new|back (?:to|in|on)|since (?:last|then)"
     r"|cancell?ed|broke up|split)(?!\w)",
@@ -33,6 +35,11 @@ def subjects_of(text: str) -> frozenset[str]:
 def tells_change(text: str) -> bool:
     """Whether a text has a word with which people tell what is different now."""
     return bool(_CHANGE.search(name_key(text)))
+
+
+def tells_exchange(text: str) -> bool:
+    """Whether a text tells both of what was left and of what is now: "quit the bank, I bake bread now"."""
+    return len(_CHANGE.findall(name_key(text))) > 1
 
 
 def besides_change(text: str) -> str:

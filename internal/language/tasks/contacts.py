@@ -18,6 +18,14 @@ _ORDERED: Final = pattern(
     r"\W*(?:(?:(?:i|we)(?:'d|\s+would)?\s+)?(?:need|have|want|like|ought|should|must|gotta|try|let's|remember)\s+)?"
 )
 """What leads up to an English verb that orders or wants something."""
+_OFTEN: Final = pattern(
+    r"\b(?:how often|how long (?:since|ago)|when (?:did|was|have) (?:i|we|the)(?: \w+)? last|when do (?:i|we)"
+    r"|(?:как|як) (?:часто|давно)|когда (?:я |мы )?(?:в )?последний раз|коли (?:я |ми )?(?:востаннє|останній раз))\b"
+)
+_IN_TOUCH: Final = pattern(
+    r"\b(?:call|phone|ring|text|see|meet|visit|talk|speak|write|catch up|hang out)\b"
+    r"|\b(?:по|со|пере)?(?:звон|ви[дж]|встреч|обща|пиш|навещ|говор)\w*|\b(?:за)?(?:дзвон|телефон|бач|зустріч|спілку|провіду)\w*"
+)
 _TOLD: Final = pattern(rf"\b(?:{any_of('told')})\b")
 _NOT_TOLD: Final = pattern(rf"\b(?:{any_of('not_told')})\b")
 
@@ -30,6 +38,17 @@ def wants_contact(title: str) -> bool:
 def contact_verb(text: str) -> re.Match[str] | None:
     """The first word by which a text tells of having been in touch."""
     return _TOLD.search(fold(text))
+
+
+def asks_of_contact(text: str) -> bool:
+    """Whether a question is how often, or when last, its author is in touch with somebody."""
+    return _OFTEN.search(fold(text)) is not None and tells_of_contact(text)
+
+
+def tells_of_contact(text: str) -> bool:
+    """Whether a text speaks of being in touch at all: once, often, or to come."""
+    folded = fold(text)
+    return (_TOLD.search(folded) or _IN_TOUCH.search(folded)) is not None
 
 
 def contact_wanted(sentence: str) -> int:

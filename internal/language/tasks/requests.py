@@ -72,6 +72,10 @@ REMIND: Final = pattern(
 _ME: Final = pattern(_FOR_ME)
 _TO_WHOM: Final = pattern(r"напиш|черкн")
 _RISING: Final = pattern(r"alarm|wake|будильник|буди")
+_ALARM_AT: Final = pattern(
+    r"\b(?:for|на)\s(?=\d{1,2}(?:[:.]\d\d)?(?!\d|\.\d|\s*(?:min|hour|day|мин|час|дн|хв|год)))", re.IGNORECASE
+)
+"""What the hour of an alarm follows."""
 _ONLY_ASKED: Final = pattern(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
 _LET_FORGET: Final = pattern(r"забыть|забути|forget")
 _UNWANTED: Final = pattern(
@@ -199,6 +203,8 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
     match = REMIND.search(folded)
     if match is None or not _is_request(folded, match, question=question):
         return None
+    rising = _RISING.search(match[0])
+    sentence = _ALARM_AT.sub(lambda one: "at  " if one[0].isascii() else "о  ", sentence) if rising else sentence
     after, time = folded[match.end() :], find_time(sentence, at, language)
     if match["stir"] and (time is None or (_TO_WHOM.search(match[0]) and not _ME.search(match[0]))):
         return None
@@ -207,8 +213,8 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
     if asks_question or about_past or (time is None and not _tells_what_to_do(after)):
         return None
     title = title_of(sentence, [match.span(), *(time.spans if time else ())])
-    if not title and _RISING.search(match[0]):
-        title = title_of(match[0], ())
+    if not title and rising:
+        title = "Alarm" if match[0].isascii() else "Будильник"
     unread = unread_time(sentence, time, at, language)
     return TaskFound("reminder", title, time, (0, 0), asked=True, unread=unread)
 

@@ -146,6 +146,10 @@ class CountingArchival:
         self.asked.append(user_id)
         return self.found
 
+    async def read_now(self, user_id: int) -> bool:
+        self.asked.append(user_id)
+        return False
+
 
 class SmallExport:
     async def document(self, user_id: int) -> str:

@@ -224,6 +224,9 @@ class SilentArchival:
     async def request(self, user_id: int) -> ArchivedCounts:
         return ArchivedCounts()
 
+    async def read_now(self, user_id: int) -> bool:
+        return False
+
     async def document(self, user_id: int) -> str:
         return "{}"
 

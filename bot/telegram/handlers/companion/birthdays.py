@@ -33,6 +33,7 @@ class CalendarButton(Owned, prefix="ca", command="/birthdays"):
 
 async def birthdays(message: Message, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
+    await services.archival.read_now(user.user_id)  # what was told a moment ago counts
     found = await services.read(lambda c: year_ahead(c, user, now=now))
     if not found:
         await chat.say(phrase(user.lang, "birthdays-none"))

@@ -202,6 +202,18 @@ async def test_it_is_what_the_last_card_is_about(acting: Talk, said: str) -> Non
     assert (await state(acting, other)).state is TaskState.OPEN
 
 
+@pytest.mark.parametrize("said", ["cancel", "отмени", "скасуй", "undo that", "верни как было", "поверни як було"])
+async def test_what_was_moved_last_is_moved_back_and_not_cancelled(acting: Talk, said: str) -> None:
+    """Said once more, it is about the task itself."""
+    dentist = await task(acting, "Стоматолог", 2)
+    await answer(acting, "перенеси стоматолога на пятницу")
+    [card] = await answer(acting, said)
+    assert ((await state(acting, dentist)).state, (await state(acting, dentist)).due_at) == ("open", dentist.due_at)
+    assert any(one.startswith("tm:") for one in presses(card))
+    await answer(acting, said)
+    assert (await state(acting, dentist)).state is TaskState.CANCELLED
+
+
 async def test_an_old_card_is_not_meant(acting: Talk) -> None:
     """Who says "cancel" an hour later means something else."""
     dentist = await task(acting, "Dentist", 2)

@@ -94,6 +94,7 @@ async def test_occasions_are_listed_sent_as_a_file_and_behind_a_secret_address(w
     """The address can be closed again."""
     await world.admit(1, "Olena")
     assert label("en", "birthdays-none").split(".")[0] in only(await world.send("/birthdays")).text
+    assert world.archival.asked == [1]  # what was told a moment ago is read first
     await anna(world, 1)
     listed = only(await world.send("/birthdays"))
     assert "Anna: birthday" in listed.text

@@ -32,6 +32,26 @@ def test_what_is_plainly_promised_owed_or_repeated_is_kept(language: Any) -> Non
     assert {text: kept(text) or "-" for text in rows} == rows
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "title", "at"),
+    [
+        ("wake me up at 7", "en", "Alarm", "07:00"),
+        ("set an alarm for 6:30", "en", "Alarm", "06:30"),
+        ("поставь будильник на 7", "ru", "Будильник", "07:00"),
+        ("разбуди меня завтра в 6:30", "ru", "Будильник", "06:30"),
+        ("постав будильник на 7:15", "uk", "Будильник", "07:15"),
+        ("увімкни будильник на завтра на 8", "uk", "Будильник", "08:00"),
+        ("wake me up at 7 for the flight", "en", "The flight", "07:00"),
+    ],
+)
+def test_an_alarm_without_words_is_called_so(text: str, language: Any, title: str, at: str) -> None:
+    """And not by the words that ask for it; its hour may stand behind "on" and "for"."""
+    [found], only = find_reminders([("m", text, AT)], None, language)
+    assert only
+    assert found.time is not None
+    assert (found.title, f"{found.time.moment:%H:%M}"[-2:]) == (title, at[-2:])
+
+
 @pytest.mark.parametrize("language", ["en", "ru", "uk"])
 def test_what_others_will_do_for_the_owner_or_by_a_day_is_waited_for(language: Any) -> None:
     """By the future of any verb; feelings, states and mere plans of others are not waited for."""

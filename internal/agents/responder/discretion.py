@@ -1,0 +1,68 @@
+"""Leaves out of what is quoted what sounds secret and is not asked for: health, money, what is between us."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from internal.agents.model import ResponderRequest
+from internal.agents.responder.people_in_dialogue import Subject, named
+from internal.language.discretion.sensitivity import topics_of
+from internal.language.names.mentions import find_people
+from internal.language.search.subjects import subjects_of
+from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
+from internal.language.text.spelling import sentences, text_language, words
+
+_CLAUSE: Final = re.compile(
+    r"(?<=[,;:—–])\s+|\s+(?=(?:but|and|though|because|но|и|а|хотя|але|та|і|й|хоча|проте|бо)\s)", re.IGNORECASE
+)
+_OF_ALL: Final = words("know new up знать знати дело дела справа справи новый нового новий")
+"""Of questions that ask for everything about somebody."""
+
+
+def discreet(
+    request: ResponderRequest, said: str, known: Sequence[Subject]
+) -> tuple[ResponderRequest, Sequence[Subject]]:
+    """What is given and the people, without secret sentences and clauses beside what answers a question.
+
+    A question that only names somebody asks for everything.
+    """
+    language = text_language(said, request.owner.language)
+    names = [name for one in named(said, known) for name in one.names] + [p.name for p in find_people(said, language)]
+    people = {term for name in names for word in query_terms(name) for term, _ in word} | _OF_ALL
+    meant = [{term for term, _ in word} for word in topic_terms(said)]
+    asked = {term for word in meant if not word & people for term in word}
+    if not asked:
+        return request, known
+    topics, subjects = topics_of(said), subjects_of(said)
+
+    def fits(part: str) -> bool:
+        return not topics_of(part) - topics or bool(asked & _terms(part) or subjects & subjects_of(part))
+
+    def kept(text: str) -> str:
+        if not topics_of(text) - topics:
+            return text
+        parts = (_CLAUSE.split(text[start:end].strip()) for start, end in sentences(text))
+        left = [(" ".join(filter(fits, part)).rstrip(" ,;:—–-"), part) for part in parts]
+        return " ".join(one if one.endswith(part[-1]) else f"{one}." for one, part in left if one) or text
+
+    given = replace(
+        request,
+        passages=[
+            replace(
+                one, lines=[replace(line, text=kept(line.text)) if line.kind == "own" else line for line in one.lines]
+            )
+            for one in request.passages
+        ],
+        dialogue=[replace(line, text=kept(line.text)) for line in request.dialogue],
+        facts=[replace(one, text=kept(one.text)) for one in request.facts],
+        memories=[replace(one, text=kept(one.text)) for one in request.memories],
+    )
+    return given, [
+        replace(one, news=kept(one.news), person=one.person and replace(one.person, bio=kept(one.person.bio)))
+        for one in known
+    ]
+
+
+def _terms(text: str) -> set[str]:
+    return {term for word in words_of(document_terms([text])[0]) for term in word}
