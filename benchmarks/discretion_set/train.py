@@ -10,17 +10,25 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
+import runpy
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
 from internal.language.discretion.meaning import STEM_WEIGHT, WEIGHTS, script_of, stems_of
+from internal.language.discretion.recipients import may_be_for_others
 from internal.language.discretion.sensitivity import TOPICS
 from internal.language.worker.embedding import embed_passages, embed_queries
 
 FOLDER = Path(__file__).with_name("examples")
+TALKS = Path(__file__).parents[1] / "memory_set/conversations"
+EVERYDAY = 1_500
+"""Messages and questions of the memory set that are taken as such of everyday life."""
+HELD_BACK = runpy.run_path(str(TALKS.parent / "score.py"))["HELD_BACK"]
+LONGEST = 400
 COPIES = 8
 """Fillings of each frame."""
 REGULAR = 0.3
@@ -48,6 +56,20 @@ def filled():
             yield label, re.sub(r"\{(.*?)\}", fill, text), group
 
 
+def everyday():
+    """What people write and ask in the open memory set, but for its part that is held back: for themselves."""
+    found = []
+    for path in sorted(TALKS.glob("*.json")):
+        if path.name in HELD_BACK:
+            continue
+        talk = json.loads(path.read_text(encoding="utf-8"))
+        found += [one["question"] for one in talk["qa"]]
+        lines = [line for part in talk.values() if isinstance(part, list) for line in part]
+        found += [line["text"][:LONGEST] for line in lines if line.get("text") and line.get("role") != "assistant"]
+    # Among them are some orders for a text: those that the examples alone are sure of stay out.
+    return [text for text in random.Random(7).sample(found, EVERYDAY) if not may_be_for_others(text) or "?" in text]
+
+
 def fit(rows, labels, weights):
     """The weights and the bias of a logistic regression, by Newton's method."""
     mean, scale = rows.mean(0), 10.0
@@ -71,6 +93,10 @@ def stored(weights, bias):
 
 def main():
     labels, texts, groups = map(list, zip(*filled(), strict=True))
+    for number, text in enumerate(everyday()):
+        labels.append("-")
+        texts.append(text)
+        groups.append(f"everyday {number}")
     of = defaultdict(set)
     for text, group in zip(texts, groups, strict=True):
         for stem in stems_of(text):

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection
 
+from internal import kept_texts
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
@@ -28,7 +29,14 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE
 from internal.language.discretion.meaning import Vector, for_others, nearness, touched
-from internal.language.discretion.recipients import Recipient, is_reminder, may_be_for_others, recipient_of, words_of
+from internal.language.discretion.recipients import (
+    Recipient,
+    is_reminder,
+    least_odds,
+    may_be_for_others,
+    recipient_of,
+    words_of,
+)
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -60,8 +68,8 @@ _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
 _OF_WORDS: Final = 0.5
 _BESIDE: Final = 0.8
-CUED: Final = -2.0
-"""The log-odds from which a message with a word of writing is for others; without such a word it is even."""
+_FOLLOWS: Final = -2.0
+"""The log-odds from which a few words may be a wish about the order before them ("shorter, please")."""
 _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
 _TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
@@ -95,6 +103,11 @@ class Discretion:
         """`embedder` is the built-in one; `at_hand`: it embeds each message anyway."""
         self._database, self._embedder, self._at_hand = database, embedder, at_hand
         self._vectors: dict[tuple[str, bool], Vector] = {}
+        kept_texts.asked(self)
+
+    def forget(self, user_id: int) -> None:
+        """Drops the vectors of all texts; they are made again where they are needed."""
+        self._vectors = {}
 
     async def order(self, user_id: int, text: str, before: Sequence[str] = ()) -> _Order | None:
         """The order of a message for somebody else; None: it is for the owner alone.
@@ -105,9 +118,10 @@ class Discretion:
         if is_reminder(text) or not (cued or self._at_hand or before):
             return None
         vector = (await self._embedded([text], of_query=True)).get(text) if cued or self._at_hand else None
-        odds = CUED if vector is None else for_others(text, vector)
-        if odds < (CUED if cued else 0.0):
-            follows = odds >= CUED and before and "?" not in text and len(text.split()) <= _FOLLOWING
+        least = least_odds(text)
+        odds = least if vector is None else for_others(text, vector)
+        if odds < least:
+            follows = odds >= _FOLLOWS and before and "?" not in text and len(text.split()) <= _FOLLOWING
             return await self.order(user_id, before[-1], before[:-1]) if follows else None
         known = await self._database.read(lambda c: people.listing(c, user_id))
         forms = {person.id: tombstones.word_forms(person.names) for person in known}
@@ -279,7 +293,7 @@ class _Rule:
         shown: list[int] = []
         for n in sorted(range(len(found)), key=lambda n: -near[n]):
             again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
-            shown += [] if again or for_others(found[n], rows[n]) > 0 else [n]
+            shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
             self._place[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
             self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._words)
 

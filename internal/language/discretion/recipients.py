@@ -17,6 +17,9 @@ _REACH: Final = 6
 """Words after an order or a kind of text within which its addressee stands."""
 
 _STEM: Final = 5
+_ADDRESSED, _CUED, _PLAIN, _SURE = -2.7, -1.5, -0.8, 5.0
+_OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
+"""The owner asks for what is known, for himself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,34 @@ def may_be_for_others(text: str) -> bool:
     return not (known.orders | known.genres).isdisjoint(_TOKEN.findall(folded(text)))
 
 
+def least_odds(text: str) -> float:
+    """The log-odds of `for_others` from which a message is an order for somebody else.
+
+    Least where it names a kind of text or an addressee, more with a mere word of writing, most without any. Of everyday
+    messages that nothing was learnt from, 1 to 4 % are above them.
+    """
+    if _OF_MEMORY.search(folded(text)):
+        return _SURE
+    return _PLAIN if not may_be_for_others(text) else _ADDRESSED if _is_addressed(text) else _CUED
+
+
+def _is_addressed(text: str) -> bool:
+    """Whether a text names a kind of text, or somebody right behind a word of writing or saying."""
+    known, tokens = _known(), _TOKEN.findall(folded(text))
+    if not known.genres.isdisjoint(tokens):
+        return True
+    reaches = [(place, _reach(known, tokens, place)) for place, one in enumerate(tokens) if one in known.orders]
+    written = _TOKEN.findall(text)
+    named = any(one[:1].isupper() for place, reach in reaches for one in written[place + 1 : place + 1 + len(reach)])
+    return named or any(_role(known, reach) for _, reach in reaches)
+
+
+def _reach(known: _Known, tokens: Sequence[str], place: int) -> list[str]:
+    """The words behind a word of writing among which its addressee stands."""
+    ahead = tokens[place + 1 : place + 1 + _REACH]
+    return list(takewhile(lambda one: one[0].isalpha() and one not in known.stops, ahead))
+
+
 def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
     """Whom the words that an order asks for are meant for: a person with one of these names, a role, or others.
 
@@ -73,8 +104,7 @@ def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
     named, said = {folded(name) for name in names}, topics_of(text) - {"secret"}
     for place, token in enumerate(tokens):
         if token in known.orders or token in known.genres:
-            ahead = tokens[place + 1 : place + 1 + _REACH]
-            reach = list(takewhile(lambda one: one[0].isalpha() and one not in known.stops, ahead))
+            reach = _reach(known, tokens, place)
             if not named.isdisjoint(reach):
                 return Recipient("person", frozenset(), said)
             if role := _role(known, reach):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from internal.flows.turn.discretion import CUED
 from internal.language.discretion.meaning import for_others, touched
-from internal.language.discretion.recipients import is_reminder, may_be_for_others, recipient_of
+from internal.language.discretion.recipients import is_reminder, least_odds, recipient_of
 from internal.language.worker.embedding import embed_passages, embed_queries
 
 
 def asks_for_others(text: str) -> bool:
     odds = for_others(text, embed_queries([text])[0])
-    return not is_reminder(text) and odds >= (CUED if may_be_for_others(text) else 0.0)
+    return not is_reminder(text) and odds >= least_odds(text)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,10 @@ def test_words_for_somebody_else(text: str, role: str) -> None:
         "describe my brother", "скажи, где работает мой брат?", "скажи мне, сколько зарабатывает Олег",
         "напиши список покупок", "Я написал боссу", "Я розповіла мамі про хворобу",
         "що сказав лікар?", "where is the letter from the bank?", "Got a card from grandma today",
-        "что мне написал Олег?", "",
+        "что мне написал Олег?", "", "Опиши мою маму", "Скажи, когда у Маши день рождения",
+        "напиши, що ти знаєш про Олю", "Can you summarize how my reading goals have developed?",
+        "Посоветуй, как помириться с Леной", "My mother is ill",
+        "I want to track my monthly expenses, how would you suggest I do that?", "Tell me about my sister's illness",
     ],
 )  # fmt: skip
 def test_words_for_the_owner_alone(text: str) -> None:
