@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from internal.agents.model import Language, ResponderRequest
 from internal.language.dates.units import fold
+from internal.language.instructions.ends import DISMISSED
 from internal.language.instructions.topics import condition_of, language_of, times_of, topics_of
 from internal.language.text.spelling import sentences
 
@@ -19,7 +20,7 @@ _QUOTE: Final = re.compile('[«“„"]')
 
 def instructed_language(request: ResponderRequest) -> Language | None:
     """The language that the latest instruction which holds now asks for; None where none does."""
-    asked = (language_of(text) for text in _holding(request) if not _NEVER.search(text))
+    asked = (language_of(text) for text in _holding(request) if not _unwanted(text))
     return next((language for language in asked if language is not None), None)
 
 
@@ -27,8 +28,8 @@ def as_instructed(answer: str, request: ResponderRequest) -> str:
     """The answer in the form that the latest instruction about it asks for: as a list or not, without emoji."""
     lines = answer.split("\n")
     if text := _latest(request, "list"):
-        lines = [part for line in lines for part in _bullets(line, wanted=not _NEVER.search(text))]
-    if (text := _latest(request, "emoji")) and _NEVER.search(text):
+        lines = [part for line in lines for part in _bullets(line, wanted=not _unwanted(text))]
+    if (text := _latest(request, "emoji")) and _unwanted(text):
         lines = [_EMOJI.sub("", line).strip() for line in lines]
     return "\n".join(lines)
 
@@ -39,6 +40,10 @@ def _bullets(line: str, *, wanted: bool) -> list[str]:
         return [line if wanted else bare]
     parts = [(0, len(bare))] if _QUOTE.search(bare) else sentences(bare)
     return [_BULLET + bare[start:end].strip() for start, end in parts]
+
+
+def _unwanted(text: str) -> bool:
+    return bool(_NEVER.search(text) or DISMISSED.match(text))
 
 
 def _latest(request: ResponderRequest, topic: str) -> str:

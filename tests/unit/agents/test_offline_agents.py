@@ -146,6 +146,7 @@ def test_the_language_that_was_asked_for_is_spoken(told: Sequence[str], reply: s
             "- Tom Baker (close colleagues). From what you told me: “My colleague 🎲 Tom plays chess.”",
         ),
         (["отвечай списком", "no bullet points, please"], "Tom Baker"),
+        (["отвечай списком", "lose the bullet points"], "Tom Baker"),
         (["from now on no emojis"], "My colleague Tom"),
         (["answer in bullet points on weekdays"], "Tom Baker"),
     ],
