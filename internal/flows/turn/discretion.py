@@ -119,7 +119,7 @@ class Discretion:
             return None
         vector = (await self._embedded([text], of_query=True)).get(text) if cued or self._at_hand else None
         least = least_odds(text)
-        odds = least if vector is None else for_others(text, vector)
+        odds = for_others(text, vector) if vector is not None else least if cued else _FOLLOWS
         if odds < least:
             follows = odds >= _FOLLOWS and before and "?" not in text and len(text.split()) <= _FOLLOWING
             return await self.order(user_id, before[-1], before[:-1]) if follows else None

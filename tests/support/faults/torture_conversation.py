@@ -23,9 +23,9 @@ FRIEND = {"ru": "Кузнецов", "uk": "Кузьменко", "en": "Harringto
 """Each person's one friend who is spoken of again and again: his mentions are counted."""
 
 WITH_FRIEND = {
-    "ru": ("Вчера видел Кузнецова на рынке", "Кузнецов обещал позвонить", "Говорил с Кузнецовым про ремонт"),
-    "uk": ("Вчора бачила Кузьменка на ринку", "Кузьменко обіцяв подзвонити", "Розмовляла з Кузьменком про ремонт"),
-    "en": ("Saw Harrington at the market", "Harrington promised to call", "I talked to Harrington about the roof"),
+    "ru": ("Вчера видел Кузнецова на рынке", "Кузнецов заходил утром", "Говорил с Кузнецовым про ремонт"),
+    "uk": ("Вчора бачила Кузьменка на ринку", "Кузьменко заходив вранці", "Розмовляла з Кузьменком про ремонт"),
+    "en": ("Saw Harrington at the market", "Harrington came by in the morning", "Talked to Harrington about the roof"),
 }
 WITHOUT = {
     "ru": ("Опять льёт дождь", "Надо купить хлеба и молока", "Поезд опоздал на час", "Какой сегодня длинный день"),
