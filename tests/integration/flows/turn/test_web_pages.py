@@ -71,7 +71,7 @@ class Site:
 @pytest_asyncio.fixture
 async def site() -> AsyncIterator[Site]:
     served = Site()
-    runner = web.AppRunner(served.app, shutdown_timeout=0)
+    runner = web.AppRunner(served.app, shutdown_timeout=0, handler_cancellation=True)
     await runner.setup()
     listener = web.TCPSite(runner, "127.0.0.1", 0)
     await listener.start()
