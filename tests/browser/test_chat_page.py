@@ -179,6 +179,7 @@ async def test_reply_and_edit(open_chat: OpenChat, control: ControlClient) -> No
     await expect(chat.field).to_have_value("")
     await own.hover()
     await own.get_by_label("Змінити").click()
+    await expect(chat.field).to_have_value("колега")
     await chat.field.fill("старий друг")
     await chat.page.keyboard.press("Enter")
     await expect(chat.bubble("старий друг").locator(".meta")).to_contain_text("змінено")

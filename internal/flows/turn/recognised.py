@@ -199,7 +199,7 @@ def _with_object(
         return Recognised(act, message_id, tasks=tasks, time=command.time, every=every, last=last) if tasks else None
     if tasks and any(forms(word) & TASK_WORDS for word in words):
         return Recognised("cancel", message_id, tasks=tasks, every=every)
-    meant = _people(command.about, words, people)
+    meant = () if command.states else _people(command.about, words, people)
     if meant:
         return Recognised("forget", message_id, people=meant)
     if tasks:

@@ -53,6 +53,7 @@ _CALLING: Final = pattern(
 )
 _THAT_OR_NAME: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
 """What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
+_THAT: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b")
 _PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
 _OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)[^A-ZА-ЯЁІЇЄҐ])")
 """Where something else begins than more of the object: no relative clause, no further name."""
@@ -204,7 +205,8 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
     framed = (
         that or bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
     )
-    return Command(kind, about, time, kind in ("forget", "remove") and framed)  # type: ignore[arg-type]
+    states = kind == "forget" and _THAT.match(after.lstrip()) is not None
+    return Command(kind, about, time, kind in ("forget", "remove") and framed, states=states)  # type: ignore[arg-type]
 
 
 def _heads(folded: str) -> Iterator[tuple[str, Span, bool]]:

@@ -70,6 +70,8 @@ class Command:
     sure: bool = False
     span: Span = (0, 0)
     days: int = 1
+    states: bool = False
+    """Its object is a statement, not somebody: "forget that Tom is ill"."""
 
 
 def content_words(text: str) -> list[str]:

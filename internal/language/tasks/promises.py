@@ -41,7 +41,8 @@ _FUTURE: Final = pattern(
 )
 _NOTHING: Final = pattern(r"\s*(?:nothing|anything|everything|ничего|ничто|нічого|всё|все|усе|a lot|много|багато)\b")
 _DOUBTED: Final = pattern(
-    r"\?|\b(?:if|если|якщо|maybe|может|можливо|не|won't|not|didn't|never|probably|надеюсь|hope)\b"
+    r"\?|^(?:сколько|скільки|how (?:much|many)|what|who|when|where|why|кто|хто|когда|коли|что|що|где|де|почему|чому)\b"
+    r"|\b(?:if|если|якщо|maybe|может|можливо|не|won't|not|didn't|never|probably|надеюсь|hope)\b"
 )
 _STARTS: Final = pattern(r"[,;:(—–]\s*|\b(?:and|but|so|и|а|но|та|але|що|что|that|because|бо|кстати|btw)\s+")
 _BESIDES: Final = all_of("besides")
