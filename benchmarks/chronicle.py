@@ -29,16 +29,16 @@ from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.chronicle import audit, repository, view
 from internal.chronicle.model import Event
-from internal.config import AccessConfig, DialogueConfig
+from internal.config.settings import AccessConfig, DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Incoming, TurnState
 from internal.flows.archival.publication import Publication
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
-from internal.mailbox import repository as mailbox
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users as users_table

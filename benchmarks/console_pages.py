@@ -34,8 +34,8 @@ from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.operations import Operations
 from bot.runtime.http import ServerPorts, served
-from internal.config import Config
-from internal.console import service as console
+from internal.access.console import service as console
+from internal.config.settings import Config
 from internal.flows.operations.health_checks import Check
 
 MANY, LITTLE = 100_000, 300

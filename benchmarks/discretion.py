@@ -26,7 +26,7 @@ from bot.runtime.turns import discretion_of, prompts
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.agents.responder.agent import ModelResponder
-from internal.config import load
+from internal.config.settings import load
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Incoming, Turn, TurnState

@@ -27,11 +27,11 @@ from knowledge_search import IN_PROMPT, OWNER, SET, _asked, _embed, _tell, scrat
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from bot.evaluation import locomo
 from bot.runtime.evaluation import Progress, open_stage, vectors_folder
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
-from internal.config import load
-from internal.evaluation import locomo
+from internal.config.settings import load
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
 from internal.language.names.person_names import NAME_WEIGHT, NAMED

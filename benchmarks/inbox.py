@@ -26,7 +26,7 @@ from pathlib import Path
 from shared import figures
 from shared.bot_process import circumstances
 
-from internal.mailbox.inbox import Inbox
+from internal.dialogue.mailbox.inbox import Inbox
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database
 from internal.storage.migration import migrate

@@ -27,7 +27,7 @@ from shared import figures
 from shared.bot_process import circumstances
 from sqlalchemy import Connection, insert, select, update
 
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.flows.operations.nightly import NightlyMaintenance
 from internal.memory.plasticity import maintenance, operations
 from internal.memory.plasticity.decay import PRESETS

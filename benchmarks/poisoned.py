@@ -26,12 +26,12 @@ from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
-from internal.config import load
+from internal.config.settings import load
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Turn
-from internal.flows.instructions import keep as instructions
+from internal.flows.turn import instructions
 from internal.flows.turn.intake import Intake
 from internal.flows.views.status import unread
-from internal.mailbox import repository as mailbox
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.tables import forgettings, graph_edges, tasks
 

@@ -31,11 +31,11 @@ from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
-from internal.config import load
+from internal.config.settings import load
 from internal.dialogue.model import ForwardOrigin, Quoted
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.turn.intake import Intake
-from internal.flows.turn.web import Web
+from internal.flows.turn.tools.web_pages import Web
 from internal.knowledge.model import Segment
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.tables import graph_nodes, tasks

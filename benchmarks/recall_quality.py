@@ -24,11 +24,11 @@ from shared.plots import Panel, svg
 from shared.recall_ablation import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
 from shared.recall_page import PLOT, Measured, page
 
+from bot.evaluation import locomo, training
+from bot.evaluation.scores import DEPTH, RankedQuestion, recall
+from bot.evaluation.training import Sample, ScoredSample, cross_validate
 from bot.runtime.evaluation import NO_EMBEDDER, Progress, open_stage, vectors_folder
-from internal.config import Config, load
-from internal.evaluation import locomo, training
-from internal.evaluation.scores import DEPTH, RankedQuestion, recall
-from internal.evaluation.training import Sample, ScoredSample, cross_validate
+from internal.config.settings import Config, load
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.messages.ranking import shipped_rankings
 

@@ -42,7 +42,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.chronicle import view
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ConfigurationError, MirrorUnavailable
 from internal.graph import store
 from internal.graph.mirror.projection import Rows

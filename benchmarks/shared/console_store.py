@@ -14,10 +14,10 @@ from sqlalchemy import Connection, insert, select, update
 from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.repository import KEPT
 from internal.flows.sessions.lifecycle import UNJUDGED
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
-from internal.snapshots.repository import KEPT
 from internal.storage.database import Database
 from internal.storage.tables import (
     event_links,

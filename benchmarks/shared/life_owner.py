@@ -19,6 +19,7 @@ from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Incoming, Message, Turn
 from internal.errors import LaplacedError
 from internal.flows.indexing.fragments import FragmentBackfill
@@ -27,7 +28,6 @@ from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
-from internal.mailbox import repository as mailbox
 from internal.memory import service as memory
 from internal.memory.observations.owner_changes import Choice
 from internal.people import repository as people

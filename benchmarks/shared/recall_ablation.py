@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal.evaluation.scores import RankedQuestion
-from internal.evaluation.training import Sample, ScoredSample
+from bot.evaluation.scores import RankedQuestion
+from bot.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.rows import Floats
 

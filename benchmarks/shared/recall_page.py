@@ -10,8 +10,8 @@ from typing import Any
 
 from shared.recall_ablation import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
 
-from internal.evaluation.locomo import CATEGORIES
-from internal.evaluation.scores import Metrics, RankedQuestion, mean_metrics, report
+from bot.evaluation.locomo import CATEGORIES
+from bot.evaluation.scores import Metrics, RankedQuestion, mean_metrics, report
 
 COLUMNS = ("recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "session_recall@5")
 HEADINGS = ("recall@5", "@10", "@20", "@50", "NDCG@10", "sessions @5")

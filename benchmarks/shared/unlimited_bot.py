@@ -11,7 +11,7 @@ import sys
 
 from bot.runtime import bot, worker
 from bot.telegram.delivery.flood_limits import Budget
-from internal.config import load
+from internal.config.settings import load
 from internal.telemetry import logs
 
 NO_LIMIT = 1e9

@@ -11,16 +11,16 @@ from internal.access.model import Language, User
 from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.ask_model import Asking
-from internal.config import Config
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
+from internal.config.settings import Config
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
+from internal.flows.archival.snapshot import ContextHandler
 from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.companion.due import Wording
-from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.together import Together
 from internal.flows.tasks.handler import TaskHandler

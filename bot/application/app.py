@@ -25,7 +25,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.artifacts.store import ArtifactStore
 from internal.chronicle.model import Session, Trigger
-from internal.config import Config
+from internal.config.settings import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound

@@ -10,8 +10,9 @@ from bot.application.owner_data import import_agents
 from bot.telegram.delivery.sender import Speak
 from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
+from internal.artifacts.media.text_in_pictures import languages
 from internal.artifacts.model import FileSource, Reader
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.exports import FileImports, Known
 from internal.flows.artifacts.pictures import PictureReader, ShownPictures
@@ -21,7 +22,6 @@ from internal.flows.transfer.imports import Importer
 from internal.flows.turn.intake import Phrases
 from internal.llm import whisper
 from internal.llm.model import AudioRequest, ChatMessage
-from internal.media.text_in_pictures import languages
 
 log = logging.getLogger(__name__)
 

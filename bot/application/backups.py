@@ -10,14 +10,14 @@ from typing import Final
 from bot.application.database import LAST_BACKUP
 from internal.access import repository as users
 from internal.artifacts.store import ArtifactStore
-from internal.config import Config
+from internal.config.settings import Config
 from internal.scheduling.clock import Clock
 from internal.storage.backup import backup, postgres_backup
 from internal.storage.backup.backup import HELD, Backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import alone_in
 from internal.storage.erasure import forgettings
-from internal.storage.file_permissions import expect_within
+from internal.storage.files.permissions import expect_within
 
 log = logging.getLogger(__name__)
 

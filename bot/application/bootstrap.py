@@ -8,7 +8,7 @@ from bot.application.database import last_backup, open_database
 from bot.application.mirror import Mirrors
 from bot.application.models import open_models
 from bot.shared.mirror_target import target_of
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.language.worker.process_pool import LanguageWorker
 from internal.scheduling.clock import Clock, SystemClock
@@ -16,7 +16,7 @@ from internal.scheduling.store_clock import clock_of
 from internal.storage.backup import backup
 from internal.storage.engine.data_lock import hold_for
 from internal.storage.engine.owner_scope import current_scope
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
 

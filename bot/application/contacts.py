@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.contacts.imports import ContactBook
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

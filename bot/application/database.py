@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from internal.access import repository as users
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import StorageDamaged, StorageError
 from internal.scheduling.clock import Clock, SystemClock
 from internal.storage.backup import backup, postgres_backup, replace_file

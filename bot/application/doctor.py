@@ -18,7 +18,7 @@ from bot.application.mirror import check_mirror
 from bot.application.models import remote_embedder
 from bot.telegram.health_check import check_telegram
 from internal.access import repository as users
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ConfigurationError, ModelError, ModelReplyInvalid, ModelUnknown, StorageError
 from internal.flows.operations.health_checks import (
     Check,
@@ -51,7 +51,7 @@ from internal.storage.database import Database
 from internal.storage.engine.data_lock import hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.engine.postgres_server import database_bytes, read_server, server_time
-from internal.storage.key_files import KeyName
+from internal.storage.files.keys import KeyName
 from internal.storage.migration import current_revision, head_revision
 from internal.storage.transfer.migrate_store import drafts_of, is_half, moved_away
 

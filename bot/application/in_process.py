@@ -16,7 +16,7 @@ from internal.storage.engine.owner_scope import acting_for_everyone
 if TYPE_CHECKING:
     from bot.application.rest import Opening
     from bot.web.http.owners import Owners
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.forgetting.requests import ForgettingService
     from internal.language.worker.process_pool import LanguageWorker
     from internal.memory.plasticity.maintenance import MaintenanceReport
@@ -161,7 +161,7 @@ class DatabaseRouters:
         from bot.application.contacts import contact_sync
         from bot.web.people.contacts import contacts_router
         from internal.flows.contacts.imports import ContactBook
-        from internal.storage.key_files import ensure_key
+        from internal.storage.files.keys import ensure_key
         from internal.telemetry.metrics import Metrics
 
         key = ensure_key(self._config.data_dir, "hmac_key").encode()
@@ -219,7 +219,7 @@ class DatabaseRouters:
         from internal.flows.forgetting.requests import ForgettingService
         from internal.recall.messages.saved import SavedIndexes
         from internal.storage.backup import backup
-        from internal.storage.key_files import ensure_key
+        from internal.storage.files.keys import ensure_key
 
         folder, key = backup.folder_of(self._config.data_dir), ensure_key(self._config.data_dir, "hmac_key").encode()
         saved = SavedIndexes(self._config.data_dir, None)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bot.shared.child_process import Child, begun, kept_alive
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ConfigurationError, LaplacedError
 from internal.llm.gguf_server import KEY
 from internal.llm.model_file import model_file

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.shared.mirror_target import EMBEDDED, target_of
 from internal.access import repository as users
-from internal.config import Config, GraphConfig
+from internal.config.settings import Config, GraphConfig
 from internal.errors import ConfigurationError, LaplacedError, LeaseLost, MirrorUnavailable
 from internal.flows.indexing.mirror import MirrorSync, StoredCursors, TemporaryCursors
 from internal.flows.operations.health_checks import Check, finding, fine, note

@@ -20,13 +20,13 @@ from internal.agents.model import (
     TaskManagerRequest,
     TranscriptLine,
 )
-from internal.config import Config
+from internal.config.settings import Config
+from internal.dialogue.snapshots.model import EMPTY
 from internal.errors import ModelError
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Tool, ToolCall
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person
-from internal.snapshots.model import EMPTY
 
 _OWNER: Final = OwnerProfile(0, "Emma", None, "en", "UTC")
 _NOW: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)

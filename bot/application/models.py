@@ -13,8 +13,8 @@ from internal.agents.model import Analyst, Archivist, ContextManager, Enricher, 
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.agents.task_manager.agent import ModelTaskManager
-from internal.config import Config
-from internal.config_media import SpeechConfig, TranscriptionConfig
+from internal.config.media import SpeechConfig, TranscriptionConfig
+from internal.config.settings import Config
 from internal.knowledge.entities.types import EntityTypes
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.audio import OpenAIAudio

@@ -7,9 +7,9 @@ from sqlalchemy import Connection
 
 from bot.application.backups import Backups
 from bot.web.admin.operations import BackupReport, DeadRun, Queues, RunCount
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, QuarantinedUpdate
 from internal.errors import NotFound
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, QuarantinedUpdate
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import Run

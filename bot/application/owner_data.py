@@ -8,7 +8,7 @@ from typing import Any
 
 from internal.access import repository as users
 from internal.artifacts.store import ArtifactStore
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import Refused
 from internal.flows.artifacts.transfer import UnusedFiles, files_of, put_files
 from internal.flows.forgetting.requests import Erased, ForgettingService
@@ -18,7 +18,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.erasure.forgettings import Kind
-from internal.storage.file_permissions import expect_within
+from internal.storage.files.permissions import expect_within
 
 
 async def _no_buffers() -> None:

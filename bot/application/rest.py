@@ -10,10 +10,10 @@ import httpx
 
 from bot.web.client import Rest
 from internal.storage.engine.data_lock import held, holder
-from internal.storage.key_files import existing_key
+from internal.storage.files.keys import existing_key
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.storage.engine.data_lock import Holder
 
 Opening = Literal["stopped", "started", "started if there is one", "with models", "nothing"]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from bot.application.model_trial import Tried, try_models
-from internal.config import DEFAULT_LLM_URL, Config, load
-from internal.config_edit import edited
+from internal.config.edit import edited
+from internal.config.settings import DEFAULT_LLM_URL, Config, load
 from internal.errors import ConfigurationError, LaplacedError, ModelAccessDenied, ModelSilent
-from internal.storage.file_permissions import PRIVATE_FOLDER, write_private
+from internal.storage.files.permissions import PRIVATE_FOLDER, write_private
 
 KEY_FILE: Final = "llm_api_key"
 

@@ -14,7 +14,7 @@ from bot.cli.base import command, load, main
 
 if TYPE_CHECKING:
     from internal.access.api_keys import ApiKeys
-    from internal.config import Config
+    from internal.config.settings import Config
 
 
 @main.group("key", epilog="Example: laplaced key list")

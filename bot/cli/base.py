@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
 
 
 P = ParamSpec("P")
@@ -81,12 +81,12 @@ def command(example: str, group: click.Group | None = None) -> Callable[[Callabl
 
 def load(path: Path | None, *, quiet: bool = False) -> Config:
     """The configuration, and logs that know its secrets from the first line on: with `quiet` only of errors."""
-    from internal import config
+    from internal.config import settings
     from internal.telemetry import logs
 
     if path is None and DEFAULT_CONFIG.is_file():
         path = DEFAULT_CONFIG
-    loaded = config.load(path)
+    loaded = settings.load(path)
     logs.configure(loaded.secrets(), level=logging.ERROR if quiet else logging.INFO)
     return loaded
 

@@ -14,7 +14,7 @@ import click
 from bot.cli.base import fail, graph_command, load
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
 
 _USER = click.option(
     "--user", "user_id", type=click.IntRange(-(2**63) + 1, 2**63 - 1), metavar="ID", required=True, help="Whose memory."

@@ -14,7 +14,7 @@ from internal.import_formats.google_contacts import is_google_csv
 from internal.import_formats.vcard import decoded, is_vcard
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.contacts.review import ImportReport, Reviewed
     from internal.flows.contacts.sync import SyncReport
 

@@ -13,7 +13,7 @@ from bot.cli.base import graph_command, load
 
 if TYPE_CHECKING:
     from bot.web.graph.cypher import CypherAnswer, Rebuilt
-    from internal.config import Config
+    from internal.config.settings import Config
 
 _ID = click.IntRange(-(2**63) + 1, 2**63 - 1)
 

@@ -79,8 +79,8 @@ def score(config_path: Path | None, rankings: Path, files: tuple[Path, ...]) -> 
     tag where questions have tags. Averaged over the questions that have evidence.
     """
     load(config_path)
-    from internal.evaluation import locomo as conversations
-    from internal.evaluation.scores import read_rankings, report
+    from bot.evaluation import locomo as conversations
+    from bot.evaluation.scores import read_rankings, report
 
     ranked, missing = read_rankings(rankings, conversations.read(files))
     click.echo(_json({"unranked": missing, **report(ranked)}))

@@ -24,7 +24,7 @@ from internal.import_formats.sources import ReportBytes, open_export
 
 if TYPE_CHECKING:
     from bot.web.client import Rest
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.transfer.import_estimate import Forecast
 
 BATCH_EPISODES = 20

@@ -34,7 +34,7 @@ from bot.cli.base import FAILED, command, handed_over, load, main
 if TYPE_CHECKING:
     from bot.web.admin.operations import ArchiveReport, BackupReport
     from bot.web.client import Rest
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.operations.health_checks import Check
 
 __all__ = [
@@ -244,7 +244,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
     from internal.scheduling.clock import SystemClock
     from internal.storage.database import Database
     from internal.storage.engine.data_lock import hold_for
-    from internal.storage.key_files import ensure_key
+    from internal.storage.files.keys import ensure_key
 
     store, clock = config.store, SystemClock()
     with hold_for(store, config.data_dir):
@@ -336,7 +336,7 @@ def quarantine(config_path: Path | None, shown: int | None, replayed: int | None
 async def _quarantine(config: Config, shown: int | None, replayed: int | None, dropped: int | None) -> list[str]:
     from bot.application.rest import open_rest
     from bot.web.admin.operations import DROP_PATH, QUARANTINE_PATH, REPLAY_PATH
-    from internal.mailbox.model import QuarantinedUpdate
+    from internal.dialogue.mailbox.model import QuarantinedUpdate
 
     async with open_rest(config) as rest:
         if replayed is not None:

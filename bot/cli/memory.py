@@ -15,7 +15,7 @@ from bot.cli.base import command, load
 if TYPE_CHECKING:
     from bot.web.admin.recall import Recalled
     from bot.web.client import Rest
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.storage.engine.data_lock import Holder
 
 

@@ -14,7 +14,7 @@ import click
 from bot.cli.base import FAILED, command, load
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.operations.migrate_store import Move
     from internal.storage.transfer.migrate_store import Progress
 
@@ -71,7 +71,7 @@ async def _migrate_store(config: Config, source: str, target: str, force: bool, 
 
 
 def _place(address: str, name: str) -> Path | str:
-    from internal.config import load as read
+    from internal.config.settings import load as read
     from internal.errors import ConfigurationError
     from internal.telemetry.logs import redact
 

@@ -14,7 +14,7 @@ import click
 from bot.cli.base import command, handed_over, load
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
     from internal.flows.forgetting.requests import Erased
     from internal.storage.erasure.forgettings import Kind
 
@@ -177,7 +177,7 @@ async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dr
     from bot.web.admin.owner_data import READ_BACK_PATH
     from internal.errors import Refused
     from internal.flows.transfer.restore_export import ReadExport
-    from internal.storage.file_permissions import private_copy
+    from internal.storage.files.permissions import private_copy
 
     if len(paths) != 1:
         raise Refused("paths", "an export of Laplaced is read back alone: give one file")

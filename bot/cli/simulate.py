@@ -14,7 +14,7 @@ from bot.cli.base import command, load
 from bot.simulation.load_options import Load
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
 
 
 @command("laplaced simulate family --seed 7")

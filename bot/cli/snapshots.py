@@ -13,7 +13,7 @@ import click
 from bot.cli.base import command, load
 
 if TYPE_CHECKING:
-    from internal.config import Config
+    from internal.config.settings import Config
 
 _BY_RULES = (
     "By rules: without a model it quotes the owner, does not rephrase, and notices an end only where it is stated."

@@ -15,7 +15,7 @@ from bot.cli.base import command, fail, load
 
 if TYPE_CHECKING:
     from bot.web.client import Rest
-    from internal.config import Config
+    from internal.config.settings import Config
 
 _STATES = ("proposed", "open", "done", "cancelled")
 

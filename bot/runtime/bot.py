@@ -42,7 +42,7 @@ from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
@@ -52,7 +52,7 @@ from internal.llm.presets import Found, find_local
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
 from internal.scheduling.shards import ALL_SHARDS, Shards, WorkerShards
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
 log = logging.getLogger(__name__)

@@ -17,13 +17,13 @@ from typing import Any, Final
 import click
 
 from bot.application.models import remote_embedder
-from internal.config import Config
+from bot.evaluation import locomo
+from bot.evaluation.scores import report
+from bot.evaluation.scratch_store import ScratchStore
+from bot.evaluation.training import cross_validate, fit_both
+from bot.evaluation.vector_cache import VectorCache
+from internal.config.settings import Config
 from internal.errors import LaplacedError
-from internal.evaluation import locomo
-from internal.evaluation.scores import report
-from internal.evaluation.scratch_store import ScratchStore
-from internal.evaluation.training import cross_validate, fit_both
-from internal.evaluation.vector_cache import VectorCache
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder

@@ -10,7 +10,7 @@ from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
 from bot.runtime.http import ServerPorts
-from internal.config import Config
+from internal.config.settings import Config
 from internal.telemetry.logs import log_loop_trouble
 
 DRAIN_S = 6

@@ -28,10 +28,10 @@ from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
 from internal.access.api_keys import ApiKeys
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.transfer.imports import Importer
 from internal.memory.plasticity.maintenance import MaintenanceReport
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.telemetry.logs import redact
 
 

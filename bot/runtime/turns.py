@@ -11,12 +11,12 @@ from bot.telegram.rendering import render
 from internal.agents.responder.agent import ModelResponder
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.turn.answer import Drafts, TurnFlow
-from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.reminder_requests import ReminderRequests
 from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.files import Files
 from internal.flows.turn.prompt import Prompts
-from internal.flows.turn.reminder_requests import ReminderRequests
-from internal.flows.turn.web import Web
+from internal.flows.turn.tools.web_pages import Web
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall

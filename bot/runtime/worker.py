@@ -18,7 +18,7 @@ from bot.web.http.guard import Guard
 from bot.web.http.routers import join
 from bot.web.server.health import Readiness, health_router
 from bot.web.server.uvicorn import listening, serving_on
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ConfigurationError
 from internal.telemetry.logs import log_loop_trouble
 

@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import urlsplit
 
-from internal.config import GraphConfig
+from internal.config.settings import GraphConfig
 
 
 def target_of(config: GraphConfig) -> str:

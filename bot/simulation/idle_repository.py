@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from bot.simulator.scenarios.report import AgentCalls
+from internal.dialogue.mailbox.model import InboxState, OutboxState
 from internal.dialogue.model import TurnState
-from internal.mailbox.model import InboxState, OutboxState
-from internal.notifications.model import NotificationState
+from internal.dialogue.notifications.model import NotificationState
 from internal.scheduling.run import RunState
 from internal.storage.tables import (
     dialogue_state,

@@ -10,9 +10,16 @@ from bot.simulation.player import Simulation
 from bot.simulator.scenarios.loader import ScenarioInvalid
 from bot.simulator.scenarios.plan import Plan
 from bot.telegram.delivery.flood_limits import Budget
-from internal.config import Config, EmbeddingConfig, LLMConfig, LocalTelegramConfig, StorageConfig, TelegramConfig
-from internal.config_values import Section
-from internal.storage.file_permissions import PRIVATE_FOLDER
+from internal.config.settings import (
+    Config,
+    EmbeddingConfig,
+    LLMConfig,
+    LocalTelegramConfig,
+    StorageConfig,
+    TelegramConfig,
+)
+from internal.config.values import Section
+from internal.storage.files.permissions import PRIVATE_FOLDER
 
 DESCRIPTION_FILE = "simulation.json"
 """File in the data folder that describes what was simulated in it."""

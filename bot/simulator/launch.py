@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from bot.shared.child_process import Child, begun, kept_alive
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import LaplacedError
 
 # Opens nothing but the child on loopback.

@@ -63,7 +63,7 @@ def _token(text: str) -> str:
 def _sole_owner(data_dir: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    from internal.storage.file_permissions import PRIVATE_FOLDER, close_to_others
+    from internal.storage.files.permissions import PRIVATE_FOLDER, close_to_others
 
     data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     close_to_others(data_dir)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from internal.storage.file_permissions import PRIVATE_FOLDER, private_database
+from internal.storage.files.permissions import PRIVATE_FOLDER, private_database
 
 Json = dict[str, Any]
 

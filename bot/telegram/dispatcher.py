@@ -8,7 +8,7 @@ from bot.telegram.delivery.outbox_chat import OutboxChat
 from bot.telegram.intake.update_handler import Handled
 from bot.telegram.message_reader import forward_of, topic_of
 from internal.access.model import User
-from internal.mailbox.model import InboxRow
+from internal.dialogue.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from internal.certificates import believed
-from internal.config import TelegramConfig
+from internal.config.settings import TelegramConfig
 from internal.flows.operations.health_checks import Check, finding, fine, note
 
 PATIENCE_S = 10.0

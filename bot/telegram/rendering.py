@@ -12,7 +12,7 @@ from telegramify_markdown import RenderConfig, convert, utf16_len
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
 from bot.telegram.split import LIMIT, Span, split
-from internal.mailbox.model import Rendered
+from internal.dialogue.mailbox.model import Rendered
 
 __all__ = ["LIMIT", "Rendered", "draft", "escape", "plain", "render", "utf16_len"]
 

@@ -36,7 +36,7 @@ from bot.telegram.intake.polling import Poller, RawUpdate, raw_update
 from bot.telegram.intake.update_handler import Ingest
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
 from bot.telegram.menu import ChatMenus
-from internal.config import TelegramConfig
+from internal.config.settings import TelegramConfig
 from internal.errors import ConfigurationError, LeaseLost, Refused
 from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.turn.delivery import Delivery

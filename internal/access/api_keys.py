@@ -17,8 +17,8 @@ from typing import Any, Final
 from filelock import FileLock
 
 from internal.errors import NotFound, Refused, StorageError
-from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER, write_private
-from internal.storage.key_files import LOCK_FILE
+from internal.storage.files.keys import LOCK_FILE
+from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER, write_private
 
 PREFIX: Final = "lck_"
 """Distinguishes a named key from the server's own and from a session's token."""

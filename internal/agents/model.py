@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 
 from internal.access.model import CALLED, User
 from internal.agents.known_task import KnownTask
+from internal.dialogue.notifications.model import Notification
+from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.language.dates.precision import DatePrecision
 from internal.language.text.spelling import unquoted
 from internal.llm.model import ChatDelta, ChatMessage, Tool, ToolCall, Usage
 from internal.memory.model import KnownMemory
-from internal.notifications.model import Notification
 from internal.people.model import Person
-from internal.snapshots.model import EMPTY, Snapshot
 
 Language = Literal["ru", "uk", "en"]
 

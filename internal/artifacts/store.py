@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from internal.errors import StorageError
-from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER
+from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -24,8 +24,8 @@ from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.driver import Engine, Link, cause_of
 from internal.storage.engine.owner_scope import current_scope
+from internal.storage.engine.shared_reads import Outcome, SharedReads, roll_back
 from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
-from internal.storage.shared_reads import Outcome, SharedReads, roll_back
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 
 OTHER = "other"
 HASH_LENGTH = 16

@@ -12,7 +12,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 from internal.errors import ModelError
 from internal.llm.model import Reply, Request
 from internal.telemetry.disk import Disk

@@ -27,14 +27,14 @@ from internal.agents.model import (
     WeighingRequest,
 )
 from internal.agents.task_manager.output import parse as parse_tasks
+from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
+from internal.dialogue.snapshots.model import EMPTY
 from internal.errors import ModelUnavailable
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
 from internal.language.text.block_tags import BLOCK_TAGS
-from internal.notifications.model import Notification, NotificationKind, NotificationState
 from internal.people.model import Circle, Person, candidate_line
 from internal.people.operations import Added, Updated
-from internal.snapshots.model import EMPTY
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

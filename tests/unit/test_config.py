@@ -18,9 +18,9 @@ from support.paths import ROOT
 
 from internal.agents.ask_model import Limits
 from internal.agents.prompts import instructions
-from internal.config import Config, load
-from internal.config_agents import AgentConfig, AgentsConfig
-from internal.config_edit import edited
+from internal.config.agents import AgentConfig, AgentsConfig
+from internal.config.edit import edited
+from internal.config.settings import Config, load
 from internal.errors import ConfigurationError
 
 LIMITS = ("temperature", "max_tokens", "timeout", "reasoning_effort", "short_prompt")

@@ -17,7 +17,7 @@ from support.paths import ROOT
 
 from bot.cli.main import main
 from bot.telegram.menu import OWNER_COMMANDS
-from internal.config import Config, MetricsConfig, load
+from internal.config.settings import Config, MetricsConfig, load
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics

@@ -7,14 +7,14 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind, NotificationState
 from internal.events import agent_state_repository as agent_state
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.knowledge import fact_repository
 from internal.knowledge.model import Fact, FactFilter
 from internal.memory.model import MEMORY_LABELS
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind, NotificationState
 from internal.people import repository as people
 from internal.people.model import Person
 from internal.tasks import repository as tasks

@@ -18,9 +18,9 @@ from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, Message, M
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import describe
 from bot.telegram.rendering import draft
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import OutboxRow, Outgoing, Rendered
 from internal.dialogue.model import Turn
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing, Rendered
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

@@ -18,10 +18,10 @@ from bot.telegram.delivery.chat import Keyboard
 from bot.telegram.delivery.sender import describe
 from bot.telegram.rendering import render
 from internal.access.model import User
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing, OutgoingKind, Rendered
 from internal.events import repository as events
 from internal.events.trigger import current_trigger
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing, OutgoingKind, Rendered
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

@@ -36,9 +36,9 @@ from aiogram.types import (
 
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.ordered_tasks import OrderedTasks
+from internal.dialogue.mailbox.model import OutboxRow, Outgoing
 from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
-from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of

@@ -31,7 +31,7 @@ from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_wor
 from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
-from internal.flows.turn.command_model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
+from internal.flows.turn.commands.model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
 from internal.people.repository import by_ids
 from internal.tasks.model import Schedule, Task

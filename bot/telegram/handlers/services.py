@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.artifacts.exports import FileImports
 from internal.flows.contacts.imports import ContactBook

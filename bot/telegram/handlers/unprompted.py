@@ -12,8 +12,8 @@ from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.chronicle import repository as chronicle
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.memory.questions.repository import AskedQuestion
 
 

@@ -11,10 +11,10 @@ from bot.telegram.message_reader import incoming_of, speaker_of
 from internal.access import repository as users
 from internal.access.model import User, UserState
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox.model import InboxRow, InboxState
 from internal.dialogue.model import Incoming
 from internal.flows.forgetting import requests
 from internal.flows.turn.intake import Intake
-from internal.mailbox.model import InboxRow, InboxState
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

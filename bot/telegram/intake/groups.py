@@ -22,11 +22,11 @@ from internal.access import service as access
 from internal.access.groups import Budgets, Standing
 from internal.access.model import Author, User, nearest_language
 from internal.access.zones import guess_zone
-from internal.config import GroupsConfig
+from internal.config.settings import GroupsConfig
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.dialogue.model import Speaker
 from internal.flows.turn.intake import Intake, Phrases, StoredMessage
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator,
 from typing import Final
 
 from bot.telegram.ordered_tasks import OrderedTasks
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow
 from internal.scheduling.shards import Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.write_guard import fenced

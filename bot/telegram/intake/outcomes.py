@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User, UserState
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.events import repository as events
 from internal.flows.turn.intake import Phrases
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -12,8 +12,8 @@ from bot.telegram.menu import OWNER_COMMANDS
 from bot.telegram.message_reader import is_command
 from internal.access import service as access
 from internal.access.model import User
+from internal.dialogue.mailbox.model import InboxRow
 from internal.events.trigger import UpdateTrigger
-from internal.mailbox.model import InboxRow
 
 _ANSWERS: Final[Mapping[str, str]] = {
     "task": "/tasks",

@@ -43,16 +43,16 @@ from bot.telegram.message_reader import (
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
-from internal.config import GroupsConfig
+from internal.config.settings import GroupsConfig
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.inbox import Inbox
+from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
 from internal.events.trigger import UpdateTrigger
 from internal.events.triggered import triggered_by
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.intake import Intake, Phrases, StoredMessage
-from internal.mailbox import repository as mailbox
-from internal.mailbox.inbox import Inbox
-from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.scheduling.shards import ALL_SHARDS, Shards

@@ -22,8 +22,8 @@ from internal.errors import expect_found
 from internal.events import repository as events
 from internal.events.chain import LONGEST, Chain, chain
 from internal.events.model import Event
-from internal.flows.changes import changes
-from internal.flows.changes.changes import ChangeKind
+from internal.flows.correcting import changes
+from internal.flows.correcting.changes import ChangeKind
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks.model import time_of_day

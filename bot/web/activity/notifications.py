@@ -7,9 +7,9 @@ from pydantic import BaseModel
 from bot.web.http.fields import Limit, Offset, Out, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, APIRouter
-from internal.disclosures import repository as disclosures
+from internal.access import disclosure_repository as disclosures
+from internal.dialogue.notifications.model import NotificationKind, NotificationState
 from internal.flows.visibility import notifications as visibility_notifications
-from internal.notifications.model import NotificationKind, NotificationState
 from internal.storage.database import Database
 
 

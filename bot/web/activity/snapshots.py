@@ -12,10 +12,10 @@ from sqlalchemy import Connection
 from bot.web.http.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Version
 from internal.flows.visibility.snapshot import restored, without_hidden
 from internal.scheduling.clock import Clock
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Version
 from internal.storage.database import Database
 
 VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_COUNT)]

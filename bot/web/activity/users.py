@@ -17,7 +17,7 @@ from internal.access.model import User, UserState
 from internal.dialogue.traffic_repository import Traffic, last_words, traffic
 from internal.flows.visibility.messages import messages_shown
 from internal.storage.database import Database
-from internal.teams import repository as teams
+from internal.tasks.teams import repository as teams
 
 Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message's seq, which is itself left out.")]
 

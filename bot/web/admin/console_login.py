@@ -19,9 +19,9 @@ from bot.web.http.login_attempts import LoginAttempts
 from bot.web.http.routers import KEYED, APIRouter, refusals
 from bot.web.miniapp.init_data import opened_by
 from internal.access import repository as users
+from internal.access.console import service as console
+from internal.access.console.model import Opened
 from internal.access.model import UserState
-from internal.console import service as console
-from internal.console.model import Opened
 from internal.errors import NotFound, expect_found
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -10,8 +10,8 @@ from pydantic import Field, field_validator
 
 from bot.web.http.fields import LARGEST_ID, Request
 from bot.web.http.routers import APIRouter
+from internal.dialogue.mailbox.model import QuarantinedUpdate
 from internal.flows.operations.health_checks import Check
-from internal.mailbox.model import QuarantinedUpdate
 
 BACKUP_PATH = "/admin/backup"
 QUARANTINE_PATH = "/admin/quarantine"

@@ -14,7 +14,7 @@ from bot.web.http.docs_page import DOCUMENTATION_PATHS
 from bot.web.http.request_trigger import READING
 from bot.web.http.sessions import ADMITTED, OWNER, Caller, Recognise, kept_to, limited, owner_named
 from internal.access.api_keys import PREFIX as KEY_PREFIX
-from internal.console.service import SESSION_PREFIX
+from internal.access.console.service import SESSION_PREFIX
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 METRICS_PATH = "/metrics"

@@ -13,9 +13,9 @@ from starlette.types import Scope
 
 from internal.access import repository as users
 from internal.access.api_keys import ApiKeys
+from internal.access.console import service as console
+from internal.access.console.service import SESSION_PREFIX
 from internal.access.model import UserState
-from internal.console import service as console
-from internal.console.service import SESSION_PREFIX
 from internal.errors import NotFound
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -8,7 +8,7 @@ from internal.agents.analyst.output import KEYS, REPLY_SCHEMA, parse
 from internal.agents.ask_model import Limits, ReplyForm, ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 

@@ -9,7 +9,7 @@ from internal.agents.archivist.output import DEFAULT, KEYS, NOTHING, read_reply,
 from internal.agents.ask_model import LINE_TOKENS, Asking, Limits, ReplyForm, ask
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined
-from internal.config_agents import ArchivistConfig
+from internal.config.agents import ArchivistConfig
 from internal.knowledge.entities.types import EntityType, EntityTypes
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel

@@ -8,11 +8,11 @@ from internal.agents.ask_model import Asking, Limits, ReplyForm, ask, ask_model
 from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, UNCHANGED, read_decisions, read_snapshot
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
+from internal.dialogue.notifications.model import Notification
+from internal.dialogue.snapshots.model import PARTS, Snapshot
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
-from internal.notifications.model import Notification
-from internal.snapshots.model import PARTS, Snapshot
 
 LIMITS: Final = Limits()
 """A snapshot is bounded to a page."""

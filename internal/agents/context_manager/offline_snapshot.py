@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from internal.agents.model import ContextRequest, TranscriptLine
 from internal.agents.responder.intent import intent_of
+from internal.dialogue.snapshots.model import Part
 from internal.language.search.terms import document_terms, words_of
 from internal.language.text.spelling import sentences
-from internal.snapshots.model import Part
 
 NOW_LASTS: Final = timedelta(days=7)
 THREAD_LASTS: Final = timedelta(days=45)

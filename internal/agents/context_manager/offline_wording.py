@@ -11,7 +11,7 @@ from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.context_manager.output import Choice, Decision
 from internal.agents.model import Language, WeighingRequest
-from internal.notifications.model import Notification, NotificationKind
+from internal.dialogue.notifications.model import Notification, NotificationKind
 
 LATE: Final = timedelta(minutes=10)
 """The delay from which on a message says when something was due."""

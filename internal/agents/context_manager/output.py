@@ -11,10 +11,10 @@ from internal.agents.archivist.reply.fields import line_numbers
 from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
 from internal.agents.prompts import unescaped
+from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation
-from internal.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
 
 UNCHANGED: Final = '{"snapshot": null}'
 """Stands instead of a reply where there is nothing new, and leaves the snapshot as it was."""

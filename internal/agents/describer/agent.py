@@ -8,7 +8,7 @@ from internal.agents.ask_model import Limits, chat_request
 from internal.agents.model import Language
 from internal.agents.prompts import LANGUAGES, block, instructions
 from internal.agents.responder.output import spoken
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 

@@ -7,7 +7,7 @@ from internal.agents.ask_model import Limits, ask_model
 from internal.agents.json_reply import read_object
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block, unescaped
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.errors import ModelReplyInvalid
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel, ReplySchema

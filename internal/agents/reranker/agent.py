@@ -7,7 +7,7 @@ from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse
-from internal.config_agents import RerankerConfig
+from internal.config.agents import RerankerConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import people_block

@@ -30,7 +30,7 @@ from internal.agents.responder.blocks import (
 )
 from internal.agents.responder.inner_circle import InnerCircleBlock
 from internal.agents.responder.output import Speech, spoken, written_call
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
 from internal.kept_texts import kept
 from internal.language.text.block_tags import escape, neutralised
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall

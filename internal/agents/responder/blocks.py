@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from internal.agents.known_task import KnownTask
 from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
 from internal.agents.prompts import block
+from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot
 from internal.language.dates.precision import DatePrecision, written
 from internal.language.text.block_tags import escape
-from internal.snapshots.model import PARTS, Item, Part, Snapshot
 
 
 def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:

@@ -7,7 +7,7 @@ from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, TaskManagerRequest
 from internal.agents.prompts import block, instructions
 from internal.agents.task_manager.output import KEYS, NOTHING, REPLY_SCHEMA, read_reply
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 

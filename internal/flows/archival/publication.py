@@ -12,7 +12,7 @@ from internal.access import repository as users
 from internal.chronicle import repository as line
 from internal.chronicle.model import Session, Trigger
 from internal.chronicle.service import CLOSING
-from internal.config import DialogueConfig
+from internal.config.settings import DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers

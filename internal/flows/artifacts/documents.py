@@ -4,7 +4,7 @@ from typing import Final, cast
 
 from internal.artifacts.extract import extract
 from internal.artifacts.model import FileText, Reason, Received, UnreadableFile
-from internal.config_media import MediaConfig
+from internal.config.media import MediaConfig
 from internal.errors import ModelUnavailable
 from internal.flows.artifacts.exports import SUFFIXES, export_format
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker

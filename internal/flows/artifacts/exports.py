@@ -13,7 +13,8 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.artifacts.model import Artifact
 from internal.artifacts.store import ArtifactStore
-from internal.config_media import MediaConfig
+from internal.config.media import MediaConfig
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Message
 from internal.errors import expect_found
 from internal.flows.artifacts.transcripts import Buttons
@@ -23,7 +24,6 @@ from internal.import_formats import formats
 from internal.import_formats.model import Draft, ReadOptions, Unreadable
 from internal.import_formats.sources import Export, open_export
 from internal.language.worker.process_pool import LanguageWorker
-from internal.mailbox.model import Outgoing
 from internal.storage.database import Database
 
 SUFFIXES: Final = frozenset({"json", "zip", "vtt"})

@@ -8,12 +8,12 @@ from typing import Final, cast
 from internal.access.model import Language
 from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts import repository as artifacts
+from internal.artifacts.media.pictures import NoPicture, data_url, small_jpeg
+from internal.artifacts.media.text_in_pictures import text_in
 from internal.artifacts.model import FileText, Part, Reason, Received, UnreadableFile
 from internal.artifacts.store import ArtifactStore
 from internal.dialogue.model import Message
 from internal.errors import ModelError, ModelRefused
-from internal.media.pictures import NoPicture, data_url, small_jpeg
-from internal.media.text_in_pictures import text_in
 from internal.storage.database import Database
 
 PHOTO: Final = "photo"

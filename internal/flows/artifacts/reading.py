@@ -35,8 +35,10 @@ from internal.artifacts.model import (
 )
 from internal.artifacts.sections import CHAPTERS, SHEETS, SLIDES
 from internal.artifacts.store import ArtifactStore
-from internal.config_media import MediaConfig
+from internal.config.media import MediaConfig
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Message
 from internal.errors import ModelError, StorageError
 from internal.events import repository as events
@@ -49,8 +51,6 @@ from internal.flows.turn.files import Progress, failure_line, unseen
 from internal.flows.turn.intake import Phrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.storage.database import Database

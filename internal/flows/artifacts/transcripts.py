@@ -11,14 +11,14 @@ from internal.access.model import User
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import ARTIFACT, READ, SPOKEN, Artifact, mark_of
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Message
 from internal.errors import expect_found
 from internal.events import repository as events
-from internal.flows.instructions import keep as instructions
 from internal.flows.runs.rerun import after_edit
 from internal.flows.sessions import lifecycle
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
+from internal.flows.turn import instructions
 
 MOST_SHOWN: Final = 3_800
 """Characters of a transcript below its message: Telegram takes 4,096."""

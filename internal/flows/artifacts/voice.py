@@ -6,11 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, Protocol
 
+from internal.artifacts.media import ogg
 from internal.artifacts.model import FileText, Part, Received, UnreadableFile
 from internal.errors import ModelContextExceeded, ModelRefused
 from internal.llm import whisper
 from internal.llm.model import AudioRequest, ChatMessage
-from internal.media import ogg
 
 PART_S: Final = 300
 """Seconds of sound in one request: longer voice messages are read in parts, so that one that fails costs little."""

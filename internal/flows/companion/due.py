@@ -14,6 +14,8 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User, UserState
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
 from internal.errors import ModelUnavailable
 from internal.events import repository as events
 from internal.flows.companion import occasions
@@ -25,8 +27,6 @@ from internal.flows.reflections.service import Reflections
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.worker.process_pool import LanguageCallFailed
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
 from internal.people.circle_words import circles_named
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -14,8 +14,6 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.contacts import repository as contacts
-from internal.contacts.model import FILES, StoredContact, marks
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.contacts.exports import export_cards
@@ -50,6 +48,8 @@ from internal.language.text.tables import table
 from internal.people import apply_operations, suggestion_repository
 from internal.people import repository as people
 from internal.people.bio import join_bio
+from internal.people.contacts import repository as contacts
+from internal.people.contacts.model import FILES, StoredContact, marks
 from internal.people.model import Circle, Person
 from internal.people.operations import Added, ApplyContext, SourceLine, Updated
 from internal.scheduling.clock import Clock

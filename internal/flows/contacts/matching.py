@@ -11,8 +11,6 @@ from babel.core import get_global
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.contacts import repository as contacts
-from internal.contacts.model import StoredContact, phone_key
 from internal.import_formats.contact_card import Contact, Item, contact_of
 from internal.import_formats.vcard import read_cards
 from internal.knowledge import service as knowledge
@@ -21,6 +19,8 @@ from internal.language.names.kin import kin_of_label
 from internal.language.names.same_person import same_person_reason
 from internal.language.text.spelling import name_key
 from internal.people import repository as people
+from internal.people.contacts import repository as contacts
+from internal.people.contacts.model import StoredContact, phone_key
 from internal.people.model import Person
 
 RELATIONS = {

@@ -15,8 +15,6 @@ from urllib.parse import quote, unquote, urlsplit
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.contacts import repository as contacts
-from internal.contacts.model import StoredContact
 from internal.events import repository as events
 from internal.flows.contacts.carddav import BookUnavailable, CardChanged, CardDavBook
 from internal.flows.contacts.exports import cards_to_push
@@ -24,6 +22,8 @@ from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.review import GONE, Placed
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, Property, read_cards, write_cards
+from internal.people.contacts import repository as contacts
+from internal.people.contacts.model import StoredContact
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -43,7 +43,7 @@ from internal.storage.erasure import forgettings, hidings, traces
 from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.evidence import Lines
 from internal.tasks import service as task_service
-from internal.teams import repository as teams
+from internal.tasks.teams import repository as teams
 
 _LONG_SENTENCE = 12
 """The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may be anybody's."""

@@ -12,9 +12,6 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
-from internal.contacts import repository
-from internal.contacts import repository as contacts
-from internal.contacts.model import StoredContact, marks
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
@@ -39,6 +36,9 @@ from internal.memory.observations.changes import Removal
 from internal.people import erase_repository, suggestion_repository, support, support_repository
 from internal.people import repository as people
 from internal.people.bio import sentences
+from internal.people.contacts import repository
+from internal.people.contacts import repository as contacts
+from internal.people.contacts.model import StoredContact, marks
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
 from internal.scheduling import run_repository as runs
@@ -48,7 +48,7 @@ from internal.storage.evidence import Lines
 from internal.tasks import repository as tasks
 from internal.tasks import service as task_service
 from internal.tasks.model import Task
-from internal.teams import repository as teams
+from internal.tasks.teams import repository as teams
 
 _WAYS: Final = frozenset({"HAS_PHONE", "HAS_EMAIL"})
 """Facts by which a forgotten person would be found again in an address book."""

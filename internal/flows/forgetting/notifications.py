@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import INSTRUCTION_MARK, Message
-from internal.notifications import repository as notifications
-from internal.snapshots import repository as snapshots
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.snapshots import repository as snapshots
 from internal.storage.erasure import traces
 
 

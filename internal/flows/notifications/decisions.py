@@ -22,6 +22,10 @@ from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import visible
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
+from internal.dialogue.notifications.quiet import quiet_until
+from internal.dialogue.snapshots.repository import AGENT
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
 from internal.events.trigger import caused_by
@@ -32,11 +36,7 @@ from internal.flows.runs.slices import message_line
 from internal.flows.visibility.notifications import ABOUT_TASKS, in_sight
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget, quotes_shown
 from internal.flows.visibility.snapshot import shown_snapshot
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
-from internal.notifications.quiet import quiet_until
 from internal.scheduling.clock import Clock
-from internal.snapshots.repository import AGENT
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.tasks import repository as tasks

@@ -14,6 +14,8 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing, Rendered
 from internal.dialogue.model import (
     HIDDEN_MARK,
     HIDDEN_PREFIX,
@@ -22,11 +24,9 @@ from internal.dialogue.model import (
     ReplySource,
     clock_metadata,
 )
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification
 from internal.events import repository as events
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing, Rendered
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification
 
 SOURCE: Final = "agent:ContextManager"
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User, UserState
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.memory.plasticity.decay import plasticity_of

@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User, UserState
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.errors import StorageError
 from internal.events import repository as events
 from internal.flows.sessions.lifecycle import withdraw_about
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

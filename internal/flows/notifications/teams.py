@@ -9,15 +9,15 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import Language, User
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.row_policies import across_owners
 from internal.tasks import repository as tasks
-from internal.teams import repository
-from internal.teams import service as teams
-from internal.teams.model import Invitation, Team, TeamPromise
+from internal.tasks.teams import repository
+from internal.tasks.teams import service as teams
+from internal.tasks.teams.model import Invitation, Team, TeamPromise
 
 Buttons = Sequence[Sequence[dict[str, Any]]]
 Answers = Callable[[User, Invitation], Buttons]

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.config import EventsConfig
+from internal.config.settings import EventsConfig
 from internal.events import retention_repository as old_events
 from internal.events.bus import Topic, read_by_all
 from internal.events.retention_repository import Old

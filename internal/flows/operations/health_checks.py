@@ -10,9 +10,9 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from internal.access import repository as users
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Unsent
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Unsent
 from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from internal.mailbox import repository as mailbox
+from internal.dialogue.mailbox import repository as mailbox
 from internal.scheduling.clock import Clock
 from internal.scheduling.ticker import Ticker
 from internal.scheduling.worker_membership import WorkerMembership

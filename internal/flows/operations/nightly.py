@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import UserState
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.flows.reflections import communities
 from internal.memory.plasticity import decay_repository, maintenance, night_repository
 from internal.memory.plasticity import repository as plasticity_repository

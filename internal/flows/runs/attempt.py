@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.agents.model import AgentReply
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
 from internal.errors import (
     LaplacedError,
     ModelAccessDenied,

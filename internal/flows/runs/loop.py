@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
 from internal.flows.runs.attempt import Attempts, Notify, RunObserver
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.together import Together

@@ -17,10 +17,10 @@ from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
+from internal.dialogue.notifications import repository as notifications
 from internal.events import link_repository as links
 from internal.events import repository as events
 from internal.memory.observations import targets_repository as memory
-from internal.notifications import repository as notifications
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import BEHIND, EDITING, RunState
 from internal.storage.erasure import traces

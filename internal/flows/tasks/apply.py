@@ -12,12 +12,12 @@ from internal.access.model import User
 from internal.agents.task_manager.due_dates import schedule_of
 from internal.agents.task_manager.output import ProposedTask, SettledTask, TaskReply
 from internal.dialogue import repository as dialogue
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
 from internal.errors import NotFound, Refused
 from internal.flows.runs.slices import SliceLine
 from internal.flows.sessions.lifecycle import withdraw_about
 from internal.language.tasks.completion import same_task
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.tasks import repository as tasks

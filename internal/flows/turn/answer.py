@@ -19,6 +19,7 @@ from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox.model import Rendered
 from internal.dialogue.model import CARDS_MARK, Message, Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
@@ -37,19 +38,18 @@ from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.apology import sorry_key
 from internal.flows.turn.cancellation import or_stop
-from internal.flows.turn.claims import Claims
-from internal.flows.turn.command_model import NO_COMMANDS, Card, Commands
-from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.honest_reply import Claims
+from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
+from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
 from internal.flows.turn.files import Files, of_files_alone, unread, unread_lines, with_files
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
-from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.reply_sources import page_links, sources_of, used_memories
 from internal.flows.turn.requests import Requests
-from internal.flows.turn.web import Web
+from internal.flows.turn.tools.web_pages import Web
 from internal.llm.model import ChatReply, Usage
-from internal.mailbox.model import Rendered
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock

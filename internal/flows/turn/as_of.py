@@ -19,9 +19,9 @@ from internal.agents.model import (
     ResponderRequest,
     StandingInstruction,
 )
-from internal.config import PersonaConfig
+from internal.config.settings import PersonaConfig
 from internal.errors import ModelError
-from internal.flows.instructions import keep as instructions
+from internal.flows.turn import instructions
 from internal.recall.prompt.facts import FactRecall
 from internal.storage.database import Database
 

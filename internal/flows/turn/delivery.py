@@ -18,10 +18,10 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.events import repository as events
 from internal.flows.turn.intake import Phrases
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.storage.database import Database

@@ -23,6 +23,7 @@ from internal import kept_texts
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
+from internal.dialogue.snapshots.model import Item
 from internal.errors import ModelError, NotFound
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
@@ -45,7 +46,6 @@ from internal.people import repository as people
 from internal.people import tombstones
 from internal.people.model import Person
 from internal.recall.prompt.context import RecallResult
-from internal.snapshots.model import Item
 from internal.storage.database import Database
 
 log = logging.getLogger(__name__)

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing, Rendered
 from internal.dialogue.model import Message, Turn
-from internal.flows.turn.command_model import Card
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing, Rendered
+from internal.flows.turn.commands.model import Card
 
 MOST_SPOKEN: Final = 4_000
 """Characters of a spoken answer: services take 4,096."""

@@ -15,20 +15,20 @@ from internal.artifacts import repository as artifacts
 from internal.artifacts.model import ARTIFACT, FILE, with_marks
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import OPENING
-from internal.config import AccessConfig
+from internal.config.settings import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxState, Outgoing, update_key
 from internal.dialogue.model import QUOTED_MARK, SPEAKER_MARK, Incoming, Message, Quoted, Reaction, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
-from internal.flows.instructions import keep as instructions
 from internal.flows.runs.rerun import after_edit
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
+from internal.flows.turn import instructions
 from internal.flows.turn.explain import reply_at
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxState, Outgoing, update_key
 from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

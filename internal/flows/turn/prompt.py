@@ -15,15 +15,16 @@ from internal.agents.known_task import KnownTask
 from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, StandingInstruction, TranscriptLine
 from internal.agents.prompts import SETTLED, newest_lines, with_metadata
 from internal.artifacts.model import ARTIFACT, READ
-from internal.config import PersonaConfig
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
+from internal.config.settings import PersonaConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
+from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.errors import ModelContextExceeded
-from internal.flows.instructions import keep as instructions
 from internal.flows.reflections.past import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
+from internal.flows.turn import instructions
 from internal.flows.turn.discretion import Discretion
 from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.pending_forgettings import quotes_shown, to_forget
@@ -33,7 +34,6 @@ from internal.llm.tokens import count_tokens
 from internal.recall.index.item_repository import TERMS_CHANGE
 from internal.recall.prompt.context import RecallResult, TurnRecall
 from internal.scheduling.clock import Clock
-from internal.snapshots.model import EMPTY, Snapshot
 from internal.storage import vectors
 from internal.storage.owner_counters import memory_version
 from internal.tasks import repository as tasks

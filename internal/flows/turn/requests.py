@@ -10,12 +10,12 @@ from internal.agents.model import ResponderRequest
 from internal.dialogue.model import Turn
 from internal.events.trigger import caused_by
 from internal.flows.tasks.find_reminders import Reminder
-from internal.flows.turn.command_model import Action
-from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.model import Action
 from internal.flows.turn.files import has_file
 from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
-from internal.flows.turn.toolbox import Toolbox
-from internal.flows.turn.web import Web
+from internal.flows.turn.tools.toolbox import Toolbox
+from internal.flows.turn.tools.web_pages import Web
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

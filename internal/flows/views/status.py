@@ -9,11 +9,11 @@ from sqlalchemy import Connection
 from internal.access import service as access
 from internal.agents.archivist.offline.bio_quotes import asks
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import own_words
 from internal.flows.visibility.messages import messages_shown
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.language.text.spelling import sentences
-from internal.mailbox import repository as mailbox
 from internal.people import repository as people
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import RunState

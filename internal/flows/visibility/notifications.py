@@ -4,9 +4,9 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind, NotificationState
 from internal.storage.erasure import forgettings
 from internal.tasks import repository as tasks
 

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import EMPTY, Item, Snapshot, Version
 from internal.events import repository as events
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.lines import own_messages
@@ -13,8 +15,6 @@ from internal.flows.visibility.pending_forgettings import everything_asked, mess
 from internal.graph import store
 from internal.knowledge import fact_repository
 from internal.people import erase_repository
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import EMPTY, Item, Snapshot, Version
 from internal.storage.erasure import forgettings, traces
 from internal.storage.erasure.forgettings import Forgetting
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from internal.config import MemoryConfig, PlasticityPreset
+from internal.config.settings import MemoryConfig, PlasticityPreset
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from internal.recall.index.item_repository import VectorKind
 from internal.recall.messages import repository
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.rows import PASSAGE
-from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER
+from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from internal.agents.model import (
     TranscriptLine,
 )
 from internal.agents.reranker.agent import LIMITS as RERANKER_LIMITS
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ModelError, ModelReplyUnknownIds
 from internal.language.names.person_names import NAMED
 from internal.language.search.terms import Word, plain_query_terms

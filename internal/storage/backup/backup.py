@@ -20,7 +20,7 @@ from internal.errors import Refused, StorageDamaged, StorageError
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import is_damage
 from internal.storage.engine.sqlite import remove_with_log
-from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER
+from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 T = TypeVar("T")
 

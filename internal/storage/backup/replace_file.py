@@ -11,7 +11,7 @@ from pathlib import Path
 from internal.storage.backup.backup import sync, translated_failures
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.sqlite import remove_with_log
-from internal.storage.file_permissions import private_database
+from internal.storage.files.permissions import private_database
 
 
 def draft_of(database: Path) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from internal.errors import StorageError, StorageLocked
-from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others, write_private
+from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others, write_private
 
 LOCK_FILE = "laplaced.lock"
 HOLDER_FILE = "holder.json"

@@ -17,7 +17,7 @@ from internal.errors import StorageError
 from internal.storage.engine.driver import cause_of, to_json
 from internal.storage.engine.repeated_statements import RepeatingConnection
 from internal.storage.engine.statement_cache import StatementCache
-from internal.storage.file_permissions import PRIVATE_FOLDER, private_database
+from internal.storage.files.permissions import PRIVATE_FOLDER, private_database
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from support.product.screenshot import chromium
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served
-from internal.config import load
-from internal.console import service as console
+from internal.access.console import service as console
+from internal.config.settings import load
 
 OpenPage = Callable[..., Awaitable[Opened]]
 

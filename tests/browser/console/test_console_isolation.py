@@ -15,8 +15,8 @@ from support.product.console_product import BORIS, House
 
 from bot.console.pages import PAGES
 from internal.access import repository as users
+from internal.access.console import service as console
 from internal.chronicle import repository as chronicle
-from internal.console import service as console
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
 from internal.people import repository as people

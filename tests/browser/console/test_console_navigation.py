@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from support.product.console_product import ANNA, BORIS, KEY, House, Opened
 
-from internal.console import service as console
+from internal.access.console import service as console
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

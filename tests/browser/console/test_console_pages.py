@@ -14,7 +14,7 @@ from support.product.console_memory import CLARA, HOSTILE, furnish_clara, troubl
 from support.product.console_product import ANNA, BORIS, KEY, House, Opened
 
 from internal.access import repository as users
-from internal.console import service as console
+from internal.access.console import service as console
 from internal.tasks import service as tasks
 from internal.tasks.model import Schedule
 

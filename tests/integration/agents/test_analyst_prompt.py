@@ -11,7 +11,7 @@ from support.agents.conversations import OWNER, line
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.analyst.output import parse
 from internal.agents.model import AnalystRequest
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
 from internal.testing import ScriptedModel

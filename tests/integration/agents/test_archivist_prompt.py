@@ -15,7 +15,7 @@ from internal.agents.archivist.output import REPLY_SCHEMA
 from internal.agents.archivist.reply.memories import LINKS
 from internal.agents.archivist.reply.memory_values import COUNTED
 from internal.agents.model import ArchivistRequest, KnownEntity
-from internal.config_agents import ArchivistConfig
+from internal.config.agents import ArchivistConfig
 from internal.graph.labels import NODES
 from internal.knowledge.entities.types import DEFAULT_TYPES, EntityTypes
 from internal.llm.openai import OpenAIChat

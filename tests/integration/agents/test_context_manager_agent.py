@@ -14,11 +14,11 @@ from internal.agents.context_manager.agent import ModelContextManager
 from internal.agents.context_manager.offline_wording import weigh
 from internal.agents.context_manager.output import parse_decisions, parse_snapshot
 from internal.agents.model import ContextManager, ContextRequest, WeighingRequest
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
+from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
+from internal.dialogue.snapshots.model import MAX_SIZE, MOST_SOURCES, Item, Snapshot, bounded, of_content
 from internal.errors import ModelReplyInvalid
 from internal.llm.openai import OpenAIChat
-from internal.notifications.model import Notification, NotificationKind, NotificationState
-from internal.snapshots.model import MAX_SIZE, MOST_SOURCES, Item, Snapshot, bounded, of_content
 from internal.testing import ScriptedModel
 
 BEFORE = Snapshot(

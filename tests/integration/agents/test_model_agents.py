@@ -40,12 +40,12 @@ from internal.agents.model import (
 )
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
-from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.config.agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnknownIds, ModelUnavailable
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person, candidate_line
 from internal.people.operations import Added, Updated
-from internal.snapshots.model import Item, Snapshot
 from internal.testing import Asked, Fault, ScriptedModel
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -16,7 +16,7 @@ from internal.agents.task_manager.agent import ModelTaskManager
 from internal.agents.task_manager.due_dates import schedule_of
 from internal.agents.task_manager.offline import propose
 from internal.agents.task_manager.output import parse
-from internal.config_agents import AgentConfig
+from internal.config.agents import AgentConfig
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
 from internal.tasks.model import TaskKind, TaskState

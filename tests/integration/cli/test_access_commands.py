@@ -12,7 +12,7 @@ from support.stores.ready_stores import ready
 
 from bot.cli.main import main
 from internal.access.api_keys import ApiKeys
-from internal.console import service as console
+from internal.access.console import service as console
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database
 from internal.storage.migration import migrate

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, update
 
 from bot.application.bootstrap import open_app
 from bot.web.admin.operations import ArchiveReport
-from internal.config import Config
+from internal.config.settings import Config
 from internal.dialogue import repository as dialogue
 from internal.people import service
 from internal.storage.tables import runs, users

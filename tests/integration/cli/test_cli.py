@@ -21,7 +21,7 @@ from bot.web.admin.operations import ArchiveReport, archive_router
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.storage.engine.data_lock import hold
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 
 GROUPS = {name: one for name, one in main.commands.items() if isinstance(one, click.Group)}
 COMMANDS = sorted(

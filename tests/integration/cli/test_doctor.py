@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from bot.application.doctor import Doctor, examine_here
-from internal.config import Config, load
-from internal.config_agents import AgentsConfig
+from internal.config.agents import AgentsConfig
+from internal.config.settings import Config, load
 from internal.flows.operations.health_checks import Check, Level
 from internal.scheduling.clock import SystemClock
 from internal.storage import vectors
 from internal.storage.database import Database
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.storage.migration import migrate
 from internal.storage.tables import search_items
 from internal.testing import Fault, ScriptedModel

@@ -18,7 +18,7 @@ from bot.application.bootstrap import open_app
 from bot.application.rest import open_rest
 from bot.cli.imports import ImportOptions, run_import
 from internal.access.repository import add_spend
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.errors import NotFound, Refused
 from internal.import_formats.model import Unreadable
 from internal.people import service as people

@@ -19,12 +19,12 @@ from bot.application.in_process import DatabaseRouters
 from bot.cli.main import main
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
-from internal.config import load
+from internal.config.settings import load
 from internal.graph import store
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import hold
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.storage.migration import migrate
 from internal.storage.tables import users
 

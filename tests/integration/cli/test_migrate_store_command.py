@@ -17,7 +17,7 @@ from support.stores.stores import where
 from bot.application.database import open_database
 from bot.application.doctor import examine_here
 from bot.cli.main import main
-from internal.config import load
+from internal.config.settings import load
 from internal.errors import StorageError
 from internal.flows.operations.health_checks import Level
 from internal.scheduling.clock import SystemClock

@@ -19,7 +19,7 @@ from support.paths import ROOT
 from support.product.models_tried import AGENTS, MODEL, answers
 
 from bot.cli.main import main
-from internal.config import load
+from internal.config.settings import load
 from internal.llm.presets import presets
 from internal.testing.script import Fault
 from internal.testing.server import ScriptedModel

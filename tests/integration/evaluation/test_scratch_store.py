@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bot.evaluation import scratch_store as stage
+from bot.evaluation.locomo import Conversation, Question, Turn
+from bot.evaluation.scratch_store import ScratchStore
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
-from internal.evaluation import scratch_store as stage
-from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scratch_store import ScratchStore
 from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors

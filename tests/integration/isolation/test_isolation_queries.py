@@ -26,7 +26,7 @@ LEAST = 300
 TELLING = 60
 """Functions at least that answer Alice with her own words."""
 
-ACROSS = frozenset({"internal.access.repository", "internal.teams.repository"})
+ACROSS = frozenset({"internal.access.repository", "internal.tasks.teams.repository"})
 """Who may talk to the bot, and who agreed to share a team: these look across owners, and are asked over REST."""
 
 

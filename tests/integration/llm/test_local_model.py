@@ -18,7 +18,7 @@ from support.paths import ROOT
 from bot.application import local_model as serving
 from bot.application.local_model import LocalModelFailed, local_model
 from bot.application.models import open_models
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.errors import ConfigurationError, ModelAccessDenied, ModelUnavailable
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest

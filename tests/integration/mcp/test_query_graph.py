@@ -21,7 +21,7 @@ from bot.runtime.headless import open_alone
 from bot.runtime.http import RunningServers, served, server_key
 from bot.web.client import Rest
 from bot.web.graph.cypher import CypherRequest
-from internal.config import Config
+from internal.config.settings import Config
 from internal.graph.mirror.falkordb_server import socket_of
 from internal.telemetry.repository import stored_gauges
 from internal.testing import ScriptedModel

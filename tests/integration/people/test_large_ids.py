@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Connection
 
 from internal.dialogue import erase_repository
-from internal.teams import repository as teams
+from internal.tasks.teams import repository as teams
 
 
 @pytest.mark.parametrize("number", [7_000_000_001, -1_002_000_000_001])

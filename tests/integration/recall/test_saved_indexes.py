@@ -13,7 +13,7 @@ from internal.flows.forgetting.requests import ForgettingService
 from internal.recall.messages import index_cache
 from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.storage.database import Database
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 from internal.testing.vectors import TrigramEmbedder
 
 QUESTIONS = ("Как зовут кошку?", "Що сказав Андрій про дачу?", "When is the concert?", "Сколько стоит билет?")

@@ -9,7 +9,7 @@ import pytest
 from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, DirectNames, Memory, Watched
 
 from internal.agents.model import EnricherRequest, OwnerProfile, PersonPick, RerankerRequest, TranscriptLine
-from internal.config import Config
+from internal.config.settings import Config
 from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds, ModelUnavailable
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Vectors

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from internal.errors import StorageError, StorageLocked
-from internal.storage import key_files
 from internal.storage.engine import data_lock
 from internal.storage.engine.data_lock import Holder, held, hold, hold_all, holder, share
-from internal.storage.file_permissions import PRIVATE_FOLDER
+from internal.storage.files import keys as key_files
+from internal.storage.files.permissions import PRIVATE_FOLDER
 
 HOLD_UNTIL_KILLED = """
 import sys, time

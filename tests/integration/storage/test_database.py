@@ -19,8 +19,8 @@ from support.long import examples
 from support.stores.stores import where
 
 from internal.errors import StorageError
-from internal.storage import shared_reads
 from internal.storage.database import GROUP, READERS, Database, Work
+from internal.storage.engine import shared_reads
 
 
 def add(word: str) -> Work[str]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from internal.errors import StorageError
 from internal.storage.database import Database
-from internal.storage.file_permissions import close_to_others, private_database
+from internal.storage.files.permissions import close_to_others, private_database
 
 
 @pytest.fixture(autouse=True)

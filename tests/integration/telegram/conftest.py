@@ -9,7 +9,7 @@ from support.product.program import local_telegram
 from support.stores.ready_stores import ready
 
 from bot.simulator.launch import LocalTelegram
-from internal.config import Config
+from internal.config.settings import Config
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel

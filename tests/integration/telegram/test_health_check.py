@@ -13,7 +13,7 @@ from support.product.program import local_telegram
 
 from bot.simulator.launch import LocalTelegram
 from bot.telegram.health_check import check_telegram
-from internal.config import TelegramConfig, WebhookConfig
+from internal.config.settings import TelegramConfig, WebhookConfig
 from internal.flows.operations.health_checks import Level
 
 POLLING = TelegramConfig()

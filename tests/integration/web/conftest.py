@@ -18,7 +18,7 @@ from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from internal.access.api_keys import ApiKeys
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 from internal.errors import NotFound, Refused
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database

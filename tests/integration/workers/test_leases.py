@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection, insert, select
 
+from internal.dialogue.mailbox.inbox import Inbox
 from internal.errors import LeaseLost
-from internal.mailbox.inbox import Inbox
 from internal.scheduling.leases import Leases
 from internal.storage import tables
 from internal.storage.database import Database

@@ -16,11 +16,11 @@ from support.stores.stores import where_postgresql
 
 from bot.application.doctor import examine_here
 from bot.runtime.worker import telegram_of
-from internal.config import Config, load
+from internal.config.settings import Config, load
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.errors import ConfigurationError, StorageError
 from internal.flows.operations.health_checks import Level, check_clocks, check_server
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.scheduling.leases import Leases
 from internal.scheduling.shards import SERVING
 from internal.storage.database import Database

@@ -34,7 +34,7 @@ from internal.agents.responder.agent import ModelResponder
 from internal.agents.responder.offline import OfflineResponder
 from internal.agents.task_manager.agent import ModelTaskManager
 from internal.agents.task_manager.offline import OfflineTaskManager
-from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.config.agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person

@@ -17,7 +17,7 @@ from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as line
 from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause
 from internal.flows.analyst.handler import AnalystHandler
 from internal.flows.archivist.name_reader import WorkerNameReader

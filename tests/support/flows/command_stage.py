@@ -10,8 +10,8 @@ from bot.telegram.handlers.cards import TelegramCards
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.correcting.facts import FactCorrections
-from internal.flows.turn.commands import CommandFlow
-from internal.flows.turn.reminder_requests import ReminderRequests
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.reminder_requests import ReminderRequests
 
 
 class Uncounted:

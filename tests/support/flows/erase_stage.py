@@ -11,7 +11,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import AgentReply, ArchivistRequest
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader

@@ -14,8 +14,8 @@ from bot.telegram.handlers.files.files import import_buttons
 from bot.telegram.i18n import label, phrase
 from internal.artifacts.model import Artifact, FileUnavailable, Reader, UnreadableFile
 from internal.artifacts.store import ArtifactStore
-from internal.config import AccessConfig
-from internal.config_media import MediaConfig
+from internal.config.media import MediaConfig
+from internal.config.settings import AccessConfig
 from internal.dialogue.model import Message
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.reading import ArtifactReading

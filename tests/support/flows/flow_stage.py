@@ -16,26 +16,26 @@ from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import Responder, ResponderRequest
-from internal.config import AccessConfig, DialogueConfig, PersonaConfig
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
+from internal.config.settings import AccessConfig, DialogueConfig, PersonaConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import OutboxRow
 from internal.dialogue.model import Incoming, Message, Turn
 from internal.events import repository as events
 from internal.events.model import Event
 from internal.flows.archival.publication import Publication
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.answer import TurnFlow
-from internal.flows.turn.commands import CommandFlow
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.reminder_requests import ReminderRequests
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake, StoredMessage
 from internal.flows.turn.prompt import Prompts
-from internal.flows.turn.reminder_requests import ReminderRequests
-from internal.flows.turn.web import Web
+from internal.flows.turn.tools.web_pages import Web
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage, Vectors
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.prompt.memories import MemoryRecall

@@ -26,8 +26,9 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.agents.model import ResponderRequest
-from internal.config import Config, DialogueConfig, PersonaConfig
+from internal.config.settings import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox.model import InboxRow, InboxState
 from internal.errors import ModelError
 from internal.events.triggered import triggered_by
 from internal.flows.archival.archive_now import ArchivedCounts
@@ -43,7 +44,6 @@ from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boo
 from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
-from internal.mailbox.model import InboxRow, InboxState
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people import service

@@ -14,25 +14,25 @@ from support.interfaces.rest_graph_stage import Stage, stage, user
 from support.stores.store_hash import owner_hashes
 from support.stores.stores import where
 
+from internal.access import disclosure_repository as disclosures
 from internal.access.api_keys import ApiKeys
-from internal.config import MetricsConfig
-from internal.console import service as console
+from internal.access.console import service as console
+from internal.config.settings import MetricsConfig
 from internal.dialogue import repository as dialogue
-from internal.disclosures import repository as disclosures
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.events import agent_state_repository as agent_state
 from internal.events import repository as events
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.graph import store
 from internal.knowledge.model import OF_FILE
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import artifacts, model_calls, tasks
 from internal.storage.types import new_id
-from internal.teams import service as teams
+from internal.tasks.teams import service as teams
 from internal.telemetry.metrics import Metrics
 
 ALICE, BOB, CAROL = 100, 200, 300

@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.types import TextContent
 from support.paths import ROOT
 
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.testing import ScriptedModel
 
 OWNER = 77

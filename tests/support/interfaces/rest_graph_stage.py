@@ -27,7 +27,7 @@ from bot.web.server.app import build_web
 from internal.access import repository as users
 from internal.access.api_keys import ApiKeys
 from internal.access.model import Role, User, UserState
-from internal.config import Config, MemoryConfig
+from internal.config.settings import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.nightly import NightlyMaintenance

@@ -14,7 +14,7 @@ from support.interfaces.rest_graph_stage import Stage, stage, user
 from support.stores.stores import where
 
 from internal.access import repository as users
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 from internal.graph.labels import NODES
 from internal.graph.registry import expected
 from internal.storage.database import Database

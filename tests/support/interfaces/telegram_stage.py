@@ -33,16 +33,18 @@ from bot.telegram.rendering import render
 from bot.telegram.service import open_bot
 from internal.access.model import User
 from internal.agents.responder.agent import ModelResponder
-from internal.config import (
+from internal.config.agents import AgentsConfig, ResponderConfig
+from internal.config.settings import (
     AccessConfig,
     Config,
     DialogueConfig,
     PersonaConfig,
     TelegramConfig,
 )
-from internal.config_agents import AgentsConfig, ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, OutboxRow, Outgoing
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.contacts.imports import ContactBook
@@ -57,8 +59,6 @@ from internal.flows.turn.prompt import Prompts
 from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.openai import OpenAIChat
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
 from internal.memory.plasticity.decay import PRESETS
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits, TurnRecall

@@ -12,19 +12,19 @@ from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxState
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxState
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
 from internal.scheduling import run_repository as runs
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
 from internal.storage import search_items
 from internal.storage.tables import graph_nodes
 from internal.storage.types import new_id

@@ -18,7 +18,6 @@ from internal.agents.responder import offline as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 from internal.flows.correcting import facts as _corrections  # noqa: F401
 from internal.flows.tasks import handler as _tasks  # noqa: F401
-from internal.flows.turn import reminder_requests as _requests  # noqa: F401
 from internal.language.dates import parse
 from internal.language.names.entities import match_names
 from internal.language.names.person_names import mentions

@@ -42,7 +42,7 @@ ON_BOTH: Final = (
     "integration/knowledge/test_fact_periods.py",
     "integration/knowledge/test_record_claims.py",
     "integration/knowledge/test_resolve_entities.py",
-    "integration/mailbox",
+    "integration/dialogue",
     "integration/memory/test_known_memories.py",
     "integration/memory/test_memory_merging.py",
     "integration/memory/test_observation_removal.py",
@@ -81,8 +81,8 @@ ON_SERVER: Final = ("integration/flows/operations/test_restore_server.py::test_s
 """Tests of what only a store has that several processes share: they stand on PostgreSQL alone."""
 
 LEFT_OUT: Final = {
-    "integration/mailbox/test_inbox.py::test_a_batch_is_bounded": "commits are counted, which others make there too",
-    "integration/mailbox/test_inbox.py::test_calls_at_once_share_a_commit": "as above",
+    "integration/dialogue/test_inbox.py::test_a_batch_is_bounded": "commits are counted, which others make there too",
+    "integration/dialogue/test_inbox.py::test_calls_at_once_share_a_commit": "as above",
     "integration/flows/forgetting/test_forgetting.py::test_nothing_of_a_forgotten_person_is_left_on_the_disk": (
         "what is left is looked for in SQLite's files"
     ),

@@ -34,11 +34,11 @@ from internal.agents.model import (
 )
 from internal.agents.responder.offline import compose
 from internal.agents.task_manager import offline as task_manager
+from internal.dialogue.snapshots.model import EMPTY
 from internal.language.names.same_person import same_person_reason
 from internal.language.search.terms import document_terms, query_terms
 from internal.language.search.word_match import match_texts
 from internal.language.text.spelling import MOST_CHARACTERS, sentences
-from internal.snapshots.model import EMPTY
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 OWNER = OwnerProfile(1, "Олена", None, "ru", "Europe/Kyiv")

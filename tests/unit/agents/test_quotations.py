@@ -20,7 +20,7 @@ from internal.agents.model import (
 )
 from internal.agents.responder.offline import compose
 from internal.agents.task_manager.offline import propose as find
-from internal.snapshots.model import EMPTY
+from internal.dialogue.snapshots.model import EMPTY
 
 AT = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
 OWNER = OwnerProfile(1, "Olena", None, "en", "UTC")

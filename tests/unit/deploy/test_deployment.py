@@ -18,7 +18,7 @@ import yaml
 from support.paths import ROOT
 
 from deploy import falkordb
-from internal.config import load
+from internal.config.settings import load
 from internal.errors import ConfigurationError
 
 DEPLOY = ROOT / "deploy"

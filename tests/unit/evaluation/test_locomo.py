@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from internal.evaluation import locomo
-from internal.evaluation.locomo import ConversationsUnreadable
+from bot.evaluation import locomo
+from bot.evaluation.locomo import ConversationsUnreadable
 
 SESSIONS: dict[str, Any] = {
     "speaker_a": "Ann",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from internal.evaluation import locomo
-from internal.evaluation.scores import RankedQuestion, mean_metrics
+from bot.evaluation import locomo
+from bot.evaluation.scores import RankedQuestion, mean_metrics
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "memory_set"
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from support.paths import ROOT
 
-from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.training import Sample, ScoredSample
+from bot.evaluation.locomo import Conversation, Question, Turn
+from bot.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
 
 BENCHMARKS = ROOT / "benchmarks"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from internal.evaluation import scores
-from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scores import RankedQuestion, RankingsUnreadable
+from bot.evaluation import scores
+from bot.evaluation.locomo import Conversation, Question, Turn
+from bot.evaluation.scores import RankedQuestion, RankingsUnreadable
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

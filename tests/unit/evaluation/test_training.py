@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from bot.evaluation.locomo import Conversation, Question, Turn
+from bot.evaluation.scores import mean_metrics
+from bot.evaluation.training import Sample, cross_validate, fit, fit_both, score_samples
 from internal.errors import Refused
-from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.scores import mean_metrics
-from internal.evaluation.training import Sample, cross_validate, fit, fit_both, score_samples
 from internal.recall.messages.features import NAMES
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal.evaluation.vector_cache import VectorCache
+from bot.evaluation.vector_cache import VectorCache
 from internal.llm.model import Vectors
 from internal.testing.vectors import TrigramEmbedder
 

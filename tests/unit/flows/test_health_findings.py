@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from internal.dialogue.mailbox.model import Unsent
 from internal.flows.operations.health_checks import (
     STALE_BACKUP,
     STUCK_AFTER,
@@ -21,7 +22,6 @@ from internal.flows.operations.health_checks import (
     check_sqlite,
     judge,
 )
-from internal.mailbox.model import Unsent
 from internal.storage.backup.backup import Backup
 from internal.storage.vectors import Progress
 

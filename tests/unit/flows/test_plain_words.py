@@ -11,7 +11,7 @@ import pytest
 import yaml
 from support.paths import ROOT
 
-from internal.flows.turn.recognised import Recognised, best_facts, recognise
+from internal.flows.turn.commands.recognise import Recognised, best_facts, recognise
 from internal.language.tasks.requests import find_tasks
 from internal.people.model import Circle, Person
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from internal.flows.turn.recognised import recognise
+from internal.flows.turn.commands.recognise import recognise
 from internal.language.text.spelling import text_language
 from internal.people.model import Circle, Person
 

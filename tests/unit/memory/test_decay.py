@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.config import MemoryConfig, load
+from internal.config.settings import MemoryConfig, load
 from internal.errors import ConfigurationError
 from internal.memory.plasticity.decay import PRESETS, Plasticity, plasticity_of, retention, settled, strengthened
 

@@ -19,7 +19,7 @@ from aiogram.exceptions import (
 from aiogram.methods import GetMe, SendMessage
 
 from bot.telegram.service import open_bot
-from internal.config import TelegramConfig
+from internal.config.settings import TelegramConfig
 
 SEND = SendMessage(chat_id=1, text="hello")
 PAGE = "<html><head><title>An error</title></head></html>"

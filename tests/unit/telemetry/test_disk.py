@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 from internal.telemetry.disk import Disk
 from internal.telemetry.metrics import Metrics
 from internal.telemetry.repository import StoredGauges

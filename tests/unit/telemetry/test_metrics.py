@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from internal.config import MetricsConfig
+from internal.config.settings import MetricsConfig
 from internal.errors import ModelUnavailable
 from internal.llm.model import ChatReply, ChatRequest, EmbeddingReply, EmbeddingRequest, Usage
 from internal.telemetry.identity import Identities

@@ -9,7 +9,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import escape
-from internal.console import service as links
+from internal.access.console import service as links
 
 
 async def console(message: Message, chat: Chat, services: Services) -> None:

@@ -12,7 +12,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from internal.access.model import Language, Role
-from internal.config import Config
+from internal.config.settings import Config
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.operations.model_call_log import KEPT as CALLS_KEPT
 from internal.flows.views.status import Status, read_status

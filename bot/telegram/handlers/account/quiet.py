@@ -18,7 +18,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
-from internal.notifications import repository as notifications
+from internal.dialogue.notifications import repository as notifications
 
 _HOURS: Final = re.compile(
     r"\D*?([01]?\d|2[0-3])(?::([0-5]\d))?\s*(?:-|–|—|to|till|until|до)\s*([01]?\d|2[0-3])(?::([0-5]\d))?\D*"

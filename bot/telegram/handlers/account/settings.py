@@ -20,7 +20,7 @@ from internal.access import service as access
 from internal.access.model import LANGUAGES, AwaitedAnswer, Language, User
 from internal.access.zones import parse_zone, zone_label, zones_near
 from internal.chronicle import service as chronicle
-from internal.notifications import repository as notifications
+from internal.dialogue.notifications import repository as notifications
 from internal.tasks import service as tasks
 from internal.tasks.model import time_of_day
 

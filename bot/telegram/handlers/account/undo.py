@@ -13,8 +13,8 @@ from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.errors import LaplacedError
-from internal.flows.changes import changes
-from internal.flows.changes.changes import Change, ChangeKind
+from internal.flows.correcting import changes
+from internal.flows.correcting.changes import Change, ChangeKind
 from internal.tasks.model import time_of_day
 
 _LONGEST, _TOAST = 90, 180

@@ -16,7 +16,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.model import AUDIENCE
 from internal.people import mention_repository
 from internal.people import service as people
-from internal.teams import repository as teams
+from internal.tasks.teams import repository as teams
 
 _RULES, _PRIVATE, _TEAM, _ASK = "rules", "private", "team", "?"
 _PERSON: Final = "person:"

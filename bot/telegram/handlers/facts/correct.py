@@ -29,7 +29,7 @@ from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.correcting.facts import CorrectedFact, Outcome
 from internal.flows.turn import explain
-from internal.flows.turn.commands import WAITING
+from internal.flows.turn.commands.apply import WAITING
 from internal.flows.turn.explain import AnswerSources, Source
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact

@@ -16,7 +16,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows.turn import explain
 from internal.flows.turn.explain import AnswerSources, Source
-from internal.flows.turn.web import Page
+from internal.flows.turn.tools.web_pages import Page
 from internal.graph.model import Node
 from internal.knowledge.model import Episode, Fact
 from internal.people.model import Person

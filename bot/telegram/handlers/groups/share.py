@@ -18,17 +18,17 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.message_reader import speaker_of
 from bot.telegram.rendering import render
+from internal.access import disclosure_repository as disclosures
 from internal.access import groups
 from internal.access import repository as users
 from internal.access import service as access
+from internal.access.disclosure_repository import Disclosure
 from internal.access.model import AwaitedAnswer, User, UserState
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import SPEAKER_MARK, clock_metadata
-from internal.disclosures import repository as disclosures
-from internal.disclosures.repository import Disclosure
 from internal.errors import NotFound, Refused
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.row_policies import across_owners
 

@@ -25,7 +25,7 @@ from bot.telegram.handlers.facts.fact_text import cut, quotable
 from bot.telegram.i18n import has, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
-from internal.mailbox.model import Rendered
+from internal.dialogue.mailbox.model import Rendered
 from internal.tasks.model import Task, TaskKind, TaskState
 
 PAST: Final = "p"

@@ -27,8 +27,8 @@ from internal.events import repository as events
 from internal.events.trigger import current_trigger
 from internal.flows.tasks import actions
 from internal.flows.tasks.parse import TypedTask
-from internal.flows.turn.command_model import Changed
-from internal.flows.turn.commands import change_task
+from internal.flows.turn.commands.apply import change_task
+from internal.flows.turn.commands.model import Changed
 from internal.tasks import repository, service
 from internal.tasks.model import Postponement, Schedule, Task, TaskState, postponed, time_of_day
 

@@ -17,8 +17,8 @@ from internal.access import repository as users
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.notifications import teams
 from internal.storage.engine.row_policies import across_owners
-from internal.teams import repository, service
-from internal.teams.model import LONGEST_NAME, Invitation, Team
+from internal.tasks.teams import repository, service
+from internal.tasks.teams.model import LONGEST_NAME, Invitation, Team
 
 _NAMING = AwaitedAnswer("team-name")
 _INVITING = "team-invite"

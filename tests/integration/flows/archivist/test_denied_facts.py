@@ -6,13 +6,13 @@ import pytest
 from support.flows.erase_stage import KEY, ErasingStage, LanguageHere, added, bios, fact
 from support.flows.flow_stage import OWNER, Talk
 
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting import erase
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.people import service as people
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
 from internal.storage.erasure import hidings
 
 

@@ -14,7 +14,7 @@ from bot.application.backups import Backups
 from bot.application.owner_data import OwnerData
 from internal.artifacts.repository import kept_files
 from internal.artifacts.store import ArtifactStore
-from internal.config import ArtifactsConfig, Config
+from internal.config.settings import ArtifactsConfig, Config
 from internal.errors import Refused
 from internal.flows.artifacts.transfer import files_of
 from internal.flows.views import artifacts as view

@@ -9,7 +9,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.chronicle import mention_repository
 from internal.chronicle import repository as chronicle
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting import requests
 from internal.flows.operations.nightly import NightlyMaintenance

@@ -12,6 +12,8 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from bot.telegram.handlers.companion.companion_text import CompanionWording
 from internal.dialogue import repository as dialogue
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.forgetting import requests
@@ -20,8 +22,6 @@ from internal.knowledge import episode_repository
 from internal.knowledge.model import Episode, Segment
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.plasticity.decay import PRESETS
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
 from internal.people import repository as people_repository
 from internal.people import service as people
 from internal.people.model import Circle, Person

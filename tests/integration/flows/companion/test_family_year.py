@@ -20,12 +20,12 @@ from bot.application.bootstrap import open_app
 from bot.runtime.bot import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
-from internal.config import AccessConfig, Config
+from internal.config.settings import AccessConfig, Config
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Incoming
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.flows.turn.intake import Intake
-from internal.mailbox import repository as mailbox
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.testing import FrozenClock
 

@@ -10,6 +10,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from bot.telegram.handlers.companion.companion_text import CompanionWording
 from internal.access import repository as users
+from internal.dialogue.notifications import repository as notifications
 from internal.flows.companion import calendar
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler, set_digest
@@ -21,7 +22,6 @@ from internal.knowledge.claims.changes import NewClaim
 from internal.knowledge.facts import occasions
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.plasticity.decay import PRESETS
-from internal.notifications import repository as notifications
 from internal.people import service as people
 from internal.people.model import Person
 from internal.people.service import Sender

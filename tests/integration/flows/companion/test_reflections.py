@@ -15,14 +15,14 @@ from bot.telegram.handlers.companion.reflections import set_reflections
 from internal.chronicle import mention_repository
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler, set_digest
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.memory.plasticity.decay import PRESETS
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.storage.types import new_id

@@ -6,7 +6,7 @@ from support.flows.flow_stage import OWNER, Talk
 from support.stores.texts_in_memory import holders_of
 
 from internal.agents.responder.agent import ModelResponder
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
 from internal.flows.forgetting.requests import ForgettingService
 from internal.language.search.smalltalk import knows_nothing
 from internal.language.text.spelling import name_key

@@ -17,6 +17,9 @@ from bot.telegram.rendering import plain, render
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
 from internal.dialogue.model import HIDDEN_PREFIX
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
+from internal.dialogue.notifications.quiet import quiet_until
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
 from internal.events.trigger import current_cause
@@ -26,9 +29,6 @@ from internal.flows.notifications.deliver import Rendering
 from internal.flows.notifications.reminders import ReminderScheduler
 from internal.flows.tasks import actions
 from internal.flows.turn.delivery import Delivery
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification, NotificationKind, NotificationState
-from internal.notifications.quiet import quiet_until
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState

@@ -10,7 +10,7 @@ from support.flows.flow_stage import OWNER, Talk, add_user
 
 from bot.application.backups import Backups
 from bot.application.bootstrap import open_app
-from internal.config import load
+from internal.config.settings import load
 from internal.dialogue import repository as dialogue
 from internal.errors import Refused
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask

@@ -13,9 +13,9 @@ from support.stores.stores import where
 
 from internal.access import service as access
 from internal.access.model import Author
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.flows.operations.clock_rollback import ClockRollback
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import dialogue_state, outbox

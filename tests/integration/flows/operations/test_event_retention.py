@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
-from internal.config import EventsConfig
+from internal.config.settings import EventsConfig
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Subscription, Topic

@@ -17,11 +17,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 from support.paths import ROOT
 from support.stores.store_hash import logical_hash, table_hashes
 
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxState
 from internal.errors import Refused, SchemaTooNew, StorageDamaged, StorageError
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
 from internal.flows.operations.restore import Restored, restore
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxState
 from internal.people import apply_operations, repository
 from internal.people.operations import Added, ApplyContext, SourceLine
 from internal.storage.backup import backup

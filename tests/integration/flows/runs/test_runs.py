@@ -18,7 +18,7 @@ from bot.telegram.handlers.unprompted import notify
 from internal.access import repository as users
 from internal.access import service as access
 from internal.agents.model import AgentReply
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
 from internal.errors import (
     ModelAccessDenied,
     ModelContextExceeded,

@@ -18,10 +18,12 @@ from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.chronicle import audit, repository, service
 from internal.chronicle.model import EventLabel
-from internal.config import AccessConfig, DialogueConfig
+from internal.config.settings import AccessConfig, DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.errors import Conflict
 from internal.flows.archival.publication import Publication
@@ -29,8 +31,6 @@ from internal.flows.forgetting.erase import erase_episode, erase_messages
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.scheduling import run_repository as runs
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock

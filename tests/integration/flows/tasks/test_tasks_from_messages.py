@@ -14,15 +14,15 @@ from support.stores.stored_values import agent_value
 
 from bot.telegram.handlers.tasks.task_text import confirmation_in_turn, question
 from internal.agents.task_manager.offline import OfflineTaskManager
-from internal.config import RunsConfig
+from internal.config.settings import RunsConfig
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
 from internal.events import agent_state_repository as agent_state
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.forgetting import erase, requests
 from internal.flows.runs.loop import RunLoop
 from internal.flows.tasks.handler import TaskHandler
-from internal.flows.turn.reminder_requests import ReminderRequests
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
+from internal.flows.turn.commands.reminder_requests import ReminderRequests
 from internal.tasks import repository as tasks
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState

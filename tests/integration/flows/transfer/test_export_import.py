@@ -16,6 +16,9 @@ from support.stores.store_hash import owner_hashes
 from support.stores.stored_values import firings
 from support.stores.stores import where
 
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.errors import Conflict, Refused
 from internal.events import agent_state_repository as kept_state
 from internal.events.bus import Subscription, Topic
@@ -28,12 +31,9 @@ from internal.flows.transfer.restore_export import ReadExport, read_back
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
-from internal.notifications import repository as notifications
 from internal.people import repository as people
 from internal.people import service as people_service
 from internal.people.service import Sender
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate
@@ -42,8 +42,8 @@ from internal.storage.transfer import owner_export
 from internal.tasks import repository as tasks
 from internal.tasks import service as tasking
 from internal.tasks.model import Schedule
-from internal.teams import repository as teams
-from internal.teams import service as teaming
+from internal.tasks.teams import repository as teams
+from internal.tasks.teams import service as teaming
 from internal.testing import FIRST_MOMENT
 
 

@@ -15,13 +15,13 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.responder.agent import ModelResponder
 from internal.agents.responder.offline import OfflineResponder
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import ForwardOrigin, Quoted
-from internal.flows.instructions.keep import active
+from internal.flows.turn.instructions import active
 from internal.graph import node_repository
 from internal.graph.model import NodeFilter
 from internal.llm.openai import OpenAIChat
-from internal.mailbox.model import Outgoing
 from internal.people.service import Sender, from_metadata
 from internal.storage.erasure import forgettings
 from internal.tasks import repository, service

@@ -9,14 +9,14 @@ from sqlalchemy import select
 from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.events import repository as events
 from internal.events.chain import Chain, chain
 from internal.events.model import Event
 from internal.events.trigger import UpdateTrigger
 from internal.events.triggered import triggered_by
 from internal.flows.sessions.lifecycle import SessionLifecycle
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.storage.tables import inbox
 
 PETROV = {"type": "Added", "person": {"display_name": "Петров", "circle": "Friends"}, "evidence": [1]}

@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.agents.model import RecalledFact
-from internal.config import PersonaConfig
+from internal.config.settings import PersonaConfig
 from internal.dialogue import reply_source_repository
 from internal.dialogue.model import Message, ReplySource
 from internal.errors import ModelUnavailable
-from internal.flows.instructions import keep
+from internal.flows.turn import instructions as keep
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.graph import store
 from internal.knowledge import service

@@ -9,7 +9,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.dialogue.model import ForwardOrigin
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.erase import erase_messages
-from internal.flows.instructions import keep
+from internal.flows.turn import instructions as keep
 from internal.flows.views.memory import memory_view
 from internal.memory import service as memory
 from internal.storage.erasure.forgettings import Kind

@@ -10,7 +10,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.agents.model import RecalledPassage
 from internal.agents.responder.agent import ModelResponder
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
 from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ForwardOrigin, ReplySource
 from internal.flows.archival.ingestion import add_episode

@@ -14,13 +14,13 @@ from support.flows.flow_stage import OWNER, Talk, until
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Turn
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Snapshot
 from internal.errors import ModelSilent
 from internal.flows.forgetting.requests import ask
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.prompt import read_question
 from internal.people.service import Sender, from_metadata
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Snapshot
 from internal.storage.erasure import forgettings
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.responder.agent import ModelResponder
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
 from internal.llm.openai import OpenAIChat
 from internal.people import repository, service
 from internal.people.service import Sender

@@ -9,9 +9,9 @@ from support.flows.flow_stage import BOT, OWNER, Talk
 
 from bot.telegram.i18n import phrase
 from internal.dialogue import turn_repository as turns
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import OutboxRow, Outgoing
 from internal.flows.turn.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, PATIENCE, RETRY_MAX, Delivery
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing
 
 
 async def answered(talk: Talk) -> OutboxRow:

@@ -14,7 +14,7 @@ from support.flows.command_stage import requests_of
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.agents.responder.agent import ROUNDS, ModelResponder
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
 from internal.dialogue.model import ForwardOrigin
 from internal.llm.openai import OpenAIChat
 from internal.people.service import Sender, from_metadata

@@ -14,6 +14,8 @@ from internal.agents.prompts import with_metadata
 from internal.artifacts.model import ARTIFACT, FAILED, READ
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import HIDDEN_MARK, Quoted, Turn
 from internal.errors import (
     ModelAccessDenied,
@@ -28,8 +30,6 @@ from internal.errors import (
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
 from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.people.service import Sender, from_metadata
 from internal.storage import tables
 

@@ -15,11 +15,11 @@ from support.flows.flow_stage import OWNER, Talk
 
 from bot.telegram.handlers.facts.why import _text
 from internal.agents.responder.agent import ModelResponder
-from internal.config import WebConfig
-from internal.config_agents import ResponderConfig
+from internal.config.agents import ResponderConfig
+from internal.config.settings import WebConfig
 from internal.dialogue.model import Message
 from internal.flows.turn.explain import explain
-from internal.flows.turn.web import MOST_BYTES, PageRefused, Web, is_public, stands_in
+from internal.flows.turn.tools.web_pages import MOST_BYTES, PageRefused, Web, is_public, stands_in
 from internal.llm.openai import OpenAIChat
 from internal.testing import ScriptedModel
 
@@ -120,7 +120,7 @@ async def test_what_cannot_be_read_is_refused(site: Site, path: str, why: str) -
 
 async def test_a_slow_page_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reader is waiting."""
-    monkeypatch.setattr("internal.flows.turn.web.SECONDS", 0.2)
+    monkeypatch.setattr("internal.flows.turn.tools.web_pages.SECONDS", 0.2)
     with pytest.raises(PageRefused, match="too long"):
         await reader().read(f"{site.home}/slow")
 

@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from support.knowledge.plasticity_stage import DAY, NOON, OWNER, Memories, user_row
 from support.stores.stores import where
 
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.flows.operations import nightly as flow

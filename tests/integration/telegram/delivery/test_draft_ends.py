@@ -13,7 +13,7 @@ from bot.simulator.client import ControlClient
 from bot.telegram.delivery.drafts import INTERVAL_S, TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.service import open_bot
-from internal.config import TelegramConfig
+from internal.config.settings import TelegramConfig
 from internal.dialogue.model import Turn, TurnState
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database

@@ -16,8 +16,8 @@ import bot.telegram.delivery.drafts as drafts_module
 from bot.telegram.delivery.drafts import TelegramDrafts, draft_id_of
 from bot.telegram.intake.lanes import Lanes
 from internal.dialogue import turn_repository as turns
+from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Incoming, Turn
-from internal.mailbox import repository as mailbox
 from internal.testing import FrozenClock
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -17,11 +17,11 @@ from bot.telegram.delivery.sender import Sender
 from bot.telegram.i18n import phrase
 from bot.telegram.service import open_bot
 from internal.access import repository as users
-from internal.config import TelegramConfig
+from internal.config.settings import TelegramConfig
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import OutboxRow, Outgoing
 from internal.flows.turn.delivery import Delivery
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import SystemClock
 from internal.storage.tables import events, outbox
 

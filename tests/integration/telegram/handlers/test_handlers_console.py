@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from support.interfaces.handler_stage import World, only
 
+from internal.access.console import service as console
 from internal.access.model import LANGUAGES, Language
-from internal.console import service as console
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -14,7 +14,7 @@ from bot.telegram.rendering import render
 from internal.access import repository as known_users
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.dialogue import repository as dialogue
 from internal.errors import StorageError
 from internal.flows.archival.archive_now import ArchivedCounts

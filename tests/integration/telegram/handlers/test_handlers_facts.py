@@ -20,6 +20,8 @@ from internal.access.model import LANGUAGES, Language
 from internal.agents.responder.blocks import fact_line
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
 from internal.errors import ModelUnavailable
 from internal.flows.forgetting import erase, requests
@@ -30,8 +32,6 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import BOTH, ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Fact, FactFilter, Segment
 from internal.language.dates.precision import DatePrecision
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
 from internal.people import repository as people
 from internal.people import support, support_repository
 from internal.recall.prompt import facts as prompt_facts

@@ -13,8 +13,8 @@ from bot.telegram.handlers.tasks.task_text import grouped_reminder_buttons
 from bot.telegram.i18n import label
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskState
 

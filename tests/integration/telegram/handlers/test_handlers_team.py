@@ -12,18 +12,18 @@ from support.interfaces.handler_stage import Said, World, only
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import Notification
 from internal.flows.forgetting import erase, requests
 from internal.flows.forgetting.erasure import Erasure
 from internal.flows.notifications.teams import PromiseNotices, taken_back
-from internal.notifications import repository as notifications
-from internal.notifications.model import Notification
 from internal.people import service as people_service
 from internal.people.model import Person
 from internal.storage.tables import events, people, tasks, team_invitations, users
 from internal.tasks import service as task_service
 from internal.tasks.service import by_owner
-from internal.teams import repository, service
-from internal.teams.model import Team
+from internal.tasks.teams import repository, service
+from internal.tasks.teams.model import Team
 
 
 def text(lang: Language, key: str, **values: str | int) -> str:

@@ -15,7 +15,7 @@ from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language, UserState
-from internal.config import MemoryConfig
+from internal.config.settings import MemoryConfig
 from internal.flows.forgetting import requests
 from internal.flows.notifications.questions import QuestionScheduler
 from internal.graph import store

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, whole_bot
 from support.long import LONG
 
-from internal.config import GroupsConfig
+from internal.config.settings import GroupsConfig
 from internal.storage import tables
 from internal.testing import ScriptedModel
 

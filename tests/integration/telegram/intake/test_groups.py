@@ -9,13 +9,13 @@ import pytest
 from support.interfaces.telegram_stage import MODEL, BotStage, eventually, whole_bot
 
 from bot.telegram.i18n import phrase
+from internal.access import disclosure_repository as disclosures
 from internal.access import groups
 from internal.access import repository as users
 from internal.chronicle import repository as chronicle
-from internal.config import GroupsConfig
+from internal.config.settings import GroupsConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.disclosures import repository as disclosures
 from internal.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -16,8 +16,8 @@ from support.interfaces.telegram_stage import BotStage, Counted, cancelled, even
 from bot.telegram.intake import polling
 from bot.telegram.intake.polling import BadToken, Poller, RawUpdate, SecondPoller
 from bot.telegram.service import webhook_update
+from internal.dialogue.mailbox import repository as mailbox
 from internal.errors import ConfigurationError, Refused, StorageError
-from internal.mailbox import repository as mailbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -20,6 +20,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
+from internal.dialogue.mailbox import repository as mailbox
 from internal.errors import StorageError
 from internal.events import repository as events
 from internal.events.chain import chain
@@ -27,7 +28,6 @@ from internal.events.model import Event
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
-from internal.mailbox import repository as mailbox
 from internal.storage import tables
 from internal.storage.types import new_id
 from internal.testing import Fault, ScriptedModel

@@ -7,11 +7,11 @@ from support.interfaces.handler_stage import World, only
 from bot.telegram.handlers import buttons
 from bot.telegram.handlers.buttons import BUTTONS, Owned
 from bot.telegram.i18n import label
+from internal.dialogue.mailbox.model import update_key
 from internal.events import repository as events
 from internal.events.chain import chain
 from internal.events.model import Event
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService
-from internal.mailbox.model import update_key
 
 
 async def newest(world: World, kind: str) -> Event:

@@ -8,7 +8,7 @@ import pytest
 from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage
 
 from internal.events import repository as events
-from internal.flows.changes.changes import ChangeKind
+from internal.flows.correcting.changes import ChangeKind
 from internal.flows.forgetting import requests
 from internal.flows.merging import people as merging_people
 from internal.flows.tasks import actions

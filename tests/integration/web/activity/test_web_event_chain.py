@@ -10,7 +10,7 @@ from support.interfaces.rest_graph_stage import ANNA, BORIS, NOON, Stage
 from internal.events import repository as events
 from internal.storage.tables import model_calls
 from internal.storage.types import new_id
-from internal.teams import service as teams
+from internal.tasks.teams import service as teams
 
 
 def call(turn: str) -> dict[str, Any]:

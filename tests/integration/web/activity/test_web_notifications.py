@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from support.interfaces.rest_graph_stage import ANNA, BORIS, NOON, Stage, stage, user
 
 from internal.dialogue import repository as dialogue
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
+from internal.dialogue.snapshots import repository as snapshots
+from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.events import repository as events
 from internal.flows.forgetting import requests
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
-from internal.snapshots import repository as snapshots
-from internal.snapshots.model import Item, Snapshot
 from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage
 
-from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
+from internal.dialogue.notifications import repository as notifications
+from internal.dialogue.notifications.model import NotificationKind
 
 
 async def add(stage: Stage, title: str, user_id: int = ANNA, **more: Any) -> Any:

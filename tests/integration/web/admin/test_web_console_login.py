@@ -15,8 +15,8 @@ from bot.console.login import login_router
 from bot.web.http.login_attempts import MOST_BY_ONE
 from bot.web.http.sessions import Callers
 from internal.access import repository as users
+from internal.access.console import service as console
 from internal.access.model import UserState
-from internal.console import service as console
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
 from internal.scheduling.clock import SystemClock

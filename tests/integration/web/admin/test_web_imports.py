@@ -20,7 +20,7 @@ from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.flows.transfer.imports import ImportedDrafts, Importer, OwnerTerms
 from internal.import_formats.model import Draft
 from internal.knowledge import episode_repository as episodes

@@ -15,11 +15,11 @@ from bot.application.operations import Operations
 from bot.application.owner_data import OwnerData
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
-from internal.config import load
+from internal.config.settings import load
+from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox.model import InboxRow, InboxState
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.health_checks import Check, fine
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, InboxState
 from internal.scheduling.clock import SystemClock
 from internal.storage.backup.backup import verify
 from internal.storage.database import Database

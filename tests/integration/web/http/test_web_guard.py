@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from bot.runtime.http import metrics_open
 from bot.web.http.guard import Guard
-from internal.config import load
+from internal.config.settings import load
 
 PEOPLE = "/people?user_id=500"
 in_one_loop = pytest.mark.asyncio(loop_scope="module")

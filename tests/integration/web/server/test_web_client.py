@@ -16,10 +16,10 @@ from bot.web.admin.operations import ARCHIVE_PATH, ArchiveReport, archive_router
 from bot.web.client import CallRefused, ServerUnreachable
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
-from internal.config import Config, load
+from internal.config.settings import Config, load
 from internal.errors import NotFound
 from internal.storage.engine.data_lock import Holder, hold, holder
-from internal.storage.key_files import ensure_key
+from internal.storage.files.keys import ensure_key
 
 
 async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:

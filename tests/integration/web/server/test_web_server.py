@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI, Request
 
 from bot.web.server.uvicorn import listening, serving, serving_on
-from internal.config import load
+from internal.config.settings import load
 from internal.errors import ConfigurationError
 
 

@@ -1,1 +1,0 @@
-"""What changed in a memory lately, whoever changed it, and taking a change back."""
