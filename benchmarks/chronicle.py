@@ -30,8 +30,7 @@ from internal.access import repository as users
 from internal.chronicle import audit, repository, view
 from internal.chronicle.model import Event
 from internal.config.settings import AccessConfig, DialogueConfig
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Incoming, TurnState

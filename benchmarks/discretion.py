@@ -27,8 +27,7 @@ from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.agents.responder.agent import ModelResponder
 from internal.config.settings import load
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.flows.turn.prompt import read_question
 from internal.flows.views.status import unread

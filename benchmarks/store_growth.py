@@ -40,6 +40,7 @@ from internal.storage.migration import migrate
 from internal.storage.tables import (
     claims,
     episodes,
+    events as events_table,
     evidence,
     facts,
     graph_edges,
@@ -51,7 +52,6 @@ from internal.storage.tables import (
     users,
     vectors,
 )
-from internal.storage.tables import events as events_table
 from internal.storage.types import Text
 
 EACH = Size(messages=20, facts=3, people=1, memories=1)

@@ -38,8 +38,7 @@ from sqlalchemy import Connection, func, select, text
 
 from bot.application.app import App
 from bot.application.bootstrap import open_app
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import Author, User
 from internal.chronicle import view
 from internal.config.settings import Config

@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from grafana_foundation_sdk.builders import bargauge, heatmap, prometheus, stat, timeseries
-from grafana_foundation_sdk.builders import common as settings
-from grafana_foundation_sdk.builders import dashboard as building
-from grafana_foundation_sdk.models import common, units
-from grafana_foundation_sdk.models import dashboard as grafana
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common as settings,
+    dashboard as building,
+    heatmap,
+    prometheus,
+    stat,
+    timeseries,
+)
+from grafana_foundation_sdk.models import common, dashboard as grafana, units
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from deploy.queries import Query

@@ -26,9 +26,9 @@ from internal.storage.tables import (
     model_calls,
     notifications,
     spend,
+    tasks as task_rows,
     users,
 )
-from internal.storage.tables import tasks as task_rows
 
 CHUNK: Final = 5_000
 OF_A_SESSION: Final = 20

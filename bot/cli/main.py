@@ -239,8 +239,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
     from internal.artifacts.repository import kept_files
     from internal.artifacts.store import ArtifactStore
     from internal.flows.operations.migrate_store import name_of
-    from internal.flows.operations.restore import restore as put_back
-    from internal.flows.operations.restore import restore_into
+    from internal.flows.operations.restore import restore as put_back, restore_into
     from internal.scheduling.clock import SystemClock
     from internal.storage.database import Database
     from internal.storage.engine.data_lock import hold_for

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import httpx
 from fastapi import FastAPI
-from nicegui import Client, ui
-from nicegui import app as page_library
+from nicegui import Client, app as page_library, ui
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles

@@ -17,9 +17,9 @@ from mcp.types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
+    Tool as Offered,
     ToolAnnotations,
 )
-from mcp.types import Tool as Offered
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request

@@ -40,8 +40,7 @@ from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, s
 from bot.web.admin.simulator import Simulator
 from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.config.settings import Config
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from internal.agents.json_reply import complete_items, joined, read_object
 from internal.agents.model import AgentReply, OwnerProfile, TranscriptLine
-from internal.agents.prompts import joined as joined_blocks
-from internal.agents.prompts import owner_block, transcript_block
+from internal.agents.prompts import joined as joined_blocks, owner_block, transcript_block
 from internal.config.agents import AgentConfig
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnreadable
 from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage

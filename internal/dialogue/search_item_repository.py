@@ -17,8 +17,7 @@ from internal.storage import search_items
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING
-from internal.storage.tables import messages, search_backlog, users
-from internal.storage.tables import search_items as items
+from internal.storage.tables import messages, search_backlog, search_items as items, users
 from internal.storage.vectors import MESSAGE
 
 CONTEXT_GAP: Final = timedelta(hours=3)

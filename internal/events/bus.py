@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from internal.events import agent_state_repository as agent_state
-from internal.events import repository
+from internal.events import agent_state_repository as agent_state, repository
 from internal.events.model import Event
 
 

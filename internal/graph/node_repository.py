@@ -16,8 +16,7 @@ from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev, record_change
-from internal.storage.tables import graph_nodes
-from internal.storage.tables import search_items as items
+from internal.storage.tables import graph_nodes, search_items as items
 from internal.storage.types import new_id
 
 VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)

@@ -14,8 +14,7 @@ from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import record_change
 from internal.storage.rows import reader
-from internal.storage.tables import episodes, runs, segments
-from internal.storage.tables import search_items as items
+from internal.storage.tables import episodes, runs, search_items as items, segments
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
 

@@ -11,8 +11,7 @@ from internal.people import entity_nodes, repository, suggestion_repository
 from internal.people.bio import bio_from_names
 from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
-from internal.storage import evidence, vectors
-from internal.storage import search_items as searched
+from internal.storage import evidence, search_items as searched, vectors
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import record_change

@@ -12,8 +12,7 @@ from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes as entities
 from internal.people.model import Circle, Person, embedding_text
-from internal.storage import evidence
-from internal.storage import search_items as searched
+from internal.storage import evidence, search_items as searched
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert

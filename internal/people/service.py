@@ -9,8 +9,7 @@ from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused, expect_found
 from internal.language.text.spelling import name_key
-from internal.people import merge as people_merge
-from internal.people import repository, suggestion_repository
+from internal.people import merge as people_merge, repository, suggestion_repository
 from internal.people.bio import MAX_BIO, bio_from_names, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.names import clean_name, clean_username, unique_names

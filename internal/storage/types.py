@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import uuid_utils
-from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, bindparam
-from sqlalchemy import Text as AnyText
+from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Text as AnyText, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.types import TypeDecorator
 

@@ -10,9 +10,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.errors import Conflict, Refused, expect_found
-from internal.events import agent_state_repository as agent_state
-from internal.events import link_repository
-from internal.events import repository as events
+from internal.events import agent_state_repository as agent_state, link_repository, repository as events
 from internal.language.tasks.contacts import wants_contact
 from internal.storage.types import new_id
 from internal.tasks import repository

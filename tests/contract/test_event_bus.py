@@ -11,8 +11,7 @@ from sqlalchemy import Connection, insert, select
 from support.stores.stored_values import agent_value
 from support.stores.stores import memory_store
 
-from internal.events import agent_state_repository as agent_state
-from internal.events import bus, repository
+from internal.events import agent_state_repository as agent_state, bus, repository
 from internal.events.bus import Subscription, Topic
 from internal.storage.tables import event_links, events, users
 

@@ -17,8 +17,7 @@ from support.long import LONG
 from support.paths import ROOT
 from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.storage.crash_points import COMMIT_POINTS
 from internal.storage.database import Database
 from internal.storage.migration import migrate

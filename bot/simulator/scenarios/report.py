@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.simulator.scenarios.judge import KINDS, Verdict
-from bot.simulator.scenarios.judge import Outcome as Judged
+from bot.simulator.scenarios.judge import KINDS, Outcome as Judged, Verdict
 from bot.simulator.scenarios.plan import Plan
 
 OUTCOMES: tuple[Judged, ...] = ("right", "wrong", "missed", "beside")

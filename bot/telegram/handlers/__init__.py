@@ -19,8 +19,7 @@ from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.companion import birthdays, reflections, rhythms, today
 from bot.telegram.handlers.facts import as_of, audience, contradictions, correct, facts, merge_entities, why
 from bot.telegram.handlers.files import files
-from bot.telegram.handlers.groups import settings as group_settings
-from bot.telegram.handlers.groups import share
+from bot.telegram.handlers.groups import settings as group_settings, share
 from bot.telegram.handlers.memories import memories, questions
 from bot.telegram.handlers.people import contact_files, contacts, map, merge, people, person, suggestions
 from bot.telegram.handlers.services import Services

@@ -17,8 +17,7 @@ from bot.telegram.intake.group_messages import Addressed, addressed, in_group, s
 from bot.telegram.intake.outcomes import UpdateOutcomes
 from bot.telegram.message_reader import author_of, reaction_of, speaker_of, topic_of
 from bot.telegram.rendering import render
-from internal.access import groups
-from internal.access import service as access
+from internal.access import groups, service as access
 from internal.access.groups import Budgets, Standing
 from internal.access.model import Author, User, nearest_language
 from internal.access.zones import guess_zone

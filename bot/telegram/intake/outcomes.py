@@ -7,8 +7,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import User, UserState
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing

@@ -11,8 +11,15 @@ from typing import Protocol
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramForbiddenError
-from aiogram.types import CallbackQuery, ChatMemberUpdated, InlineQuery, Message, MessageReactionUpdated, Update
-from aiogram.types import User as Sender
+from aiogram.types import (
+    CallbackQuery,
+    ChatMemberUpdated,
+    InlineQuery,
+    Message,
+    MessageReactionUpdated,
+    Update,
+    User as Sender,
+)
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
@@ -40,8 +47,7 @@ from bot.telegram.message_reader import (
     is_order,
     reaction_of,
 )
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.config.settings import GroupsConfig
 from internal.dialogue.mailbox import repository as mailbox

@@ -19,8 +19,7 @@ from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, APIRouter
 from bot.web.http.sessions import admission
 from internal.errors import expect_found
-from internal.events import repository as events
-from internal.events import timeline_repository as timeline
+from internal.events import repository as events, timeline_repository as timeline
 from internal.events.timeline_repository import Placed, Wanted
 from internal.flows.visibility.messages import events_shown
 from internal.storage.database import Database

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Final, Literal, NoReturn
 
-from fastapi import Header, HTTPException
-from fastapi import Request as HttpRequest
+from fastapi import Header, HTTPException, Request as HttpRequest
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy import Connection
 

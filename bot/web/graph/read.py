@@ -7,8 +7,7 @@ from sqlalchemy import Connection
 from bot.web.graph.schemas import EntityEdge, EpisodeOut, ProcessedEpisode
 from internal.flows.archival.ingestion import content_of
 from internal.flows.visibility.pending_forgettings import messages_to_forget
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.model import Episode, Fact
 from internal.storage.erasure.forgettings import EVERYTHING, pending
 

@@ -14,8 +14,7 @@ from bot.web.http.routers import KEYED, READING, APIRouter, join
 from internal.access import repository as users
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.views.status import read_status
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.overview import PeopleFinder
 from internal.recall.search.knowledge import KnowledgeSearch

@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from bot.web.http.sessions import expect_visible, sole_owner
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import UserState
 from internal.errors import NotFound, Refused
 from internal.storage.database import Database

@@ -20,8 +20,7 @@ from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
-from internal.memory import linked_node
-from internal.memory import service as memory
+from internal.memory import linked_node, service as memory
 from internal.memory.model import MEMORY_LABELS
 from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import PRESETS, Plasticity

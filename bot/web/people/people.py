@@ -20,8 +20,7 @@ from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import people as merging_people
 from internal.flows.views.person_mentions import Mention, mentions_of
 from internal.knowledge.model import EpisodeSource
-from internal.people import mention_repository
-from internal.people import repository as people
+from internal.people import mention_repository, repository as people
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle, Person
 from internal.recall.prompt.overview import PeopleFinder

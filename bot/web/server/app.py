@@ -34,11 +34,9 @@ from bot.web.http.owners import Owners
 from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
 from bot.web.http.sessions import Callers
-from bot.web.memory.artifacts import Erase as EraseFile
-from bot.web.memory.artifacts import artifacts_router
+from bot.web.memory.artifacts import Erase as EraseFile, artifacts_router
 from bot.web.memory.nodes import Memory, memory_router
-from bot.web.miniapp.router import PATHS as MINIAPP_PATHS
-from bot.web.miniapp.router import miniapp_router
+from bot.web.miniapp.router import PATHS as MINIAPP_PATHS, miniapp_router
 from bot.web.people.contacts import contacts_router, map_router
 from bot.web.people.people import people_router, receipts_router
 from bot.web.server.health import Readiness, health_router

@@ -18,8 +18,7 @@ from internal.agents.analyst.output import AnalystReply, parse
 from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProfile
 from internal.agents.responder.rules import rules
-from internal.chronicle import repository as sessions
-from internal.chronicle import service as chronicle
+from internal.chronicle import repository as sessions, service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.errors import ModelReplyTruncated
 from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals

@@ -15,8 +15,7 @@ from internal.flows.archival.publication import slices
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.import_formats.json_stream import json_lines
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.model import OF_FILE, Episode, EpisodeSource, Segment
 from internal.language.text.passages import MAX_CHARACTERS, passages
 from internal.scheduling import run_repository as runs

@@ -13,8 +13,7 @@ from internal.chronicle import repository as line
 from internal.chronicle.model import Session, Trigger
 from internal.chronicle.service import CLOSING
 from internal.config.settings import DialogueConfig
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused

@@ -30,9 +30,7 @@ from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.facts.occasions import with_days
 from internal.memory import service as memory
 from internal.memory.model import KnownMemory, MemoryLookup
-from internal.people import apply_operations
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import apply_operations, repository as people, service as people_service
 from internal.people.model import INNER_CIRCLE, Person
 from internal.people.operations import ApplyContext, ApplyOutcome, RefusedOperation
 from internal.scheduling.clock import Clock

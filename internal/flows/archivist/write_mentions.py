@@ -13,8 +13,7 @@ from typing import Final, Protocol
 from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.chronicle import mention_repository
-from internal.chronicle import repository as sessions
+from internal.chronicle import mention_repository, repository as sessions
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelUnavailable
 from internal.flows.runs.handler import StaleResolution

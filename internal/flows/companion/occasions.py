@@ -17,8 +17,7 @@ from internal.knowledge.facts import occasions
 from internal.knowledge.facts.occasions import YEARLY, Occasion
 from internal.knowledge.model import EvidenceLine, Fact, FactFilter
 from internal.language.facts.occasion_names import occasion_words
-from internal.people import mention_repository
-from internal.people import repository as people
+from internal.people import mention_repository, repository as people
 
 TASTES: Final = ("LIKES", "PREFERS", "WANTS", "DISLIKES")
 _MOST: Final = 3

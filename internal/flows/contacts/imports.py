@@ -37,16 +37,14 @@ from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
 from internal.import_formats.contact_card import Contact, Item, contact_of
 from internal.import_formats.vcard import Property, escaped, read_cards, write_cards
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.facts.occasions import add_occasion
 from internal.knowledge.model import Episode, Segment
 from internal.language.names.kin import Kin, kin_of_label, kin_word
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
-from internal.people import apply_operations, suggestion_repository
-from internal.people import repository as people
+from internal.people import apply_operations, repository as people, suggestion_repository
 from internal.people.bio import join_bio
 from internal.people.contacts import repository as contacts
 from internal.people.contacts.model import FILES, StoredContact, marks

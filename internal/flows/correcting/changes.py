@@ -16,8 +16,7 @@ from internal.errors import LaplacedError, NotFound
 from internal.events import repository as events
 from internal.events.model import Event
 from internal.flows.forgetting import bio_sentences, requests
-from internal.flows.merging import entities
-from internal.flows.merging import people as merging_people
+from internal.flows.merging import entities, people as merging_people
 from internal.flows.tasks import actions
 from internal.flows.views.memory import memory_view, naming_text
 from internal.graph import store

@@ -16,8 +16,7 @@ from sqlalchemy import Connection
 from internal.artifacts import repository as artifacts
 from internal.dialogue import erase_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
-from internal.flows.forgetting import bio_sentences, memories, notifications
-from internal.flows.forgetting import tombstones as forgetting_tombstones
+from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones as forgetting_tombstones
 from internal.flows.forgetting.erasure import Erasure, forget_cards
 from internal.flows.forgetting.messages import by_ids
 from internal.flows.forgetting.report import ErasureReport
@@ -28,14 +27,18 @@ from internal.flows.visibility import name_traces
 from internal.flows.visibility.lines import own_messages, texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
-from internal.people import erase_repository, hidden_parts, suggestion_repository, support_repository, tombstones
-from internal.people import repository as people
+from internal.people import (
+    erase_repository,
+    hidden_parts,
+    repository as people,
+    suggestion_repository,
+    support_repository,
+    tombstones,
+)
 from internal.people.bio import sentences
 from internal.people.support_repository import LostSupport
 from internal.storage.engine.savepoints import undone_if_refused

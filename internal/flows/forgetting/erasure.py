@@ -24,20 +24,16 @@ from internal.flows.visibility.lines import all_lines, texts_of
 from internal.graph import store
 from internal.import_formats.contact_card import contact_of
 from internal.import_formats.vcard import Card, is_vcard, read_cards, write_cards
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.entities.names import names_cited
 from internal.knowledge.model import Claim
 from internal.language.text.spelling import name_key
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
-from internal.people import erase_repository, suggestion_repository, support, support_repository
-from internal.people import repository as people
+from internal.people import erase_repository, repository as people, suggestion_repository, support, support_repository
 from internal.people.bio import sentences
-from internal.people.contacts import repository
-from internal.people.contacts import repository as contacts
+from internal.people.contacts import repository, repository as contacts
 from internal.people.contacts.model import StoredContact, marks
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
@@ -45,8 +41,7 @@ from internal.scheduling import run_repository as runs
 from internal.storage import evidence
 from internal.storage.erasure import traces
 from internal.storage.evidence import Lines
-from internal.tasks import repository as tasks
-from internal.tasks import service as task_service
+from internal.tasks import repository as tasks, service as task_service
 from internal.tasks.model import Task
 from internal.tasks.teams import repository as teams
 

@@ -7,8 +7,7 @@ from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
 from internal.chronicle import repository as chronicle
-from internal.dialogue import repository as dialogue
-from internal.dialogue import search_item_repository as message_items
+from internal.dialogue import repository as dialogue, search_item_repository as message_items
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import always_taken, by_ids
@@ -16,11 +15,9 @@ from internal.flows.indexing.fragments import follow_messages
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph import store
 from internal.graph.store import owner_node_id
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository
+from internal.knowledge import episode_repository as episodes, fact_repository
 from internal.knowledge.relations import is_functional
-from internal.people import erase_repository, hidden_parts
-from internal.people import service as people
+from internal.people import erase_repository, hidden_parts, service as people
 from internal.storage import search_items
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
-from internal.dialogue import erase_repository as dialogue_erasure
-from internal.dialogue import repository as dialogue
+from internal.dialogue import erase_repository as dialogue_erasure, repository as dialogue
 from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import citing, quoting
 from internal.knowledge import episode_repository as episodes

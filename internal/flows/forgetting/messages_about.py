@@ -13,9 +13,7 @@ from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
 from internal.flows.visibility.prompt_filter import words_in
-from internal.people import erase_repository, tombstones
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import erase_repository, repository as people, service as people_service, tombstones
 from internal.storage.database import Database
 from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.erasure.shared_support import supporting_messages

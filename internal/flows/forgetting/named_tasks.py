@@ -5,8 +5,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.flows.visibility.prompt_filter import words_in
-from internal.people import erase_repository, tombstones
-from internal.people import repository as people
+from internal.people import erase_repository, repository as people, tombstones
 from internal.tasks import repository as tasks
 
 

@@ -5,8 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasure
-from internal.dialogue import repository as dialogue
+from internal.dialogue import erase_repository as dialogue_erasure, repository as dialogue
 from internal.dialogue.model import INSTRUCTION_MARK, Message
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.snapshots import repository as snapshots

@@ -13,8 +13,7 @@ from internal import kept_texts
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
 from internal.events.trigger import caused_by
-from internal.flows.forgetting import bio_sentences, named_tasks
-from internal.flows.forgetting import erase as forgetting_erase
+from internal.flows.forgetting import bio_sentences, erase as forgetting_erase, named_tasks
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
 from internal.flows.forgetting.messages import always_taken, document_of, with_quotations
 from internal.flows.forgetting.messages_about import messages_about

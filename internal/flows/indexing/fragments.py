@@ -6,8 +6,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.flows.visibility.pending_forgettings import messages_to_forget
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.storage import search_items
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings

@@ -6,8 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.chronicle import repository as line
-from internal.chronicle import view
+from internal.chronicle import repository as line, view
 from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository

@@ -13,8 +13,7 @@ from internal.errors import Refused, expect_found
 from internal.events import repository as events
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import fact_repository, service as knowledge
 from internal.memory.merging import merge as merging_merge
 from internal.memory.merging.merge import By
 from internal.memory.merging.repository import NodeMerge

@@ -12,8 +12,7 @@ from sqlalchemy import Connection
 from internal.events import repository as events
 from internal.knowledge import service as knowledge
 from internal.memory import service as memory
-from internal.people import repository, suggestion_repository
-from internal.people import service as people
+from internal.people import repository, service as people, suggestion_repository
 from internal.people.model import Person
 from internal.people.service import Sender
 

@@ -13,14 +13,12 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import User
 from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text, weigh
 from internal.agents.context_manager.output import Decision, parse_decisions
 from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import visible
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind

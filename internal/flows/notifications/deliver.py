@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.dialogue import reply_source_repository as sources
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository as sources, repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing, Rendered
 from internal.dialogue.model import (

@@ -8,15 +8,13 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import User, UserState
 from internal.config.settings import MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.memory.plasticity.decay import plasticity_of
-from internal.memory.questions import repository as question_repository
-from internal.memory.questions import selection
+from internal.memory.questions import repository as question_repository, selection
 from internal.memory.questions.repository import AskedQuestion
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

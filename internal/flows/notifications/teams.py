@@ -15,8 +15,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.row_policies import across_owners
 from internal.tasks import repository as tasks
-from internal.tasks.teams import repository
-from internal.tasks.teams import service as teams
+from internal.tasks.teams import repository, service as teams
 from internal.tasks.teams.model import Invitation, Team, TeamPromise
 
 Buttons = Sequence[Sequence[dict[str, Any]]]

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.errors import ModelAccessDenied, ModelError, StorageError
 from internal.events.trigger import current_cause
 from internal.llm.model import AudioReply, ChatReply, EmbeddingRequest, Reply, Request, Usage

@@ -11,8 +11,12 @@ from internal.access import repository as users
 from internal.access.model import UserState
 from internal.config.settings import MemoryConfig
 from internal.flows.reflections import communities
-from internal.memory.plasticity import decay_repository, maintenance, night_repository
-from internal.memory.plasticity import repository as plasticity_repository
+from internal.memory.plasticity import (
+    decay_repository,
+    maintenance,
+    night_repository,
+    repository as plasticity_repository,
+)
 from internal.memory.plasticity.decay import plasticity_of
 from internal.memory.plasticity.maintenance import OFFERED, MaintenanceReport, Step
 from internal.memory.plasticity.repository import Link

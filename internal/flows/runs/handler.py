@@ -11,9 +11,7 @@ from sqlalchemy import Connection
 
 from internal.agents.model import AgentReply
 from internal.errors import Conflict
-from internal.events import agent_state_repository as agent_state
-from internal.events import bus
-from internal.events import repository as events
+from internal.events import agent_state_repository as agent_state, bus, repository as events
 from internal.events.bus import Topic
 from internal.flows.runs.slices import current_revs
 from internal.people.operations import RefusedOperation

@@ -15,8 +15,7 @@ from internal.config.settings import RunsConfig
 from internal.flows.runs.attempt import Attempts, Notify, RunObserver
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.together import Together
-from internal.scheduling import open_run_repository as open_runs
-from internal.scheduling import run_repository as runs
+from internal.scheduling import open_run_repository as open_runs, run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import SUSPECT, Run
 from internal.storage.database import Database

@@ -15,8 +15,7 @@ from internal.dialogue.model import Message
 from internal.flows.forgetting import erase
 from internal.flows.indexing.fragments import follow_messages
 from internal.knowledge import episode_repository as episodes
-from internal.people import repository as people
-from internal.people import support, support_repository
+from internal.people import repository as people, support, support_repository
 from internal.people.bio import without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport

@@ -20,8 +20,7 @@ from internal.language.names import entities as names_entities
 from internal.language.names.entities import NameForms
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.memory.merging import merge as nodes
-from internal.people import merge, suggestion_repository
-from internal.people import repository as people
+from internal.people import merge, repository as people, suggestion_repository
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

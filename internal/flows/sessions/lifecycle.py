@@ -11,15 +11,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.chronicle import repository as line
-from internal.chronicle import service as chronicle
+from internal.chronicle import repository as line, service as chronicle
 from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
 from internal.dialogue.notifications import repository as notifications
-from internal.events import link_repository as links
-from internal.events import repository as events
+from internal.events import link_repository as links, repository as events
 from internal.memory.observations import targets_repository as memory
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import BEHIND, EDITING, RunState

@@ -20,8 +20,7 @@ from internal.flows.sessions.lifecycle import withdraw_about
 from internal.language.tasks.completion import same_task
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
-from internal.tasks import repository as tasks
-from internal.tasks import service
+from internal.tasks import repository as tasks, service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, first_firing
 from internal.tasks.service import NewTask, TaskAuthor
 

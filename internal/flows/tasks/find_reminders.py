@@ -8,8 +8,7 @@ from typing import Final
 from internal.agents.task_manager.offline import titled
 from internal.language.tasks.completion import same_task
 from internal.language.tasks.contacts import wants_contact
-from internal.language.tasks.promises import find_promised
-from internal.language.tasks.promises import may_promise as may_be_promised
+from internal.language.tasks.promises import find_promised, may_promise as may_be_promised
 from internal.language.tasks.requests import TaskFound, find_tasks, may_promise, may_request, only_requests
 from internal.language.tasks.times import TimeFound
 from internal.language.text.patterns import pattern

@@ -26,8 +26,7 @@ from internal.people.model import Person
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
-from internal.tasks import repository as tasks
-from internal.tasks import service
+from internal.tasks import repository as tasks, service
 from internal.tasks.model import Task, TaskKind, time_of_day
 
 

@@ -18,17 +18,21 @@ from internal.flows.indexing.fragments import follow_messages
 from internal.flows.transfer.export import FORMAT
 from internal.graph import store
 from internal.graph.store import owner_node_id
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository
+from internal.knowledge import episode_repository as episodes, fact_repository
 from internal.memory import service as memory
 from internal.people import repository as people
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.hidings import DERIVED
 from internal.storage.owner_counters import next_rev
-from internal.storage.tables import chronicle, claims, graph_nodes, messages
-from internal.storage.tables import episodes as episodes_table
-from internal.storage.tables import people as people_table
-from internal.storage.tables import users as users_table
+from internal.storage.tables import (
+    chronicle,
+    claims,
+    episodes as episodes_table,
+    graph_nodes,
+    messages,
+    people as people_table,
+    users as users_table,
+)
 from internal.storage.transfer import owner_export
 
 _MEMORY: Final = (messages, episodes_table, people_table, graph_nodes, claims)

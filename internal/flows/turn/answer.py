@@ -15,9 +15,7 @@ from sqlalchemy import Connection
 
 from internal.agents.citations import with_numbers, without_citations
 from internal.agents.model import Responder, ResponderRequest
-from internal.dialogue import reply_source_repository as sources
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import reply_source_repository as sources, repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox.model import Rendered
 from internal.dialogue.model import CARDS_MARK, Message, Turn, TurnState
@@ -31,8 +29,7 @@ from internal.errors import (
     ModelSilent,
     ModelUnavailable,
 )
-from internal.events import bus
-from internal.events import repository as events
+from internal.events import bus, repository as events
 from internal.events.bus import Topic
 from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle

@@ -14,10 +14,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
-from internal.access import service as access
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.access import repository as users, service as access
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.events import repository as events

@@ -42,8 +42,7 @@ from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.people import repository as people
-from internal.people import tombstones
+from internal.people import repository as people, tombstones
 from internal.people.model import Person
 from internal.recall.prompt.context import RecallResult
 from internal.storage.database import Database

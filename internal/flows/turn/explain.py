@@ -6,8 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.dialogue import reply_source_repository as sources
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository as sources, repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Message
 from internal.errors import NotFound
@@ -15,8 +14,7 @@ from internal.flows.turn.tools.web_pages import Page
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.model import Episode, Fact
 from internal.people import service as people
 from internal.people.model import Person

@@ -8,16 +8,14 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import groups
-from internal.access import service as access
+from internal.access import groups, service as access
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import ARTIFACT, FILE, with_marks
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import OPENING
 from internal.config.settings import AccessConfig
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxState, Outgoing, update_key

@@ -17,8 +17,7 @@ from internal.agents.prompts import SETTLED, newest_lines, with_metadata
 from internal.artifacts.model import ARTIFACT, READ
 from internal.config.agents import ResponderConfig
 from internal.config.settings import PersonaConfig
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
 from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.errors import ModelContextExceeded

@@ -24,8 +24,7 @@ from internal.graph.labels import MENTIONED
 from internal.graph.model import Edge, EdgeFilter, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
-from internal.people import mention_repository
-from internal.people import repository as people
+from internal.people import mention_repository, repository as people
 
 Kind = Literal["fact", "memory", "chronicle"]
 KINDS: Final[tuple[Kind, ...]] = ("fact", "memory", "chronicle")

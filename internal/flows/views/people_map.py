@@ -11,8 +11,7 @@ from internal.access.model import User
 from internal.agents.role_words import kin_of_profiles
 from internal.errors import ModelUnavailable
 from internal.graph.store import owner_node_id
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.language.names.kin import kin_of_relation
 from internal.language.names.kin_map import Stated

@@ -5,8 +5,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository, line_repository
+from internal.knowledge import episode_repository as episodes, fact_repository, line_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.storage import evidence
 

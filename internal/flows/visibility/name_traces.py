@@ -12,16 +12,14 @@ from internal.flows.visibility.lines import texts_of
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.graph.store import item_kind, owner_node_id
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import reveals
 from internal.language.text.declension import written_forms
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, support
-from internal.people import repository as people
+from internal.people import erase_repository, repository as people, support
 from internal.people.model import Person
 from internal.storage import evidence, search_items
 from internal.storage.erasure import traces

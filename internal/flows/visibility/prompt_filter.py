@@ -17,8 +17,7 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, suggestion_repository, tombstones
-from internal.people import repository as people
+from internal.people import erase_repository, repository as people, suggestion_repository, tombstones
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings

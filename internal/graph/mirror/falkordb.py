@@ -283,9 +283,7 @@ def _translated() -> Iterator[None]:
 @contextmanager
 def _translated_errors(seconds: float) -> Iterator[None]:
     """The engine's error about an owner's statement as Refused. Raises TimeoutError when it does not answer."""
-    from redis.exceptions import ConnectionError as Disconnected
-    from redis.exceptions import ResponseError
-    from redis.exceptions import TimeoutError as Silent
+    from redis.exceptions import ConnectionError as Disconnected, ResponseError, TimeoutError as Silent
 
     try:
         yield

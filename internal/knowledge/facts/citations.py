@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import fact_repository, line_repository
+from internal.knowledge import episode_repository as episodes, fact_repository, line_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.facts.read import claims_of, fact
 from internal.knowledge.line_repository import StoredLine

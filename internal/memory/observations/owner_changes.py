@@ -11,8 +11,7 @@ from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.graph.relationships import FACT
 from internal.memory.model import INSTRUCTION, NAMING, Observation, TargetKind
-from internal.memory.observations import repository as observation_repository
-from internal.memory.observations import targets_repository
+from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemorySuggestion
 from internal.memory.observations.fold import UNSEARCHED, in_order
 from internal.memory.observations.projection import MemoryProjector

@@ -12,8 +12,7 @@ from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.language.text.spelling import words
 from internal.memory.model import MERGE, NAMING, Observation
-from internal.memory.observations import repository as observation_repository
-from internal.memory.observations import targets_repository
+from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges
 from internal.memory.observations.fold import PART, Answer, FoldContext, folded, folded_edge, managed
 from internal.storage import search_items

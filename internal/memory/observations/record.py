@@ -10,8 +10,7 @@ from internal.errors import NotFound, Refused
 from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
-from internal.memory.observations import repository as observation_repository
-from internal.memory.observations import targets_repository
+from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import ObservedLine, Refusal, ReplyContext, WriteOutcome
 from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
 from internal.memory.observations.projection import MemoryProjector, texts_of

@@ -18,8 +18,7 @@ from internal.graph.model import Node
 from internal.graph.relationships import FACT
 from internal.language.facts.overlap import reveals
 from internal.memory.model import MEMORY_LABELS, NAMING, Observation
-from internal.memory.observations import repository as observation_repository
-from internal.memory.observations import targets_repository
+from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges, Removal
 from internal.memory.observations.projection import MemoryProjector, texts_of
 from internal.storage import evidence

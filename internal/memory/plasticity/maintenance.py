@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.events import repository as events
-from internal.memory.plasticity import decay_repository, night_repository
-from internal.memory.plasticity import repository as plasticity_repository
+from internal.memory.plasticity import decay_repository, night_repository, repository as plasticity_repository
 from internal.memory.plasticity.decay import Plasticity, retention, settled
 from internal.memory.plasticity.decay_repository import Unused
 from internal.memory.plasticity.repository import Link

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.language.search.terms import ANALYZER, Word
-from internal.people.repository import CHANGE_KIND as PERSON
-from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
+from internal.people.repository import CHANGE_KIND as PERSON, ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind

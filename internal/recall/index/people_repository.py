@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Text, and_, bindparam, cast, func, literal, select
 
 from internal.people.model import Person
-from internal.people.repository import CHANGE_KIND as PERSON
-from internal.people.repository import ITEM_PREFIX, person_of
+from internal.people.repository import CHANGE_KIND as PERSON, ITEM_PREFIX, person_of
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure import hidings

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service
+from internal.knowledge import episode_repository as episodes, service
 from internal.knowledge.model import FactFilter
 from internal.recall.index.fact_order import nearest_first, successors_first
 from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit

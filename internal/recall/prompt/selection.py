@@ -12,10 +12,8 @@ from internal.llm.tokens import count_tokens
 from internal.people.model import Person, candidate_line
 from internal.recall.index import version_repository
 from internal.recall.index.hits import FactHit, MemoryHit
-from internal.recall.prompt.facts import LINE_TOKENS as AROUND_FACT
-from internal.recall.prompt.facts import MAX_FACTS, numbered
-from internal.recall.prompt.memories import LINE_TOKENS as AROUND_MEMORY
-from internal.recall.prompt.memories import MAX_MEMORIES, memory_text
+from internal.recall.prompt.facts import LINE_TOKENS as AROUND_FACT, MAX_FACTS, numbered
+from internal.recall.prompt.memories import LINE_TOKENS as AROUND_MEMORY, MAX_MEMORIES, memory_text
 from internal.recall.prompt.passages import MAX_PASSAGES, PassageCandidate, PassageReader, SourceMessage, merge_passages
 from internal.recall.prompt.rank import Candidate, Kind, Selection, select_candidates
 from internal.recall.search import calibration, passage_repository

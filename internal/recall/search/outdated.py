@@ -10,8 +10,7 @@ from sqlalchemy import Connection, Row
 
 from internal.knowledge.relations import FUNCTIONAL
 from internal.recall.index import version_repository
-from internal.recall.search import outdated_repository as repository
-from internal.recall.search import passage_repository
+from internal.recall.search import outdated_repository as repository, passage_repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
-from sqlalchemy import Connection, StaticPool, create_engine
-from sqlalchemy import Engine as SqlEngine
+from sqlalchemy import Connection, Engine as SqlEngine, StaticPool, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from internal.errors import StorageError

@@ -6,8 +6,7 @@ every reader compile everything anew, which took a third of a short-lived store'
 
 from typing import Final
 
-from sqlalchemy import Connection
-from sqlalchemy import Engine as SqlEngine
+from sqlalchemy import Connection, Engine as SqlEngine
 from sqlalchemy.engine import Dialect
 from sqlalchemy.util import LRUCache
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Connection, insert
 
-from internal.access import repository as users
-from internal.access import service
+from internal.access import repository as users, service
 from internal.access.model import Allowed, Author, DailyCostReached, TooFast, User, Verdict
 from internal.storage.database import Database
 from internal.storage.tables import messages

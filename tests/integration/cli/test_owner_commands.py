@@ -20,8 +20,7 @@ from internal.dialogue import repository as dialogue
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
-from internal.people import repository as known
-from internal.people import service as people
+from internal.people import repository as known, service as people
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users

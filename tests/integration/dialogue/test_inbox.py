@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sqlalchemy import Connection, select
 from support.stores.stores import memory_store, refuse, relent
 
-from internal.dialogue.mailbox import inbox as mailbox_inbox
-from internal.dialogue.mailbox import repository as mailbox
+from internal.dialogue.mailbox import inbox as mailbox_inbox, repository as mailbox
 from internal.dialogue.mailbox.inbox import Inbox
 from internal.dialogue.mailbox.model import InboxState
 from internal.errors import StorageError

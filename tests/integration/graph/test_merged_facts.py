@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
 from support.long import examples
 
 from internal.knowledge import episode_repository, service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Fact, FactFilter, Segment
-from internal.people import repository as people_repository
-from internal.people import service as people
+from internal.people import repository as people_repository, service as people
 from internal.people.model import Circle, Person
 from internal.storage.types import new_id
 

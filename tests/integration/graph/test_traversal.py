@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection, event
 from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
 from support.long import examples

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sqlalchemy import insert
 from support.knowledge.knowledge_stage import NOON, OWNER, STRANGER, Knowledge
 

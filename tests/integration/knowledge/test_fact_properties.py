@@ -6,8 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import select
 from support.knowledge.knowledge_stage import OWNER, Knowledge, memory

@@ -13,8 +13,7 @@ from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.graph import store
 from internal.knowledge.entities.resolved_names import FactDates, FactLookup, NameMatch, Resolution
 from internal.language.worker.process_pool import LanguageWorker
-from internal.people import merge
-from internal.people import repository as people
+from internal.people import merge, repository as people
 from internal.storage.erasure import hidings
 from internal.testing import TrigramEmbedder
 

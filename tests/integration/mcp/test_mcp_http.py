@@ -30,8 +30,7 @@ from support.interfaces.mcp_stage import (
 
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
-from bot.mcp.tools import TASK_TOOLS
-from bot.mcp.tools import TOOLS as TABLE
+from bot.mcp.tools import TASK_TOOLS, TOOLS as TABLE
 from bot.runtime.headless import open_alone
 from bot.runtime.http import RunningServers, served, server_key
 from bot.web.server.uvicorn import listening, serving

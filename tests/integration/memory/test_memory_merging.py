@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import Connection, select
 from support.knowledge.memory_stage import NOON, OWNER, Memories, database, link, ref, told
 from support.long import examples

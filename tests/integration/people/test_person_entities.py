@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection, Table, insert, select, update
 from support.knowledge.people_stage import NOON, OWNER, STRANGER, Archive, memory
 from support.long import examples

@@ -15,8 +15,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.storage import search_items
 from internal.storage.database import Database
-from internal.storage.tables import changes
-from internal.storage.tables import search_items as items
+from internal.storage.tables import changes, search_items as items
 from internal.testing.vectors import TrigramEmbedder
 
 

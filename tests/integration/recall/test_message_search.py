@@ -9,8 +9,7 @@ import pytest
 from support.flows.message_stage import Talk
 from support.flows.recall_stage import NOON, OWNER, STRANGER
 
-from internal.dialogue import erase_repository
-from internal.dialogue import repository as dialogue
+from internal.dialogue import erase_repository, repository as dialogue
 from internal.flows.forgetting import requests
 from internal.llm.model import Vectors
 from internal.recall.messages.features import NAMES

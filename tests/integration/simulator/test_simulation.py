@@ -20,8 +20,7 @@ from bot.simulation.player import Simulation
 from bot.simulator.launch import LocalTelegram
 from bot.simulator.scenarios import loader
 from bot.simulator.scenarios.plan import Plan, plan
-from internal.config.settings import Config, TelegramConfig
-from internal.config.settings import load as load_config
+from internal.config.settings import Config, TelegramConfig, load as load_config
 from internal.storage.engine.data_lock import holder
 from internal.storage.files.keys import existing_key
 

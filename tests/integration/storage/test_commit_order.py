@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Table, insert, select
 from support.stores.stores import where_postgresql
 
 from bot.web.http.live_stream import following
-from internal.events import repository as events
-from internal.events import timeline_repository as timeline
+from internal.events import repository as events, timeline_repository as timeline
 from internal.storage import tables
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition, position_at, read_on

@@ -12,13 +12,11 @@ from sqlalchemy import Connection, event
 
 from internal.access import service as access
 from internal.access.model import Author
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxState, Outgoing
 from internal.dialogue.model import Incoming, Turn, TurnState
-from internal.events import link_repository, retention_repository
-from internal.events import repository as events
+from internal.events import link_repository, repository as events, retention_repository
 from internal.people import repository as people
 from internal.recall.messages import repository as message_rows
 from internal.recall.search import passage_repository as passage_rows

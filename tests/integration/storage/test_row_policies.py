@@ -11,8 +11,20 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import JSON, Boolean, Connection, Float, LargeBinary, Table, delete, func, insert, select, update
-from sqlalchemy import Text as AnyText
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Connection,
+    Float,
+    LargeBinary,
+    Table,
+    Text as AnyText,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import DBAPIError
 from support.stores import stores
 

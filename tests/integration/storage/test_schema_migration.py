@@ -27,8 +27,7 @@ from internal.storage.engine.row_policies import create_policies
 from internal.storage.migration import alembic_config, current_revision, head_revision, migrate
 from internal.storage.owner_counters import next_rev
 from internal.storage.row_ids import stands_on
-from internal.storage.tables import events as events_table
-from internal.storage.tables import hidings, metadata, settings
+from internal.storage.tables import events as events_table, hidings, metadata, settings
 from internal.storage.types import from_micros
 from internal.testing import FIRST_MOMENT
 

@@ -7,16 +7,23 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection, StaticPool, create_engine, insert, null
 from support.long import examples
 from support.stores.migrate_store_stage import moment
 from support.stores.stores import memory_store
 
 from internal.storage.engine.driver import to_json
-from internal.storage.tables import agent_state, events, graph_edges, messages, metadata, model_calls, users
-from internal.storage.tables import settings as settings_table
+from internal.storage.tables import (
+    agent_state,
+    events,
+    graph_edges,
+    messages,
+    metadata,
+    model_calls,
+    settings as settings_table,
+    users,
+)
 from internal.storage.transfer.content_hash import content_of
 from internal.storage.transfer.row_copy import (
     MOST_ROWS,

@@ -14,8 +14,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
-from internal.chronicle import repository as line
-from internal.chronicle import service as chronicle
+from internal.chronicle import repository as line, service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause

@@ -10,8 +10,7 @@ from sqlalchemy import Connection
 from support.flows.recall_stage import NOON, OWNER, DirectNames
 
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service
+from internal.knowledge import episode_repository as episodes, service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode
 from internal.language.search import terms

@@ -44,8 +44,7 @@ from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.tables import outbox, turns
-from internal.storage.tables import users as users_table
+from internal.storage.tables import outbox, turns, users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock, TrigramEmbedder
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, insert
 from support.stores.stores import memory_store
 
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
 from internal.people import apply_operations, repository

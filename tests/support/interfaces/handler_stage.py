@@ -22,8 +22,7 @@ from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.rendering import LIMIT, render, utf16_len
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.access.model import Author, User
 from internal.agents.model import ResponderRequest
 from internal.config.settings import Config, DialogueConfig, PersonaConfig
@@ -45,8 +44,7 @@ from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.memory.plasticity.decay import PRESETS
-from internal.people import repository as people
-from internal.people import service
+from internal.people import repository as people, service
 from internal.people.model import Circle, Person
 from internal.people.service import Sender
 from internal.recall.messages.search import MessageSearch

@@ -23,8 +23,7 @@ from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
 from internal.dialogue.snapshots import repository as snapshots
 from internal.dialogue.snapshots.model import Item, Snapshot
-from internal.events import agent_state_repository as agent_state
-from internal.events import repository as events
+from internal.events import agent_state_repository as agent_state, repository as events
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.graph import store
 from internal.knowledge.model import OF_FILE

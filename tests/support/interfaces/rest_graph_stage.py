@@ -37,8 +37,7 @@ from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.views.people_map import PeopleMaps
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
 from internal.memory.plasticity.decay import PRESETS

@@ -17,8 +17,7 @@ from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import TranscriptLine
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge.entities import repository as entity_repository
-from internal.knowledge.entities import resolve as entities_resolve
+from internal.knowledge.entities import repository as entity_repository, resolve as entities_resolve
 from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactLookup, Resolution
 from internal.knowledge.entities.types import EntityTypes

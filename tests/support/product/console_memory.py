@@ -20,8 +20,7 @@ from internal.dialogue.snapshots import repository as snapshots
 from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
 from internal.scheduling import run_repository as runs

@@ -11,17 +11,14 @@ from support.product.console_product import House
 
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
-from internal.chronicle import mention_repository
-from internal.chronicle import repository as chronicle
+from internal.chronicle import mention_repository, repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import repository as people, service as people_service
 from internal.people.model import Circle, Person
 from internal.storage.types import new_id
 

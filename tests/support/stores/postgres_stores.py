@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import psycopg
 from filelock import FileLock
-from sqlalchemy import Connection, StaticPool, create_engine
-from sqlalchemy import Engine as SqlEngine
+from sqlalchemy import Connection, Engine as SqlEngine, StaticPool, create_engine
 from support.stores import postgres_server
 
 from internal.storage.engine.owner_scope import EVERYONE

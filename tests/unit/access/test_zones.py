@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.access.model import LANGUAGES, Language, nearest_language
 from internal.access.zones import guess_zone, parse_zone, zone_label, zones_near

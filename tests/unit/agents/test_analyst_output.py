@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.agents.analyst.output import MAX_LESSON, MAX_LESSONS, AnalystReply, name_of_rule, parse
 from internal.agents.analyst.verdict import Judgement, joint_verdict

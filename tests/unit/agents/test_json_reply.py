@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.agents.json_reply import complete_items, read_id, read_object
 from internal.errors import ModelReplyInvalid

@@ -11,8 +11,7 @@ import pytest
 from fluent.runtime import FluentBundle, FluentResource
 from fluent.syntax import parse as parse_fluent
 from fluent.syntax.ast import Message
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.paths import ROOT
 
 from internal.agents.enricher.offline import OfflineEnricher, enrich

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.agents.citation_forms import CITATION
 from internal.agents.citations import CitationFilter, cited, cited_only, marks_in, with_numbers, without_citations

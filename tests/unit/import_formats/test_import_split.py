@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from internal.import_formats.model import GAP, MAX_CHARACTERS, MAX_MESSAGES, MAX_SEGMENT_CHARACTERS, conversations
 from internal.knowledge.model import Segment

@@ -9,8 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.agents.export_files import OWNER, chat, dump, read, said
 
 from internal.import_formats import telegram

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.paths import DATA
 
 from internal.import_formats.contact_card import Item, ItemKind, contact_of, new_card, property_of

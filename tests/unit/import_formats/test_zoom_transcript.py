@@ -8,8 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.agents.export_files import OWNER, read
 
 from internal.import_formats.model import ReadOptions, Unreadable

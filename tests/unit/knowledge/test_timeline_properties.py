@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.knowledge.timeline_cases import said
 from support.long import examples
 

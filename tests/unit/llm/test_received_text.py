@@ -7,8 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.errors import ModelError, ModelReplyInvalid
 from internal.llm.model import ChatMessage, ChatRequest

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from support.long import examples
 
 from internal.llm.tokens import count_tokens, load

@@ -1,7 +1,6 @@
 """Bios grow by what is new."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.people.bio import MAX_BIO, bio_from_names, join_bio, sentences, without_sentences
 

@@ -1,8 +1,7 @@
 """Names as they are kept and compared."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.language.text.spelling import name_key
 from internal.people.names import MAX_ALIASES, MAX_NAME, clean_name, clean_username, surnames_differ, unique_names

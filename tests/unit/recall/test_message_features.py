@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.long import examples
 
 from internal.language.search.question_kinds import NamedDates, QuestionKind
 from internal.language.search.terms import Word
 from internal.recall.index.bm25 import K1, B
-from internal.recall.messages import features
-from internal.recall.messages import rows as message_rows
+from internal.recall.messages import features, rows as message_rows
 from internal.recall.messages.features import NAMES, candidates
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.question import Question, without_names

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.people.model import INNER_CIRCLE, Circle, Person
 from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.recall.prompt.rank import Candidate, Kind, select_candidates
 from internal.recall.search.calibration import MIN_PICKED_CHANCE, episode_chance, fact_chance, person_chance

@@ -6,8 +6,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.scheduling.run import pause
 from internal.scheduling.ticker import Ticker

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.simulator.entities import checked, split_text, trimmed, utf16_length, utf16_slice, with_found
 from bot.simulator.server.errors import ApiRefusal

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.simulator.entities import utf16_slice
 from bot.simulator.markup import parse

@@ -4,8 +4,7 @@ import json
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.storage.erasure.traces import Lines, mention_pattern, name_pattern
 

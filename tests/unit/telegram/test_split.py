@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.long import examples
 
 from bot.telegram.split import Span, split

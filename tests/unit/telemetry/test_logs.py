@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.telemetry.logs import HIDDEN, Redactor, configure, log_loop_trouble, redact
 

@@ -39,8 +39,7 @@ from internal.flows.forgetting import bio_sentences, erase, requests
 from internal.flows.forgetting.bio_sentences import Remaining
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.visibility.lines import own_messages
-from internal.knowledge import fact_repository
-from internal.knowledge import service as knowledge
+from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.model import Fact
 from internal.people import erase_repository, service
 from internal.people.model import Person

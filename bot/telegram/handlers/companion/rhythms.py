@@ -16,8 +16,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.people import service as people
 from internal.people.model import Person
-from internal.tasks import repository as tasks
-from internal.tasks import service
+from internal.tasks import repository as tasks, service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskState, time_of_day, whole_day
 
 RULES: Final[Mapping[str, str]] = {

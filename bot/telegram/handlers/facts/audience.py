@@ -14,8 +14,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import AUDIENCE
-from internal.people import mention_repository
-from internal.people import service as people
+from internal.people import mention_repository, service as people
 from internal.tasks.teams import repository as teams
 
 _RULES, _PRIVATE, _TEAM, _ASK = "rules", "private", "team", "?"

@@ -13,8 +13,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.language.search.terms import names_oneself
 from internal.language.text.spelling import name_key
-from internal.people import repository as people
-from internal.people import service
+from internal.people import repository as people, service
 
 _ABOUT = re.compile(r"^(?:о|об|обо|про|about|of)\s+", re.IGNORECASE)
 _ONESELF_WORDS = 2

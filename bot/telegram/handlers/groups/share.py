@@ -18,10 +18,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.message_reader import speaker_of
 from bot.telegram.rendering import render
-from internal.access import disclosure_repository as disclosures
-from internal.access import groups
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import disclosure_repository as disclosures, groups, repository as users, service as access
 from internal.access.disclosure_repository import Disclosure
 from internal.access.model import AwaitedAnswer, User, UserState
 from internal.dialogue import repository as dialogue

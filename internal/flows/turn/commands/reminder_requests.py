@@ -24,8 +24,7 @@ from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.people import repository as people
 from internal.storage.database import Database
-from internal.tasks import repository as tasks
-from internal.tasks import service
+from internal.tasks import repository as tasks, service
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, first_firing, time_of_day
 
 log = logging.getLogger(__name__)

@@ -9,15 +9,13 @@ from support.flows.analyst_stage import AnalysisStage
 from support.flows.chronicle_stage import check_line
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.agents.responder.rules import rules
 from internal.chronicle import audit, service
 from internal.chronicle.model import EventLabel
 from internal.errors import ModelReplyTruncated, ModelUnavailable
 from internal.events import repository as events
-from internal.flows.forgetting import erase as forgetting_erase
-from internal.flows.forgetting import requests
+from internal.flows.forgetting import erase as forgetting_erase, requests
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.scheduling.run import DAILY_COST, EDITING, RunState

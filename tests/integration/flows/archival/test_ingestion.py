@@ -17,10 +17,12 @@ from internal.flows.forgetting.requests import ask_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
 from internal.scheduling import run_repository as runs
-from internal.storage.tables import episodes as episodes_table
-from internal.storage.tables import runs as runs_table
-from internal.storage.tables import search_items
-from internal.storage.tables import segments as segments_table
+from internal.storage.tables import (
+    episodes as episodes_table,
+    runs as runs_table,
+    search_items,
+    segments as segments_table,
+)
 
 MAY = datetime(2024, 5, 1, 9, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sqlalchemy import Connection, delete, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 from support.stores.stored_values import agent_value

@@ -10,8 +10,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.agents.archivist.offline.agent import OfflineArchivist
 from internal.graph import store
 from internal.graph.model import NodeFilter
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.people import service as people_service
 from internal.scheduling.run import EDITING

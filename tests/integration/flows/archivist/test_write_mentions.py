@@ -8,8 +8,7 @@ import pytest
 from support.flows.analyst_stage import AnalysisStage
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.chronicle import repository as line
-from internal.chronicle import view
+from internal.chronicle import repository as line, view
 from internal.errors import ModelUnavailable
 from internal.flows.archivist.write_mentions import MentionFinder, Mentions, NewNames
 from internal.flows.merging import people as merging_people

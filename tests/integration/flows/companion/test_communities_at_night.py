@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
-from internal.chronicle import mention_repository
-from internal.chronicle import repository as chronicle
+from internal.chronicle import mention_repository, repository as chronicle
 from internal.config.settings import MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting import requests

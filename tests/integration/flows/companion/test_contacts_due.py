@@ -22,8 +22,7 @@ from internal.knowledge import episode_repository
 from internal.knowledge.model import Episode, Segment
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.plasticity.decay import PRESETS
-from internal.people import repository as people_repository
-from internal.people import service as people
+from internal.people import repository as people_repository, service as people
 from internal.people.model import Circle, Person
 from internal.storage import evidence
 from internal.storage.evidence import Support

@@ -12,8 +12,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from bot.telegram.handlers.companion.companion_text import CompanionWording
 from bot.telegram.handlers.companion.reflections import set_reflections
-from internal.chronicle import mention_repository
-from internal.chronicle import repository as chronicle
+from internal.chronicle import mention_repository, repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind

@@ -6,8 +6,7 @@ import pytest
 from support.flows.erase_stage import ErasingStage, added, fact
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.dialogue import reply_source_repository
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository, repository as dialogue
 from internal.dialogue.model import ReplySource
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.messages_about import messages_about

@@ -8,16 +8,14 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import Connection, select
 from support.flows.erase_stage import ErasingStage, added, bios, fact
 from support.flows.flow_stage import OWNER, Talk
 from support.flows.random_episodes import EPISODES, NOON, Line, memory, tell
 from support.long import LONG, examples
 
-from internal.dialogue import repository as dialogue
-from internal.dialogue import search_item_repository as message_items
+from internal.dialogue import repository as dialogue, search_item_repository as message_items
 from internal.errors import NotFound
 from internal.flows.forgetting import erase, requests
 from internal.flows.forgetting.hide import show
@@ -25,11 +23,9 @@ from internal.flows.forgetting.requests import UNDO_WINDOW
 from internal.flows.visibility.messages import messages_shown
 from internal.graph import store
 from internal.knowledge import fact_repository
-from internal.people import repository as people
-from internal.people import support
+from internal.people import repository as people, support
 from internal.storage.engine.savepoints import taken_back
-from internal.storage.erasure import forgettings
-from internal.storage.erasure import hidings as hiding_rows
+from internal.storage.erasure import forgettings, hidings as hiding_rows
 from internal.storage.erasure.forgettings import Kind
 from internal.storage.tables import graph_edges, graph_nodes, hidings, messages, search_items, suggestions
 

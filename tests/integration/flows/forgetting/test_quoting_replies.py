@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import Connection, insert, select
 from support.stores.stores import where
 
-from internal.dialogue import reply_source_repository
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository, repository as dialogue
 from internal.dialogue.model import ReplySource
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
 from internal.flows.visibility.pending_forgettings import messages_to_forget

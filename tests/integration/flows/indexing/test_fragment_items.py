@@ -11,8 +11,7 @@ from internal.flows.indexing.fragments import FragmentBackfill
 from internal.language.search.terms import ANALYZER
 from internal.recall.index import item_repository
 from internal.storage import vectors
-from internal.storage.tables import search_items
-from internal.storage.tables import vectors as stored
+from internal.storage.tables import search_items, vectors as stored
 
 
 async def followed(talk: Talk) -> None:

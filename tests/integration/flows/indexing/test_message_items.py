@@ -9,16 +9,14 @@ import numpy as np
 from sqlalchemy import Connection, delete, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
-from internal.dialogue import repository as dialogue
-from internal.dialogue import search_item_repository
+from internal.dialogue import repository as dialogue, search_item_repository
 from internal.dialogue.model import HIDDEN_MARK, ForwardOrigin, Message
 from internal.flows.forgetting import erase, requests
 from internal.flows.indexing.messages import BATCH, MessageBackfill
 from internal.language.search.message_traits import ENDS_AS_QUESTION, PICTURE
 from internal.storage import vectors
 from internal.storage.search_items import text_hash
-from internal.storage.tables import search_items, turns
-from internal.storage.tables import vectors as stored
+from internal.storage.tables import search_items, turns, vectors as stored
 
 MODEL = "m"
 

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 from support.flows.flow_stage import OWNER
 from support.flows.mirror_stage import ROWS, TARGET, MirrorStage, following
 
-from internal.chronicle import repository as line
-from internal.chronicle import service as chronicle
+from internal.chronicle import repository as line, service as chronicle
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.requests import ForgettingService
@@ -24,8 +23,7 @@ from internal.graph import store
 from internal.graph.mirror.falkordb import Falkor
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.graph.model import NodeFilter
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, FactFilter, Segment
 from internal.memory.plasticity import operations
@@ -33,8 +31,7 @@ from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.storage.erasure import forgettings
-from internal.storage.tables import event_mentions, graph_edges
-from internal.storage.tables import users as users_table
+from internal.storage.tables import event_mentions, graph_edges, users as users_table
 from internal.storage.types import new_id
 
 OPERATIONS: Final = 90

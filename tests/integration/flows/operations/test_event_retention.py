@@ -10,13 +10,11 @@ from sqlalchemy import Connection, func, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.config.settings import EventsConfig
-from internal.events import bus
-from internal.events import repository as events
+from internal.events import bus, repository as events
 from internal.events.bus import Subscription, Topic
 from internal.flows.operations import event_retention
 from internal.flows.operations.event_retention import EventRetention
-from internal.storage.tables import event_links
-from internal.storage.tables import events as events_table
+from internal.storage.tables import event_links, events as events_table
 
 READER = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
 DAY = timedelta(days=1)

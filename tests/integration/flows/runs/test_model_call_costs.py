@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.errors import ModelAccessDenied, ModelReplyTruncated, ModelUnavailable, ModelUnknown
 from internal.events.trigger import caused_by
 from internal.flows.operations.model_call_log import CallRecorder

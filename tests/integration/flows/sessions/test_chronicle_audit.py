@@ -21,8 +21,7 @@ from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.graph import store
 from internal.graph.model import Node
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import repository as people, service as people_service
 from internal.people.service import Sender
 from internal.people.suggestion_repository import pending
 from internal.scheduling import run_repository as runs

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import Connection, insert
 from support.flows.chronicle_stage import check_line
 from support.long import examples
@@ -19,8 +18,7 @@ from internal.access import repository as users
 from internal.chronicle import audit, repository, service
 from internal.chronicle.model import EventLabel
 from internal.config.settings import AccessConfig, DialogueConfig
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing

@@ -23,8 +23,7 @@ from internal.flows.forgetting import erase, requests
 from internal.flows.runs.loop import RunLoop
 from internal.flows.tasks.handler import TaskHandler
 from internal.flows.turn.commands.reminder_requests import ReminderRequests
-from internal.tasks import repository as tasks
-from internal.tasks import service
+from internal.tasks import repository as tasks, service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState
 
 HOUR = timedelta(hours=1)

@@ -31,19 +31,16 @@ from internal.flows.transfer.restore_export import ReadExport, read_back
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import repository as people, service as people_service
 from internal.people.service import Sender
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import agent_state, messages, outbox, search_items, turns, users
 from internal.storage.transfer import owner_export
-from internal.tasks import repository as tasks
-from internal.tasks import service as tasking
+from internal.tasks import repository as tasks, service as tasking
 from internal.tasks.model import Schedule
-from internal.tasks.teams import repository as teams
-from internal.tasks.teams import service as teaming
+from internal.tasks.teams import repository as teams, service as teaming
 from internal.testing import FIRST_MOMENT
 
 

@@ -6,15 +6,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection, func, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 from support.long import examples
 from support.stores.stores import refuse, relent
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.errors import NotFound, Refused, StorageError
 from internal.flows.forgetting.requests import ask_forget
 from internal.flows.transfer.import_estimate import Forecast

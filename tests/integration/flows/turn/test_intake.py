@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from support.flows.flow_stage import BOT, OWNER, Talk
 
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.dialogue.model import ForwardOrigin
 from internal.people import repository as people
 

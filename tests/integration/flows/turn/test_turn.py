@@ -12,8 +12,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk, until
 from internal.access.model import Role
 from internal.agents.prompts import with_metadata
 from internal.artifacts.model import ARTIFACT, FAILED, READ
-from internal.dialogue import repository as dialogue
-from internal.dialogue import turn_repository as turns
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import HIDDEN_MARK, Quoted, Turn

@@ -7,8 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection, insert, select
 from support.knowledge.plasticity_stage import DAY, NOON, OWNER, STRANGER, Memories, in_memory
 from support.long import examples

@@ -11,8 +11,7 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
-from internal.access import repository as known_users
-from internal.access import service as access
+from internal.access import repository as known_users, service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config.settings import Config, load
 from internal.dialogue import repository as dialogue

@@ -18,8 +18,7 @@ from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language
 from internal.agents.responder.blocks import fact_line
-from internal.dialogue import reply_source_repository as sources
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository as sources, repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
@@ -27,13 +26,11 @@ from internal.errors import ModelUnavailable
 from internal.flows.forgetting import erase, requests
 from internal.flows.visibility import pending_forgettings
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import BOTH, ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Fact, FactFilter, Segment
 from internal.language.dates.precision import DatePrecision
-from internal.people import repository as people
-from internal.people import support, support_repository
+from internal.people import repository as people, support, support_repository
 from internal.recall.prompt import facts as prompt_facts
 from internal.storage.erasure import forgettings
 from internal.storage.tables import outbox

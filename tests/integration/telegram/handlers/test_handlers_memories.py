@@ -14,8 +14,7 @@ from bot.telegram.handlers.paging import PAGE
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
-from internal.dialogue import reply_source_repository as sources
-from internal.dialogue import repository as dialogue
+from internal.dialogue import reply_source_repository as sources, repository as dialogue
 from internal.dialogue.model import ReplySource
 from internal.graph import store
 from internal.graph.model import Node

@@ -24,8 +24,7 @@ from internal.memory import service
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, ProposedMemory
 from internal.memory.observations.changes import ObservedLine, ReplyContext
 from internal.memory.questions import repository as question_repository
-from internal.storage.tables import dialogue_state, outbox, suggestions
-from internal.storage.tables import users as users_table
+from internal.storage.tables import dialogue_state, outbox, suggestions, users as users_table
 
 OWNER = 1
 

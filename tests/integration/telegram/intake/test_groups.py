@@ -9,9 +9,7 @@ import pytest
 from support.interfaces.telegram_stage import MODEL, BotStage, eventually, whole_bot
 
 from bot.telegram.i18n import phrase
-from internal.access import disclosure_repository as disclosures
-from internal.access import groups
-from internal.access import repository as users
+from internal.access import disclosure_repository as disclosures, groups, repository as users
 from internal.chronicle import repository as chronicle
 from internal.config.settings import GroupsConfig
 from internal.dialogue import repository as dialogue

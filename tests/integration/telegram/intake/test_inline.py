@@ -15,8 +15,7 @@ from internal.artifacts import repository as artifacts
 from internal.dialogue import repository as dialogue
 from internal.flows.archival.ingestion import add_episode
 from internal.graph import store
-from internal.knowledge import episode_repository as episodes
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import OF_FILE, Episode, Segment
 from internal.people import service as people

@@ -16,8 +16,7 @@ from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, eventua
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, UPDATES, Outcome
-from internal.access import repository as users
-from internal.access import service as access
+from internal.access import repository as users, service as access
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox

@@ -10,11 +10,9 @@ import pytest
 from sqlalchemy import Connection
 from support.interfaces.rest_graph_stage import ANNA, BORIS, NOON, Stage, stage, user
 
-from internal.chronicle import mention_repository
-from internal.chronicle import repository as chronicle
+from internal.chronicle import mention_repository, repository as chronicle
 from internal.graph import store
-from internal.people import repository as people
-from internal.people import service as people_service
+from internal.people import repository as people, service as people_service
 from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 

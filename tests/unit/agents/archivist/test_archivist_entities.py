@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.agents.archivist.output import DEFAULT, REPLY_SCHEMA, ArchivistReply, parse, reply_schema
 from internal.agents.model import TranscriptLine

@@ -6,8 +6,7 @@ import itertools
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.agents.responder.output import BlockFilter, Speech, spoken
 from internal.errors import ModelReplyInvalid

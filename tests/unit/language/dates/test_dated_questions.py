@@ -6,8 +6,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.language.dates.questions import dated_question, dated_question_plainly
 from internal.language.text.spelling import Language

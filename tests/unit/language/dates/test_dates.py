@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.long import examples
 from support.paths import DATA
 

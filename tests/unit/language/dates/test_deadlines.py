@@ -6,8 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.language.dates import deadlines
 from internal.language.dates.deadlines import Kind, Period

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.language.names.entities import basic_form, is_place, match_names, name_forms, named_in, plain_forms
 from internal.language.names.places import places

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from internal.language.names.name_index import NameIndex
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
