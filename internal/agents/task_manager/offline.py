@@ -4,16 +4,18 @@ It cannot read between the lines: what is said in other words than its rules kno
 """
 
 import json
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
+from internal.language.commands.recognise import find_commands
 from internal.language.facts.occasions import is_occasion
 from internal.language.tasks.completion import find_completions
 from internal.language.tasks.promises import Promised, find_promised
 from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import shortened, title_of
-from internal.language.text.spelling import text_language
+from internal.language.text.spelling import Language, text_language
 from internal.language.worker.process_pool import LanguageWorker
 from internal.tasks.model import TaskKind
 
@@ -40,9 +42,9 @@ def propose(request: TaskManagerRequest) -> str:
     known = list(request.tasks)
     before: TranscriptLine | None = None
     for line in (one.unquoted() for one in request.transcript if one.owners_word):
-        found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
-        promised = find_promised(line.text, line.at, text_language(line.text, request.owner.language))
-        found = [one for one in found if one.asked or not (promised or is_occasion(one.title))]
+        language = text_language(line.text, request.owner.language)
+        promised = find_promised(line.text, line.at, language)
+        found = [one for one in own_tasks(line.text, line.at, language) if one.asked or not promised]
         tasks += [_item(one, line, before) for one in found]
         tasks += [_waiting(one, line) for one in promised]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
@@ -50,6 +52,18 @@ def propose(request: TaskManagerRequest) -> str:
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
         before = line
     return json.dumps({"tasks": tasks, "settled": ends}, ensure_ascii=False)
+
+
+def own_tasks(text: str, at: datetime, language: Language) -> list[TaskFound]:
+    """What a line asks to be reminded of or its author has to do: no birthday, and no order to the bot."""
+    found = [one for one in find_tasks(text, at, language) if one.asked or not is_occasion(one.title)]
+    if all(one.asked for one in found):
+        return found
+    orders = [one.span for one in find_commands(text, at, language) if one.sure and one.kind in _ORDERS]
+    return [one for one in found if one.asked or not any(start <= one.span[0] < end for start, end in orders)]
+
+
+_ORDERS: Final = ("cancel", "move", "forget", "forget_all", "name")
 
 
 def titled(found: TaskFound, text: str, before: str | None) -> str:

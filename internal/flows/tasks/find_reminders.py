@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from internal.agents.task_manager.offline import titled
+from internal.agents.task_manager.offline import own_tasks, titled
+from internal.language.dates.normalise import MONTHS, WEEKDAYS
+from internal.language.dates.units import fold
 from internal.language.tasks.completion import same_task
 from internal.language.tasks.contacts import wants_contact
 from internal.language.tasks.promises import find_promised, may_promise as may_be_promised
-from internal.language.tasks.requests import TaskFound, find_tasks, may_promise, may_request, only_requests
+from internal.language.tasks.requests import TaskFound, may_promise, may_request, only_requests
 from internal.language.tasks.times import TimeFound
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, text_language
@@ -38,15 +40,17 @@ class Reminder:
         return self.kind is TaskKind.REMINDER
 
 
-_REPEATED: Final = pattern(
-    r"\b(?:every|each|once an?|twice an?|weekly|monthly|кажд|раз(?:а|и)? [вн]|кожн|еженед|щотиж|щомі|щонед|щопон|щовів"
-    r"|щосер|щочет|щоп|щосуб)"
+_TIMELY: Final = pattern(
+    r"\d|\b(?:every|each|once an?|twice an?|\w+ly|кажд|раз[аи]? |кожн|еже|що[двптмсрчнг]|сегодня|завтра|послезавтра"
+    r"|сьогодні|післязавтра|tomorrow|tonight|today|tmrw|через|in an?|week|month|year|недел|тиж|месяц|місяц|год[ау]"
+    rf"|року|п'?ятни|{'|'.join((*WEEKDAYS, *MONTHS))})"
 )
+"""Words of nearly all times ahead."""
 
 
 def may_open(text: str) -> bool:
-    """Whether a text may open tasks at once: false for nearly all that do not, without a dictionary."""
-    return may_request(text) or may_promise(text) or may_be_promised(text) or _REPEATED.search(text.lower()) is not None
+    """Whether a text may open tasks at once: false for most that do not, without a dictionary."""
+    return may_request(text) or may_promise(text) or may_be_promised(text) or _TIMELY.search(fold(text)) is not None
 
 
 def find_reminders(
@@ -56,7 +60,7 @@ def find_reminders(
     found: list[Reminder] = []
     only = True
     for message_id, text, at in texts:
-        read = find_tasks(text, at, text_language(text, language))
+        read = own_tasks(text, at, text_language(text, language))
         requests = [one for one in read if one.asked]
         only = only and (only_requests(text, read) or not requests)
         for one in requests[:MOST]:
@@ -71,17 +75,24 @@ def find_reminders(
 def _promises(
     read: Sequence[TaskFound], text: str, message_id: str, at: datetime, language: Language
 ) -> list[Reminder]:
-    """What nobody asks to be reminded of, and yet is plainly to be kept in mind."""
+    """What nobody asks to be reminded of, and yet is plainly to be kept: promises, debts, rhythms, what is due."""
     if any(one.asked for one in read):
         return []
     others = find_promised(text, at, text_language(text, language)) if may_be_promised(text) else []
     waiting = [Reminder(one.title, one.time, message_id, kind=TaskKind.WAITING) for one in others if one.plain]
-    rhythms = [
-        one for one in read if one.kind == "task" and one.time and one.time.recurrence and wants_contact(one.title)
+    return waiting + [
+        Reminder(one.title, one.time, message_id, kind=_kind(one))
+        for one in read
+        if not (one.kind == "promise" and waiting) and _is_kept(one)
     ]
-    own = [one for one in read if one.kind == "promise" and not waiting]
-    return [
-        *waiting,
-        *(Reminder(one.title, one.time, message_id, kind=TaskKind.PROMISE) for one in own),
-        *(Reminder(one.title, one.time, message_id, kind=TaskKind.CONTACT) for one in rhythms),
-    ]
+
+
+def _is_kept(one: TaskFound) -> bool:
+    """Whether it is the owner's promise, or to be done at a time that he stated."""
+    return one.kind == "promise" or (one.time is not None and one.time.sure)
+
+
+def _kind(one: TaskFound) -> TaskKind:
+    if one.kind == "promise":
+        return TaskKind.PROMISE
+    return TaskKind.CONTACT if one.time and one.time.recurrence and wants_contact(one.title) else TaskKind.TASK

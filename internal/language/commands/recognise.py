@@ -7,6 +7,7 @@ Loads pymorphy3: for the language process.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -165,7 +166,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         before = "" if fresh else sentence[heads[place - 1][1][1] if place else 0 : start]
         command = _command(kind, sentence[:start], before, sentence[end:following], at, language)
         if command is not None and (command.kind != "move" or command.time is not None or not stated):
-            yield command
+            yield replace(command, sure=command.sure and not stated)
 
 
 def _command(kind: str, whole: str, before: str, after: str, at: datetime, language: Language) -> Command | None:
@@ -206,7 +207,8 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
         that or bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
     )
     states = kind == "forget" and _THAT.match(after.lstrip()) is not None
-    return Command(kind, about, time, kind in ("forget", "remove") and framed, states=states)  # type: ignore[arg-type]
+    sure = framed if kind in ("forget", "remove") else kind in ("cancel", "move") and not changed
+    return Command(kind, about, time, sure, states=states)  # type: ignore[arg-type]
 
 
 def _heads(folded: str) -> Iterator[tuple[str, Span, bool]]:

@@ -177,7 +177,8 @@ def _read(text: str, *, title: bool) -> _Statement:
             continue
         forms, is_verb, is_past = _forms(word)
         past = past or is_past
-        (verbs if is_verb else things).update(forms)
+        verbs.update(forms if is_verb or (is_past and not title) else ())
+        things.update(() if is_verb else forms)
     return _Statement(frozenset(verbs), frozenset(things), past)
 
 

@@ -9,7 +9,7 @@ from internal.language.dates.units import blank_out, fold
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.tasks.times import TimeFound, find_time
-from internal.language.tasks.titles import dative, infinitive, nominative_person
+from internal.language.tasks.titles import dative, debt, infinitive, nominative_person
 from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.morphology import parses
 from internal.language.text.patterns import pattern
@@ -30,7 +30,7 @@ _STATE: Final = pattern(r"(?:be|have|stay|live|буд|жит|остан|зали
 _DEADLINE: Final = pattern(r"(?:до|к|by)\b")
 _BY_OWNER: Final = pattern(r"\b(?:i|we|you|я|мы|ми|ты|ти|вы|ви)\b(?!')")
 _WILL: Final = (
-    r"\s*(?:that\s+)?(?:he|she|they|it)(?:'d|'ll|'(?:s|re) going to|\s+(?:would|will|(?:is|are) going to))\s+"
+    r"\s*(?:that\s+)?(?:he|she|they|it)(?:'?d|'?ll|'?(?:s|re) going to|\s+(?:would|will|(?:is|are) going to))\s+"
 )
 _PROMISED: Final = pattern(rf"(?:\s+to\s+|{_WILL})(?=\w)")
 _WOULD: Final = pattern(rf"(?:{_WILL}|\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?)(?=\w)")
@@ -47,6 +47,8 @@ _DOUBTED: Final = pattern(
 _STARTS: Final = pattern(r"[,;:(—–]\s*|\b(?:and|but|so|и|а|но|та|але|що|что|that|because|бо|кстати|btw)\s+")
 _BESIDES: Final = all_of("besides")
 _NOBODY: Final = all_of("nobody")
+_ROLES: Final = all_of("roles")
+"""What somebody is besides his name: "my mate Jake"."""
 _LONGEST_SUBJECT: Final = 3
 _NEAR: Final = 4
 """Words behind a promise among which its infinitive stands."""
@@ -91,16 +93,18 @@ def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None
     folded = fold(sentence)
     time = find_time(sentence, at, language)
     bare = blank_out(folded, time.spans if time is not None else ())
-    for shape, reads in ((_VOWED, _vowed), (_OWES, _owed), (_BORROWED, _borrowed), (_SAID, _would)):
-        match = shape.search(folded)
-        if match is None or _BY_OWNER.search(_clause(folded[: match.start()])):
+    shapes = ((_VOWED, _vowed), (_OWES, _owed), (_BORROWED, _borrowed), (_SAID, _would))
+    matches = [(match, shape, reads) for shape, reads in shapes if (match := shape.search(folded))]
+    for match, shape, reads in sorted(matches, key=lambda one: one[0].start()):
+        if _BY_OWNER.search(_clause(folded[: match.start()])):
             continue
         who, behind = _subject(sentence, bare, match)
         if who is None and not _FOR_OWNER.search(folded):
             continue
         place = reads(bare, match, behind)
         what = " ".join(blank_out(sentence, time.spans if time else ())[place:].split()) if place is not None else ""
-        what = _FOR_OWNER.sub("", what, count=1).strip(" ,.!") if shape is _OWES else what.strip(" ,.!")
+        what = _FOR_OWNER.sub("", what, count=1) if shape is _OWES else what
+        what = (debt(what) if shape in (_OWES, _BORROWED) else what).strip(" ,.!")
         if what and not _NOTHING.match(fold(what)):
             return Promised(who or "", what, time, plain=shape is not _SAID)
     return None
@@ -114,6 +118,7 @@ def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None
     """Who does it, without what leads up to him, and the place behind verb and subject; None: nobody is named."""
     start = match.start() - len(_clause(bare[: match.start()]))
     before = [one for one in re.finditer(r"[^\W\d_][\w'-]*", bare[start : match.start()]) if one[0] not in _BESIDES]
+    before = [one for one in before if one[0] not in _ROLES] or before
     if before and len(before) <= _LONGEST_SUBJECT and before[0][0] not in _NOBODY:
         who = sentence[start + before[0].start() : start + before[-1].end()]
         if who.isascii() or any(nominative_person(word) or word[:1].isupper() for word in who.split()):
@@ -122,7 +127,11 @@ def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None
     if after is not None and not before and nominative_person(after[1]):
         who = sentence[match.end() + after.start(1) : match.end() + after.end(1)]
         return who[:1].upper() + who[1:], match.end() + after.end()
-    return None, match.end()
+    named = () if before else re.finditer(r"[^\W\d_][\w'-]+", sentence[:start])
+    earlier = next(
+        (one[0] for one in named if nominative_person(one[0]) or (one[0].isascii() and one[0][0].isupper())), None
+    )
+    return earlier, match.end()
 
 
 def _vowed(bare: str, match: re.Match[str], behind: int) -> int | None:

@@ -4,6 +4,7 @@ Questions, negations, conditions and the tasks of others are left out. A task th
 to confirm: `asked` marks explicit requests.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,14 +18,16 @@ from internal.language.tasks.titles import (
     addressed,
     as_infinitive,
     dative,
+    debt,
     infinitive,
     nominative_person,
+    of_others,
     past_tense,
     shortened,
     title_of,
 )
 from internal.language.tasks.vocabulary import any_of
-from internal.language.text.openings import POLITE
+from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import plain
 from internal.language.text.spelling import Language, sentences
@@ -95,22 +98,30 @@ _ABOUT: Final = pattern(r"^[\s,:—-]*(?:about|про|о|об|обо)\b")
 
 _SURE_NEED: Final = rf"(?:{any_of('sure_need')})"
 _LIKELY_NEED: Final = rf"(?:{any_of('likely_need')})"
-_SURE: Final = pattern(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|было|було)\b)")
+_SURE: Final = pattern(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|not|never|было|було|ли)\b)")
 _LIKELY: Final = pattern(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
-_HYPOTHETIC: Final = pattern(rf"\b(?:{any_of('hypothetic')})\b|\b(?:не|not|don't|doesn't|didn't|never|no longer)\s*$")
+_HYPOTHETIC: Final = pattern(rf"\b(?:{any_of('hypothetic')})\b|(?:{any_of('denied_or_quoted')})$")
 _OTHERS: Final = pattern(
     r"\b(?:тебе|вам|ему|ей|им|тобі|йому|їй|їм|you|he|she|they|он|она|они|він|вона|вони|ты|ти|вы|ви)\s*$"
 )
 
 _TO_YOU: Final = pattern(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
 
+_I_WILL: Final = r"(?:i|we)(?:'?(?:ll|d)|\s+(?:would|will|can|could))?"
 _PROMISED_EN: Final = pattern(
     r"(?:\b(?:i|we)(?:'ve|\s+have)?\s+|^\W*)(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
     r"|(?P<owe>owe)|(?P<told>told|said))"
-    r"(?:\s+(?P<whom>(?!(?:to|that|i|we)\b)[^\W\d_][\w'-]*(?:\s+(?!(?:to|that|i|we|an?|the|some)\b)[^\W\d_][\w'-]*){0,2}))?"
-    r"\s+(?P<link>to|(?:that\s+)?(?:i|we)(?:'ll|'d|\s+would|\s+will)|(?=[\d$€£]|(?:an?|the|some|my|our)\s))\s*(?=\S)"
+    rf"(?:\s+(?P<whom>(?!(?:to|that|{_I_WILL})\b)[^\W\d_][\w'-]*(?:\s+(?!(?:to|that|{_I_WILL}|an?|the|some)\b)[^\W\d_][\w'-]*){{0,2}}))?"
+    rf"\s+(?P<link>to|(?:that\s+)?(?:{_I_WILL})|(?=[\d$€£]|(?:an?|the|some|my|our)\s))\s*(?=\S)"
 )
 _PROMISED: Final = pattern(any_of("promised"))
+_SAID: Final = rf"(?:(?:по)?обещал[аи]?|(?:по)?обіця(?:в|ла|ли)|{any_of('said')})\b"
+_SAYING: Final = pattern(_SAID)
+_TOLD: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
+_BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
+_OWING: Final = pattern("долж|вин")
+_NEAR_THAT: Final = 4
+""" "That" and the verb of the promise stand so near."""
 _TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
 _MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
 _DENIED: Final = pattern(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
@@ -119,7 +130,10 @@ _APPOINTMENT: Final = pattern(rf"\b(?:{any_of('appointment')})\b")
 _HAVING: Final = pattern(rf"\b(?:{any_of('having')})\b")
 _HAVING_CUT: Final = pattern(rf"\b(?:{any_of('having_cut')})\b(?:\s+(?:a|an|the)\b)?")
 _NO: Final = pattern(r"\b(?:не|not|no)\b|n't\b")
-_WAS: Final = pattern(r"\b(?:was|were|had|did|went)\b")
+_CHORE: Final = pattern(rf"(?:(?:{OPENING}|to|todo|to-do)[\s,:—-]+)*(?:{any_of('chores')})\b(?!')")
+"""A note to oneself begins with a verb, as an order does."""
+_ACTED: Final = pattern(rf"(?:{any_of('acted')})\b")
+"""What tells of the past, of others, or of a habit."""
 _BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
 _MAX_LEAD: Final = 6
 """Words: more before a need are a story, and an appointment without a verb has no more."""
@@ -263,14 +277,21 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     spans = time.spans if time else ()
     if english := _PROMISED_EN.search(folded):
         return _promised_en(sentence, folded, english, time)
-    match = _PROMISED.search(folded)
+    told = _TOLD.search(folded)
+    if told and (infinite := _with_infinitive(sentence, told)):
+        sentence, folded, time = infinite, fold(infinite), find_time(infinite, at, language)
+        spans = time.spans if time else ()
+    else:
+        told = None
+    match = _SAYING.match(folded, told.start()) if told else _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
         return None
     promised = blank_out(folded, spans)[match.end() :]
     if not any(infinitive(word) for word in promised.split()[:6]) and not _THAT.match(promised):
-        whom, *thing = blank_out(sentence, spans)[match.end() :].split() or [""]
-        return _promised(title_of(" ".join(thing), ()), whom, time) if dative(whom) else None
-    if infinitive(promised.split()[0]) and match[0].startswith(("долж", "вин")):
+        words = debt(blank_out(sentence, spans)[match.end() :]).split()
+        whom = list(itertools.takewhile(dative, words))
+        return _promised(title_of(" ".join(words[len(whom) :]), ()), " ".join(whom), time) if whom else None
+    if infinitive(promised.split()[0]) and _OWING.search(match[0]):
         return None  # "я должен позвонить": a need
     title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
     if named:
@@ -279,12 +300,23 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     return _promised(title, next((word for word in before if word[:1].isupper() and dative(word)), ""), time)
 
 
+def _with_infinitive(sentence: str, told: re.Match[str]) -> str:
+    """ "I told Tom that I'll call" as "I told Tom, call", with an infinitive as promises have; else empty."""
+    for word in list(_CYRILLIC.finditer(sentence, told.end()))[:_NEAR_THAT]:
+        verb = as_infinitive(word[0])
+        if verb is not None and not _NO.search(fold(sentence[told.end() : word.start()])) and verb not in _BEING:
+            rest = f"{sentence[told.end() : word.start()]} {sentence[word.end() :]}"
+            return f"{sentence[: told.end('whom')]}, {verb} {rest}"
+    return ""
+
+
 def _promised_en(sentence: str, folded: str, match: re.Match[str], time: TimeFound | None) -> TaskFound | None:
     told = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
     no_thing = match["link"] if match["owe"] else not match["link"] and not match["whom"]
     if told or no_thing or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
         return None
     whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
+    sentence = debt(sentence) if match["owe"] else sentence
     return _promised(title_of(sentence, [(0, match.end()), *(time.spans if time else ())]), whom, time)
 
 
@@ -297,6 +329,8 @@ def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) ->
     """No "не обещал", no "обещал мне", and nobody else who promised."""
     before, after = folded[: match.start()], folded[match.end() :]
     if _DENIED.search(before) or _TO_ME.match(after) or _TO_ME.match(before):
+        return False
+    if match[0].endswith("ли") and not _MINE.search(before):
         return False
     if _MINE.search(before) or match[0].endswith("ю"):
         return True
@@ -312,12 +346,14 @@ def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
     rest = blank_out(sentence, time.spans)
     words = _CYRILLIC.findall(rest)
     begins = contact_wanted(sentence) if time.recurrence else -1
-    if (words and infinitive(words[0])) or begins >= 0:
+    note = _CHORE.match(fold(rest).lstrip(" ,.:;—–-"))
+    if (words and infinitive(words[0])) or begins >= 0 or (note and not _TO_YOU.search(folded)):
         return _titled("task", title_of(sentence, [(0, max(begins, 0)), *time.spans]), time)
     if (intended := _intended(sentence, rest, words, time)) is not None:
         return intended
     if _APPOINTMENT.search(folded) and (_HAVING.search(folded) or len(rest.split()) <= _MAX_LEAD):
-        if any(past_tense(word) for word in words) or _WAS.search(folded):
+        acts = any(past_tense(word) for word in words) or _ACTED.search(folded)
+        if acts or (any(map(nominative_person, words)) and any(map(of_others, words))):
             return None
         cut = [match.span() for match in _HAVING_CUT.finditer(folded)]
         return _titled("reminder", title_of(sentence, [*time.spans, *cut]), time)
@@ -353,4 +389,4 @@ def may_request(text: str) -> bool:
 def may_promise(text: str) -> bool:
     """Whether its author may promise something in a text."""
     folded = fold(text)
-    return _PROMISED.search(folded) is not None or _PROMISED_EN.search(folded) is not None
+    return any(shape.search(folded) for shape in (_PROMISED, _PROMISED_EN, _TOLD))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.tasks.vocabulary import any_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.openings import POLITE
 from internal.language.text.spelling import name_key
@@ -16,7 +17,7 @@ _LEADING: Final = re.compile(
     rf"^(?:[\s,.:;!\-]|(?:{POLITE}|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
     r"|чтоб|щоб"
     r"|о том|про те|about that|ещё|еще|ще|также|також|also|then|потом|потім|и|та|й|and|но|але|but|а|так|ну|ok|okay|ок"
-    r"|обязательно|обов'язково|точно|definitely|будет|буде|срочно|терміново|бы|б|би|я|i|for|в|у|на|о|к|до|at|on|by)"
+    r"|обязательно|обов'язково|точно|definitely|будет|буде|срочно|терміново|бы|б|би|я|i|for|о|(?:в|у|на|к|до|at|on|by)(?=\s\s|\s*$))"
     r"(?=[\s,.:;!\-]|$))+"
 )
 _TRAILING: Final = re.compile(
@@ -57,10 +58,21 @@ def addressed(title: str) -> tuple[str, str]:
     for count in (1, 2):
         acts = len(words) > count and (infinitive(words[count]) or words[count] == "не")
         if acts and all(dative(word) for word in words[:count]):
-            whom = " ".join(words[:count])
+            whom = " ".join(words[:count]).strip(",")
             rest = " ".join(words[count:])
             return f"{rest[:1].upper()}{rest[1:]} ({whom})", whom
     return title, ""
+
+
+def debt(text: str) -> str:
+    """What is owed or lent, without what is said of giving it back."""
+    return _GIVEN_BACK.sub("", text)
+
+
+_GIVEN_BACK: Final = re.compile(
+    rf"(?<=\S)[\s,;(—–]+(?:\w+\s+){{0,2}}?(?:(?:i|he|she|they)(?:'?ll|'?d|\s+will)|{any_of('vowed')}|{any_of('given_back')}).*",
+    re.IGNORECASE,
+)
 
 
 def infinitive(word: str) -> bool:
@@ -89,12 +101,17 @@ def past_tense(word: str) -> bool:
     return any("past" in marks and "VERB" in marks for marks, _ in _readings(_key(word))[:2])
 
 
+def of_others(word: str) -> bool:
+    """Whether a Cyrillic word is most likely a verb of the third person."""
+    return any({"VERB", "3per"} <= marks for marks, _ in _readings(_key(word))[:1])
+
+
 def nominative_person(word: str) -> bool:
     """Whether a Cyrillic word names somebody who does something, and cannot be the object."""
     readings = [marks for marks, _ in _readings(_key(word))]
     people = [marks for marks in readings if marks & {"anim", "Name", "Surn"}]
-    if not people or any("VERB" in marks for marks in readings):
-        return False
+    if not people or len(word) < 2 or any("VERB" in marks for marks in readings):
+        return False  # the dictionary takes a preposition for an initial
     return "nomn" in people[0] and not any("datv" in marks and "Fixd" not in marks for marks in people)
 
 

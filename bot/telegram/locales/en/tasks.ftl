@@ -87,6 +87,7 @@ task-now-week = In a week, then.
 task-now-cancel = Cancelled.
 task-now-reopen = Open again.
 
+refused-no_task = I have no task about that. What there is: /tasks
 refused-no_title = There is no task in that. Try “/tasks add buy bread tomorrow at 9”.
 refused-task_closed = That task is closed. See /tasks for the others.
 refused-past = That time has already passed.

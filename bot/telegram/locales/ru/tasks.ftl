@@ -97,6 +97,7 @@ task-now-week = Хорошо, через неделю.
 task-now-cancel = Отменил.
 task-now-reopen = Снова в списке задач.
 
+refused-no_task = Такой задачи у меня нет. Все, что есть: /tasks
 refused-no_title = Не понял, что нужно сделать. Попробуй так: «/tasks add купить хлеб завтра в 9».
 refused-task_closed = Эта задача закрыта. Остальные — в /tasks.
 refused-past = Это время уже прошло.

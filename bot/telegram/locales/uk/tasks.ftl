@@ -97,6 +97,7 @@ task-now-week = Гаразд, за тиждень.
 task-now-cancel = Скасував.
 task-now-reopen = Знову у списку завдань.
 
+refused-no_task = Такого завдання в мене немає. Усі, що є: /tasks
 refused-no_title = Не зрозумів, що треба зробити. Спробуй так: «/tasks add купити хліб завтра о 9».
 refused-task_closed = Це завдання закрите. Решта — у /tasks.
 refused-past = Цей час уже минув.

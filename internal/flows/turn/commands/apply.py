@@ -126,7 +126,8 @@ class CommandFlow:
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
-            return ChangeTask(one.kind, one.tasks, one.time, one.every, last=one.last)
+            asked = ChangeTask(one.kind, one.tasks, one.time, one.every, last=one.last)
+            return None if self.converses and not one.tasks else asked
         himself = user.user_id > 0  # in a group "me" is who speaks
         match one.kind:
             case "forget":
@@ -249,6 +250,8 @@ class CommandFlow:
         return card
 
     def _change(self, connection: Connection, user: User, asked: ChangeTask, author: TaskAuthor) -> Card:
+        if not asked.tasks:
+            raise Refused("no_task", "no task is about that")
         known = [tasks.get(connection, user.user_id, one) for one in asked.tasks]
         found = [one for one in known if one is not None and not one.state.closed]
         if not found:
@@ -291,6 +294,8 @@ def _on_its_day(task: Task, schedule: Schedule, now: datetime) -> Schedule:
 
 def _found_nothing(one: Recognised, act: Action | None) -> bool:
     """Whether something is asked for, or to be forgotten, of which memory knows nothing."""
+    if isinstance(act, ChangeTask):
+        return not act.tasks
     empty = act is None or (isinstance(act, Forget) and not (act.everything or act.people or act.facts))
     return (one.kind == "forget" and empty) or (isinstance(act, ShowTasks) and act.none)
 

@@ -196,7 +196,8 @@ def _with_object(
     if kind in ("cancel", "move") or (kind == "mark" and tasks):
         act: Kind = "done" if kind == "mark" else kind
         last = kind == "cancel" and not own
-        return Recognised(act, message_id, tasks=tasks, time=command.time, every=every, last=last) if tasks else None
+        known = bool(tasks or (own and command.sure))
+        return Recognised(act, message_id, tasks=tasks, time=command.time, every=every, last=last) if known else None
     if tasks and any(forms(word) & TASK_WORDS for word in words):
         return Recognised("cancel", message_id, tasks=tasks, every=every)
     meant = () if command.states else _people(command.about, words, people)
