@@ -41,11 +41,7 @@ _NO_MORE: Final = pattern(
 _NEW_STATE: Final = pattern(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
 _OFF: Final = pattern(_any("off"))
 """What says that something is no more where the program keeps things."""
-_DID_OUTSIDE: Final = pattern(
-    r"(?:\bi(?:'ve| have)?|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*)\s*(?:just |already |also )*"
-    r"(?:sent|e-?mailed|messaged|texted|called|phoned|booked|reserved|ordered|paid|notified|told|contacted"
-    r"|invited)\b(?! you)"
-)
+_DID_OUTSIDE: Final = pattern(_any("did_outside"))
 _IN_CALENDAR: Final = pattern(r"\b(?:calendar|календар\w*|schedule|расписани\w|розклад\w?)\b")
 _PUT: Final = pattern(
     r"(?:\bi(?:'ve| have)?|\b(?:is|are) now|^\W*)\s*(?:just |already )*(?:added|put|saved|noted|in|on)\b"
@@ -63,12 +59,7 @@ _LEADING: Final = pattern(
 )
 _DONE: Final = pattern(r"\W*(?:all )?(?:done|готово|сделано|зроблено|ok(?:ay)?|sure(?: thing)?|as you wish)\W*")
 _SETTING: Final = _all("setting")
-_PAST_EN: Final = pattern(
-    r"\b(?:i've|i have|i(?: just)?|has been|have been|is(?: now)?|are(?: now)?|was|were|all|been|successfully)"
-    r"\s+(?:(?:just|now|already|also|gone ahead and|successfully)\s+)*(?P<verb>set|[a-z]+(?:ed|ten|en))\b"
-    r"|^\W*(?:(?:done|ok|okay|sure|great|alright|got it)\W+)*(?P<first>set|[a-z]+(?:ed|ten|en))\b"
-    r"|\breminder (?P<last>set)\b"
-)
+_PAST_EN: Final = pattern(_any("past_en"))
 _IRREGULAR: Final = {
     "forgotten": "forget",
     "cancelled": "cancel",

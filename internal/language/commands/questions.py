@@ -39,17 +39,8 @@ _LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 12
 _SHORT: Final = 8
 _TO_YOU: Final = pattern(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
-_WHO_AM_I: Final = pattern(
-    r"\W*(?:а\s+)?(?:кто я|хто я|who am i|who's me)(?: (?:такой|такая|такий|така|для тебя|to you))?\W*"
-    r"|\W*(?:(?:do|did) (?:you|u) (?:know|remember)\W+|(?:ты |ти )?(?:знаешь|помнишь|знаєш|пам'ятаєш)\W+|tell me\W+"
-    r"|(?:скажи|нагадай|напомни)\W+|а )*(?:what(?:'s| is)? (?:is )?)?(?:my name(?: is)?|как меня зовут|как мо[её] имя"
-    r"|мо[её] имя|як мене (?:звати|звуть|кличуть)|моє ім'я|яке моє ім'я)(?: again|-то| то| же)?\W*"
-)
-_WEEK: Final = pattern(
-    r"\b(?:(?P<next>(?:на |in |for )?(?:следующ\w+ недел\w+|наступн\w+ тиж\w+|next week))"
-    r"|(?:(?:на|в|for) )?(?:эт(?:ой|у) недел\w+|цьому тижні|цей тиждень|(?:this|the) week)"
-    r"|(?P<end>(?:(?:на|в|for|at|over|on) )?(?:(?:эти|ці|the|this) )?(?:выходны\w+|вихідн\w+|weekend)))\b"
-)
+_WHO_AM_I: Final = pattern(_any("who_am_i"))
+_WEEK: Final = pattern(_any("week"))
 
 
 def find_question(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:

@@ -60,23 +60,10 @@ _OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)
 """Where something else begins than more of the object: no relative clause, no further name."""
 _QUOTED: Final = pattern(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 _LONGEST_QUOTED_NAME: Final = 30
-_UNKNOW: Final = pattern(
-    r"\b(?:не хочу|не надо|не нужно|не треба|не потрібно|не хотел[аи]? бы|не хотів би|не хотіла б|перестань(?:те)?"
-    r"|хватит"
-    r"|досить|припини(?:ть)?)"
-    r"\W+"
-    r"(?:чтоб\w?\W+|щоб\W+)?(?:\w+\W+){0,3}?(?:помни\w*|зна(?:ть|л\w*|в|ти)|запомина\w*|храни\w*|пам'ята\w*|зберіга\w*)"
-    r"|\b(?:чтоб\w?|щоб) (?:ты|ти) (?:больше |більше )?(?:ничего |нічого )?не (?:помни\w*|знал\w*|знав|знала"
-    r"|пам'ята\w*)"
-    r"|\b(?:(?:stop|quit)\s+(?:\w+\s+)?|(?:don't|do not) want you to\s+|(?:rather|prefer|wish)\s+(?:that\s+)?"
-    r"(?:you|u)\s+(?:didn't|wouldn't|not|did not)\s+)(?:remember|know|keep|stor)\w*"
-)
+_UNKNOW: Final = pattern(_any("unknow"))
 """Wishes that something be known no more."""
 _UNABLE: Final = pattern(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
-_UNREMIND: Final = pattern(
-    r"\bне (?:надо |нужно |треба |потрібно )?(?:мне |мені )?(?:больше |більше )?(?:напомина\w+|нагаду\w+)"
-    r"|\b(?:stop|quit|don't|do not|no more)\s+(?:remind\w*|nagging|bugging|pinging)"
-)
+_UNREMIND: Final = pattern(_any("unremind"))
 _UNDO: Final = pattern(rf"\W*(?:(?:no|ой|oops|ні|нет)\W+)*(?:{_any('undo')})\W*")
 """Orders to take back what the last card shows."""
 _ONTO: Final = pattern(
@@ -96,14 +83,7 @@ _CALLED: Final = pattern(r"\b(?:like|love|want|prefer|wish) to be (?:called|addr
 _FROM_MEMORY: Final = pattern(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
 _TAKING: Final = words("take throw kick get put push")
 _REPORTED: Final = pattern(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
-_LEAD: Final = pattern(
-    rf"(?:(?:{LEADING})\W+"
-    r"|(?:can|could|would|will|might) (?:you|u|ya)\W+|(?:you|u) (?:can|may|should|could|must|need to|have to|better)\W+"
-    r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|love|prefer|wanna|ask|beg)(?: for)? (?:you|u) to\W+"
-    r"|(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+|let's\W+|lets\W+|let us\W+"
-    r"|from (?:now|here|today|this (?:moment|day))(?: on(?:wards?)?)?\W+|going forward\W+|would you mind\W+|mind\W+"
-    r"|it's time to\W+|time to\W+|is it possible to\W+|possible to\W+|how about\W+|any chance you (?:can|could)\W+)*"
-)
+_LEAD: Final = pattern(rf"(?:(?:{LEADING})\W+|{_any('lead')})*")
 _WANTS: Final = pattern(r"\b(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+$")
 _BOUNDARY: Final = pattern(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plus)\s+")
 

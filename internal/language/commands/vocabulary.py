@@ -13,7 +13,7 @@ from internal.language.tasks.times import TimeFound
 from internal.language.text.morphology import analyzer, dictionary_languages, parses
 from internal.language.text.openings import OPENING_WORDS
 from internal.language.text.spelling import Language, name_key, words
-from internal.language.text.tables import table
+from internal.language.text.tables import any_of, table
 
 Kind = Literal[
     "forget",
@@ -45,13 +45,7 @@ EMPTY: Final = FRAMING | LIGHT | ALL | PRONOUNS | MODAL
 TASK_WORDS: Final = LISTS["task"]
 
 WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-TAKEN_BACK: Final = re.compile(
-    r"\b(?:if|unless|whether|why|how|what would|what happens|если|якщо|якби|когда|коли|как|зачем|почему|навіщо|чому"
-    r"|чи варто|стоит ли|(?<!\bi )(?:said|says|saying|told(?! you)|tells|asked|asks|wrote|writes|texted|yelled)"
-    r"|(?<!\bя )(?:сказал[аи]?|говорит|говорил[аи]?|просил[аи]?|попросил[аи]?|написал[аи]?|пишет|ответил[аи]?"
-    r"|крикнул[аи]?|велел[аи]?|советует|посоветовал[аи]?|сказа(?:в|ла|ли)|каже|каза(?:в|ла)|(?:по)?проси(?:в|ла)"
-    r"|написа(?:в|ла)|пише|радить|поради(?:в|ла)))\b"
-)
+TAKEN_BACK: Final = re.compile(any_of("internal.language.commands", "taken_back"))
 NEGATED: Final = re.compile(r"(?:\b(?:не|ні|ни|never|not|nor)|n't)\s+(?:\w+\s+)?$")
 
 

@@ -18,14 +18,8 @@ _ORDERED: Final = pattern(
     r"\W*(?:(?:(?:i|we)(?:'d|\s+would)?\s+)?(?:need|have|want|like|ought|should|must|gotta|try|let's|remember)\s+)?"
 )
 """What leads up to an English verb that orders or wants something."""
-_OFTEN: Final = pattern(
-    r"\b(?:how often|how long (?:since|ago)|when (?:did|was|have) (?:i|we|the)(?: \w+)? last|when do (?:i|we)"
-    r"|(?:как|як) (?:часто|давно)|когда (?:я |мы )?(?:в )?последний раз|коли (?:я |ми )?(?:востаннє|останній раз))\b"
-)
-_IN_TOUCH: Final = pattern(
-    r"\b(?:call|phone|ring|text|see|meet|visit|talk|speak|write|catch up|hang out)\b"
-    r"|\b(?:по|со|пере)?(?:звон|ви[дж]|встреч|обща|пиш|навещ|говор)\w*|\b(?:за)?(?:дзвон|телефон|бач|зустріч|спілку|провіду)\w*"
-)
+_OFTEN: Final = pattern(any_of("how_often"))
+_IN_TOUCH: Final = pattern(any_of("in_touch"))
 _TOLD: Final = pattern(rf"\b(?:{any_of('told')})\b")
 _NOT_TOLD: Final = pattern(rf"\b(?:{any_of('not_told')})\b")
 

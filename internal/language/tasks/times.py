@@ -18,6 +18,7 @@ from internal.language.dates.normalise import WEEKDAYS
 from internal.language.dates.recurrences import CODES, fits, recurrence
 from internal.language.dates.spoken_hours import in_digits
 from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
+from internal.language.tasks.vocabulary import any_of
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, words
 
@@ -89,11 +90,7 @@ def unread_time(text: str, time: TimeFound | None, at: datetime, language: Langu
     return text[match.start() : match.end()].strip()
 
 
-_TIME_WORDS: Final = pattern(
-    r"\b(?:(?:half|quarter)\s+\w+(?:\s+\w+)?|\w+\s+o'?clock|\d{1,2}\s*(?:[ap]\.?m\b|часов|годин\w*)|(?:половин\w|пів|чверт\w)\s+"
-    r"(?:на\s+)?\w+(?:ого|у|ої|ій)|пол[а-я]+(?:ого|его)|(?:every|each|кажд\w{2,3}|кожн\w{1,3})\s+\w+"
-    r"|(?:at|в|о|к)\s+(?:\w+teen|пятнадцать|тринадцать|двадцять?\s\w+))\b"
-)
+_TIME_WORDS: Final = pattern(any_of("time_words"))
 _LONG_WORD: Final = pattern(r"[^\W\d_']{5,}")
 _ON: Final = r"(?:on|this|next|every|by|until|till|each|в|во|у|на|до|к|кажд\w{2,3}|кожн\w{1,3})"
 _ON_LONG_WORD: Final = pattern(rf"(?<!\w){_ON}\s+(?P<day>[^\W\d_][^\W\d_']{{4,}})")
