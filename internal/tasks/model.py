@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, Final, Literal
@@ -86,6 +86,8 @@ class Schedule:
     whole_day: bool = False
     recurrence: str | None = None
     tz: str = "UTC"
+    until: bool = False
+    """A deadline when it is set: notified on the day before too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,8 @@ class Task:
 
     @property
     def when(self) -> datetime | None:
-        """When it comes up: its next notification, else when it was due."""
-        return self.next_at or self.due_at
+        """When it comes up: its next notification or when it is due, whichever is later."""
+        return max(filter(None, (self.next_at, self.due_at)), default=None)
 
 
 def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datetime | None:
@@ -134,6 +136,10 @@ def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datet
 
     What is due some time today, its hour past already, is notified later today.
     """
+    if schedule.until and schedule.due_at is not None:
+        eve = replace(schedule, due_at=schedule.due_at - timedelta(days=1), until=False)
+        if (moment := first_firing(eve, whole_day_at, now)) is not None:
+            return moment
     following = next_firing(schedule, whole_day_at, now)
     if schedule.due_at is None or not schedule.whole_day:
         return following

@@ -74,4 +74,4 @@ def schedule_in(time: TimeFound | None, tz: str) -> Schedule:
     if time is None:
         return Schedule(tz=tz)
     rule = recurrence_of(time.recurrence, time.moment, tz) if time.recurrence else None
-    return Schedule(time.moment, time.whole_day, rule, tz)
+    return Schedule(time.moment, time.whole_day, rule, tz, until=time.until)

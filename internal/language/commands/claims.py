@@ -32,11 +32,7 @@ ClaimKind = Literal["remind", "change"]
 _REMINDING: Final = pattern(_any("reminding"))
 _STIRRING: Final = pattern(_any("stirring"))
 """What promises or confirms a reminder where it names a time."""
-_NO_MORE: Final = pattern(
-    r"\bне буду\W+(?:\w+\W+){0,5}?(?:напоминать|беспокоить|нагадувати|турбувати)|\bне (?:нагадуватиму|турбуватиму)\b"
-    r"|\b(?:won't|will not|will no longer|will never)\s+(?:\w+\s+)?(?:remind|bother|ping|nudge|nag|bug"
-    r"|hear (?:from me )?about)\b"
-)
+_NO_MORE: Final = pattern(_any("no_more"))
 """What says that a reminder came to its end."""
 _NEW_STATE: Final = pattern(r"\b(?:now|instead|теперь|тепер|вместо|замість)\b")
 _OFF: Final = pattern(_any("off"))
@@ -51,12 +47,7 @@ _OUTSIDE: Final = _all("outside")
 _WRITING: Final = words("написать написати")
 _NOTING: Final = words("внести занести вписать добавить записать додати вписати записати поставить поставити")
 _SOME_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_LEADING: Final = pattern(
-    r"^(?:\W*(?:done|ok|okay|sure|great|alright|got it|of course|готово|хорошо|конечно|ладно|добре|звичайно|гаразд)\b)*"
-    r".*?(?:remind(?:er)?(?: set| created)?(?: you)?|напомню|нагадаю|напоминани[ея]|нагадування)\b"
-    r"(?:\W*(?:тебе|тобі|вам))?"
-    r"(?:\W*(?:to|about|for|о|об|про|что|що|:|—|-)\b)*"
-)
+_LEADING: Final = pattern(_any("leading_claim"))
 _DONE: Final = pattern(r"\W*(?:all )?(?:done|готово|сделано|зроблено|ok(?:ay)?|sure(?: thing)?|as you wish)\W*")
 _SETTING: Final = _all("setting")
 _PAST_EN: Final = pattern(_any("past_en"))

@@ -18,7 +18,7 @@ _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
     (r"\b(?:на |до |by )?(?:сегодня|сьогодні|today|tonight|сегодняшн\w+)\b", 0),
 )
 _RELATIVE_DAY_PATTERNS: Final = [(pattern(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
-_BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не позднее|не пізніше)"
+_BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не поз(?:днее|же)|не пізніше)"
 _NEXT: Final = (
     r"(?P<next>след(?:ующ\w{2,3})?\.?|наст(?:упн\w{1,3})?\.?|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
     r"|ц(?:ей|ю|я|е|ього))"
@@ -50,8 +50,9 @@ _WEEKEND: Final = pattern(
     r"\b(?:на выходных|на вихідних|at the weekend|on the weekend|this weekend|over the weekend)\b"
 )
 _END: Final = pattern(
-    r"\b(?:до|к|by|before|until|till|на)\s+(?:the\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+(?:the\s+|this\s+)?"
-    r"(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year)\b|\bнаприкінці\s+(?:тижня|місяця|року)\b"
+    rf"\b(?:до|к|by|before|until|till)\s+(?:{_MONTH_WORD})\b(?!\s+\d)"
+    r"|\b(?:до|к|в|by|before|until|till|at|на)\s+(?:the\s+)?(?:самого\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+(?:the\s+|this\s+|эт\w+\s+|ц\w+\s+)?"
+    rf"(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year|{_MONTH_WORD})\b|\bнаприкінці\s+(?:тижня|місяця|року)\b"
     r"|\bв конце\s+(?:недели|месяца|года)\b|\bat the end of\s+(?:the\s+|this\s+)?(?:week|month|year)\b"
 )
 

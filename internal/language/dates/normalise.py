@@ -1,9 +1,11 @@
 """Rewrites the words of dates in three languages in one notation: "в прошлый вторник" is `last weekday1`."""
 
+import re
 from collections.abc import Iterable
 
 from internal.kept_texts import kept
 from internal.language.text.patterns import pattern
+from internal.language.text.tables import table
 
 MONTHS = (
     "январ(?:ь|я|е|ю|ем|ский)|янв|січ(?:ень|ня|ні|ню|нем)|jan(?:uary)?",
@@ -45,6 +47,20 @@ NUMBERS = {
     20: "двадцать|двадцять|twenty",
     30: "тридцать|тридцять|thirty",
 }
+_ORDINALS: list[str] = table(__package__, "ordinals")
+_TENS_SPELT = {"двадцать|двадцять|twenty": 20, "тридцать|тридцять|thirty": 30, "": 0}
+_SPELT = [
+    (rf"{tens}[ -]{unit}" if ten else unit, ten + number)
+    for tens, ten in ((f"(?:{forms})", ten) for forms, ten in _TENS_SPELT.items())
+    for number, unit in enumerate((f"(?:{forms})" for forms in _ORDINALS[: 9 if ten else None]), 1)
+]
+_MONTH = "|".join(MONTHS)
+_SPELT_DAY = pattern(
+    rf"(?P<month>\b(?!may\b)(?:{_MONTH})\s+(?:the\s+)?)?"
+    rf"\b(?P<day>{'|'.join(shape for shape, _ in _SPELT)}|тридц[ая]т|thirtieth)(?:[ыиоье][а-яіїє]{{0,3}})?\b"
+    rf"(?(month)|(?=\s+(?:of\s+)?(?:{_MONTH}|числ[ао])\b))"
+)
+_SPELT_DAYS = [(pattern(shape), number) for shape, number in (*_SPELT, ("тридц[ая]т|thirtieth", 30))]
 _WORDS = {
     **{f"month{number}": forms for number, forms in enumerate(MONTHS, 1)},
     **{f"weekday{number}": forms for number, forms in enumerate(WEEKDAYS)},
@@ -138,10 +154,22 @@ _REWRITES = [
 """Applied in this order, once each."""
 
 
+def days_in_digits(folded: str) -> str:
+    """The folded text with days of months that are spelt out in digits; every other character keeps its position."""
+    return _SPELT_DAY.sub(_day_in_digits, folded)
+
+
+def _day_in_digits(match: re.Match[str]) -> str:
+    number = next(number for shape, number in _SPELT_DAYS if shape.fullmatch(match["day"]))
+    month = match["month"] or ""
+    return month + str(number).rjust(len(match[0]) - len(month))
+
+
 def canonical(text: str) -> str | None:
     """The phrase (folded by `name_key`) in the notation of the rules; None if it holds any other word."""
     for shape, words in _PHRASES:
         text = shape.sub(words, text)
+    text = days_in_digits(text)
     symbols = [_symbol(word) for word in _BETWEEN_WORDS.split(text) if word]
     if None in symbols:
         return None

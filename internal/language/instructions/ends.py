@@ -20,22 +20,11 @@ TAKEN_BACK: Final = re.compile(
     r"|убери(?:те)?|удали(?:те)?|сними|снимаю|отменяю|игнорируй|скасуй(?:те)?|прибери(?:ть)?|видали|зніми|знімаю"
     rf"|скасовую|ігноруй)\b.*\b(?:{_RULE})(?![\w'-])"
 )
-OVER: Final = re.compile(
-    r"^(?!.*\b(?:if|when|если|когда|якщо|коли)\b).*(?:\b(?:снова|опять|знову) (?:можно|можна|ок)\b"
-    r"|\b(?:can be used|are|is) (?:ok|okay|fine|allowed|back|welcome)\b.*\bagain\b"
-    r"|\b(?:rule|ban|правило|запрет|заборона)\b.*\b(?:is over|no longer|off|ended|больше не|більше не|отмен\w+"
-    r"|скасован\w+))"
-)
+OVER: Final = re.compile(_any("over"))
 """What says that a rule holds no more, without an order."""
 UNWANTED: Final = re.compile(rf"(?:{_any('unwanted')})(?![\w'-])[\s,]*")
 """What the owner wants no more: a rule about it where it is a manner of answering, and for longer than once."""
-DISMISSED: Final = re.compile(
-    r"(?:please |just |ok |now )*(?:(?P<over>never ?mind|forget(?: about)?|scrap|проехали(?: с)?|забудь(?:те)?(?: про)?"
-    r"|проїхали(?: з)?)"
-    r"|lose|ditch|axe|nix|dump|bin|chuck|cut(?: out)?|(?:lay|back) off|go easy on|enough (?:of|with)|забей на|забий на"
-    r"|брось|кинь|завязывай с|зав'язуй з|отставить|відставити|хватит|хорош(?: уже)?|годі|досить|облиш|кончай|прекрати"
-    r"|припини|выкинь|викинь)(?![\w'-])(?!.*\b(?:\w+ list|список|списка|списку)\b)"
-)
+DISMISSED: Final = re.compile(_any("dismissed"))
 """What drops a manner of answering; `over`: the rule about it, not the manner itself."""
 NO_LONGER: Final = re.compile(r"\b(?:no longer|any ?more|больше|більше|done with|tired of|sick of|надоели|набридли)\b")
 _ANSWERS: Final = re.compile(rf"\b(?:{_any('answers')})|твои")

@@ -103,11 +103,7 @@ _NO_VERB: Final = frozenset(["чай", "май", "край", "случай", "у
 
 _NEVER_AGAIN: Final = pattern(rf"(?:{_any('never_again')})(?![\w-])")
 _REMINDS: Final = pattern(r"(?:remind|wake|напомин|напомн|нагада|нагаду|будь на связи|розбуди|разбуди)")
-_PASSED_ON: Final = pattern(
-    r"(?:write|say|send) (?:\w+ )?to (?!me\b|us\b)|(?:tell|ask|remind|let)\s+(?!me\b|us\b|so\b|it\b|only\b|always\b"
-    r"|[a-z]+ly\b|your\b|short|before\b|after\b|for\b|about\b|if\b|first\b|the (?:truth|time|source)|things\b|more\b"
-    r"|less\b|no\b)\w+"
-)
+_PASSED_ON: Final = pattern(_any("passed_on"))
 _ONCE: Final = pattern(rf"(?<![\w-])(?:{_any('once')})(?![\w-])")
 _NAMED: Final = rf"(?!(?: \w+)? (?:{_any('named')})\b) \w"
 _PHONED: Final = pattern(rf"call me\b(?!{_NAMED})")

@@ -32,10 +32,7 @@ _WILL: Final = (
 _PROMISED: Final = pattern(rf"(?:\s+to\s+|{_WILL})(?=\w)")
 _WOULD: Final = pattern(rf"(?:{_WILL}|\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?)(?=\w)")
 _THAT: Final = pattern(r"\s*,?\s*(?:что|що)\s+(?:(?:он|она|они|він|вона|вони)\s+)?")
-_FUTURE: Final = pattern(
-    r"\s*(?:(?P<will>will|'ll|is going to|'s going to|має|повин(?:ен|на)|долж(?:ен|на))\s+"
-    r"|(?:завтра|сегодня|скоро|в \w+|сьогодні|у \w+|до \w+)?\s*)"
-)
+_FUTURE: Final = pattern(any_of("future"))
 _NOTHING: Final = pattern(r"\s*(?:nothing|anything|everything|ничего|ничто|нічого|всё|все|усе|a lot|много|багато)\b")
 _DOUBTED: Final = pattern(any_of("doubted"))
 _STARTS: Final = pattern(r"[,;:(—–]\s*|\b(?:and|but|so|и|а|но|та|але|що|что|that|because|бо|кстати|btw)\s+")

@@ -72,6 +72,8 @@ REMIND: Final = pattern(
     rf"(?:{_NOTICE})\b)|(?P<stir>{_STIRRING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
 )
 """A request for a reminder in its many words."""
+_UNLESS: Final = pattern(rf"(?:{_REMINDING}){_FOR_ME}?\W+(?:about it\W+)?(?:{any_of('unless')})\b")
+"""A wish to be reminded of what is not done: how often it is wanted stands beside it."""
 _ME: Final = pattern(_FOR_ME)
 _TO_WHOM: Final = pattern(r"напиш|черкн")
 _RISING: Final = pattern(r"alarm|wake|будильник|буди")
@@ -81,10 +83,7 @@ _ALARM_AT: Final = pattern(
 """What the hour of an alarm follows."""
 _ONLY_ASKED: Final = pattern(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
 _LET_FORGET: Final = pattern(r"забыть|забути|forget")
-_UNWANTED: Final = pattern(
-    r"(?:\bне\s+(?:надо|нужно|треба|потрібно|стоит|варто)?\s*$|\b(?:don't|do not|never|no need to|stop|didn't|not)\s+$"
-    r"|\b(?:ты|ти|you|он|она|він|вона|he|she|they|it|мама|папа)\s+$)"
-)
+_UNWANTED: Final = pattern(any_of("unwanted"))
 _ASKING: Final = pattern(
     rf"^[\s,:—-]*(?:{POLITE})?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
     r"|where|why|how|which|if|whether"
@@ -101,9 +100,7 @@ _LIKELY_NEED: Final = rf"(?:{any_of('likely_need')})"
 _SURE: Final = pattern(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|not|never|было|було|ли)\b)")
 _LIKELY: Final = pattern(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
 _HYPOTHETIC: Final = pattern(rf"\b(?:{any_of('hypothetic')})\b|(?:{any_of('denied_or_quoted')})$")
-_OTHERS: Final = pattern(
-    r"\b(?:тебе|вам|ему|ей|им|тобі|йому|їй|їм|you|he|she|they|он|она|они|він|вона|вони|ты|ти|вы|ви)\s*$"
-)
+_OTHERS: Final = pattern(any_of("others"))
 
 _TO_YOU: Final = pattern(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
 
@@ -199,6 +196,8 @@ def _without_titled_twice(tasks: list[TaskFound]) -> list[TaskFound]:
 
 
 def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound | None:
+    if unless := _UNLESS.search(fold(sentence)):
+        sentence = blank_out(sentence, [unless.span()])
     folded = fold(sentence)
     question = folded.rstrip(" \"'»)”").endswith("?")
     reminder = _reminder(sentence, folded, at, language, question=question)

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from internal.language.dates.days import NamedDay, named_days
 from internal.language.dates.hours import NamedHour, named_hour
-from internal.language.dates.normalise import WEEKDAYS
+from internal.language.dates.normalise import WEEKDAYS, days_in_digits
 from internal.language.dates.recurrences import CODES, fits, recurrence
 from internal.language.dates.spoken_hours import in_digits
 from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
@@ -34,6 +34,7 @@ _BEFORE: Final = pattern(
 _BEFORE_EN: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
 _RUSSIAN: Final = pattern(r"\b(?:час|минут|недел)")
 """Units for which "за" means how long before; in Ukrainian "за годину" also means "in an hour"."""
+_UNTIL: Final = pattern(r"(?:до|к|ко|by|before|until|till|не поз\w+|не піз\w+)\s")
 _HOUR: Final = timedelta(hours=1)
 _LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
 _WAKING_FROM: Final = 6
@@ -53,11 +54,13 @@ class TimeFound:
     spans: tuple[Span, ...]
     sure: bool = True
     hour_only: bool = False
+    until: bool = False
+    """A deadline: by that day at the latest."""
 
 
 def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
     """The future time that a text names, written at `at` (aware, in the owner's zone), or None. Some 0.2 ms."""
-    folded = _with_days_mended(in_digits(fold(text)))
+    folded = _with_days_mended(in_digits(days_in_digits(fold(text))))
     if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
         earlier = _earlier(folded, at, language, before)
         if earlier is not None or not before[0].startswith("за ") or _RUSSIAN.search(before[0]):
@@ -75,7 +78,8 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     clock = named_hour(rest, days[0].span[1] if days else None)
     if not days and clock is None:
         return None
-    return _combine(days, clock, at)
+    found = _combine(days, clock, at)
+    return replace(found, until=found.whole_day and _UNTIL.match(folded, found.spans[0][0]) is not None)
 
 
 def unread_time(text: str, time: TimeFound | None, at: datetime, language: Language = "en") -> str:
@@ -83,7 +87,7 @@ def unread_time(text: str, time: TimeFound | None, at: datetime, language: Langu
 
     Another time that can be read is part of what is to be done: "at 9 about the meeting at half past four".
     """
-    rest = blank_out(in_digits(fold(text)), time.spans if time is not None else ())
+    rest = blank_out(in_digits(days_in_digits(fold(text))), time.spans if time is not None else ())
     match = _TIME_WORDS.search(rest) or next((one for one in _LONG_WORD.finditer(rest) if _misspelt_day(one[0])), None)
     if match is None or find_time(rest, at, language) is not None:
         return ""

@@ -184,3 +184,15 @@ def test_putting_off_leads_to_the_hour_of_days() -> None:
     assert postponed("hour", now, "Europe/Kyiv", NINE) == now + timedelta(hours=1)
     assert postponed("tomorrow", now, "Europe/Kyiv", NINE) == datetime(2026, 10, 25, 7, tzinfo=UTC)
     assert postponed("week", now, "Europe/Kyiv", NINE) == datetime(2026, 10, 31, 7, tzinfo=UTC)
+
+
+def test_a_deadline_is_told_of_on_its_eve_and_on_its_day() -> None:
+    """Where the eve's hour is over, later that day; what is due on a day, on that day alone."""
+    friday = datetime(2026, 11, 27, tzinfo=UTC)
+    deadline = Schedule(friday, True, None, "UTC", until=True)
+    monday, afternoon = friday - timedelta(days=4), friday - timedelta(hours=10)
+    eve = first_firing(deadline, NINE, monday)
+    assert eve == friday - timedelta(hours=15)
+    assert next_firing(deadline, NINE, eve) == friday + timedelta(hours=9)
+    assert first_firing(deadline, NINE, afternoon) == afternoon + timedelta(hours=3)
+    assert first_firing(Schedule(friday, True, None, "UTC"), NINE, monday) == friday + timedelta(hours=9)

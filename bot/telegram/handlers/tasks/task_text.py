@@ -43,7 +43,7 @@ def _moment_words(user: User, task: Task, now: datetime) -> str:
     if task.when is None:
         return ""
     moment = task.when.astimezone(ZoneInfo(user.tz))
-    whole = task.whole_day and task.next_at is None
+    whole = task.whole_day and task.when == task.due_at
     day = day_words(user.lang, moment, now.astimezone(ZoneInfo(user.tz)))
     words = day if whole else f"{day}, {format_time(moment, 'short', locale=Locale(user.lang))}"
     over = task.state is TaskState.OPEN and moment.date() < now.astimezone(ZoneInfo(user.tz)).date()

@@ -9,7 +9,7 @@ occasion-years = { $what }, { $years ->
    *[other] { $years } лет
 }
 occasion-likes = Что я знаю о вкусах: { $list }.
-occasion-gifts = О подарках ты говорил: { $list }.
+occasion-gifts = О подарках было сказано: { $list }.
 birthdays-title = Дни рождения и другие даты на год вперёд:
 birthdays-none = Пока не знаю ни одного дня рождения. Скажи между делом, например «у Маши день рождения 5 мая».
 birthdays-button-file = Файлом
@@ -36,7 +36,7 @@ agenda-week = **Неделя с { $day }**
 agenda-nothing = Ничего не запланировано. Свободный день!
 agenda-tasks = Дела
 agenda-occasions = Даты
-agenda-promises = Ты обещал
+agenda-promises = Твои обещания
 agenda-waiting = Ты ждёшь
 agenda-contacts = Дать о себе знать
 agenda-questions = Открытые вопросы
@@ -45,7 +45,7 @@ brief-ask = С кем встреча? Пришли имя, например /bri
 brief-about = **{ $name }** · { $circle }, в памяти с { $since }
 brief-facts = Что я знаю
 brief-people = Люди рядом
-brief-talks = Недавно ты рассказывал
+brief-talks = Недавние рассказы
 brief-open = Осталось открытым
 brief-occasions = Даты
 brief-questions = О чём спросить
@@ -73,7 +73,7 @@ reflection-met = { $subject }: вы были на связи { $count ->
     [few] { $count } дня
    *[other] { $count } дней
 } из последних 30.
-reflection-quiet = { $subject }: { $last } — последний раз, когда ты рассказывал о встрече или разговоре. За два месяца до того — { $count ->
+reflection-quiet = { $subject }: { $last } — последний рассказ о встрече или разговоре. За два месяца до того — { $count ->
     [one] { $count } день
     [few] { $count } дня
    *[other] { $count } дней

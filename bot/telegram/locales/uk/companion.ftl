@@ -9,7 +9,7 @@ occasion-years = { $what }, { $years ->
    *[other] { $years } років
 }
 occasion-likes = Що я знаю про смаки: { $list }.
-occasion-gifts = Про подарунки ти казав: { $list }.
+occasion-gifts = Про подарунки було сказано: { $list }.
 birthdays-title = Дні народження та інші дати на рік уперед:
 birthdays-none = Поки не знаю жодного дня народження. Скажи між іншим, наприклад «у Маші день народження 5 травня».
 birthdays-button-file = Файлом
@@ -36,7 +36,7 @@ agenda-week = **Тиждень з { $day }**
 agenda-nothing = Нічого не заплановано. Вільний день!
 agenda-tasks = Справи
 agenda-occasions = Дати
-agenda-promises = Ти обіцяв
+agenda-promises = Твої обіцянки
 agenda-waiting = Ти чекаєш
 agenda-contacts = Дати про себе знати
 agenda-questions = Відкриті питання
@@ -45,7 +45,7 @@ brief-ask = З ким зустріч? Надішли ім'я, наприклад
 brief-about = **{ $name }** · { $circle }, у пам'яті з { $since }
 brief-facts = Що я знаю
 brief-people = Люди поруч
-brief-talks = Нещодавно ти розповідав
+brief-talks = Нещодавні розповіді
 brief-open = Лишилося відкритим
 brief-occasions = Дати
 brief-questions = Про що спитати
@@ -73,7 +73,7 @@ reflection-met = { $subject }: ви були на зв'язку { $count ->
     [few] { $count } дні
    *[other] { $count } днів
 } з останніх 30.
-reflection-quiet = { $subject }: { $last } — останній раз, коли ти розповідав про зустріч чи розмову. За два місяці до того — { $count ->
+reflection-quiet = { $subject }: { $last } — остання розповідь про зустріч чи розмову. За два місяці до того — { $count ->
     [one] { $count } день
     [few] { $count } дні
    *[other] { $count } днів

@@ -148,6 +148,7 @@ class ReminderRequests:
         user = question.user
         of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
         schedule = schedule_in(reminder.time, user.tz)
+        schedule = replace(schedule, until=schedule.until and reminder.kind is not TaskKind.WAITING)
         links = {"turn": question.turn.id, "message": reminder.message_id}
         author = service.TaskAuthor(f"user:{user.user_id}", now, self._whole_day_at, links)
         same = [one for one in of_message if one.title == reminder.title and not one.state.closed]

@@ -25,7 +25,7 @@ def test_what_is_plainly_promised_owed_or_repeated_is_kept(language: Any) -> Non
 
     def kept(text: str) -> str:
         found, only = find_reminders([("m", text, AT)], None, language)
-        assert not only, "it is answered too"
+        assert not only or "remind me" in text, "it is answered too"
         return "; ".join(f"{one.kind}: {one.title}{f' {one.time.moment.day}' if one.time else ''}" for one in found)
 
     rows = dict(TABLES["said"][language])
