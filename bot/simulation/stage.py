@@ -138,6 +138,7 @@ class Stage:
                     await self.app.ticker.round()
                     if not await self._busy() and before == await self.app.database.read(events.last_place):
                         return
+                    await asyncio.sleep(_LOOK_S)
         except TimeoutError:
             self._give_up("work")
 

@@ -1,6 +1,6 @@
 """The responder: answers the owner, knowing the people of his life."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
@@ -10,6 +10,7 @@ from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest, StandingInstruction
 from internal.agents.prompts import (
+    LANGUAGES,
     block,
     clock_metadata,
     facts_block,
@@ -29,10 +30,12 @@ from internal.agents.responder.blocks import (
     tasks_block,
 )
 from internal.agents.responder.inner_circle import InnerCircleBlock
+from internal.agents.responder.instructed import instructed_language
 from internal.agents.responder.output import Speech, spoken, written_call
 from internal.config.agents import ResponderConfig
 from internal.kept_texts import kept
 from internal.language.text.block_tags import escape, neutralised
+from internal.language.text.spelling import text_language
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall
 from internal.people.model import people_block
 
@@ -126,11 +129,19 @@ class ModelResponder:
             lessons_block(request.lessons),
             block("notes", [escape(line) for line in request.system_lines]),
         )
-        dialogue = _dialogue(request)
+        dialogue = _dialogue(request, self._language_hint(request))
         newest = len(newest_lines(request.dialogue))
         earlier, asked = dialogue[: len(dialogue) - newest], dialogue[len(dialogue) - newest :]
         recalled = [ChatMessage("user", context)] if context else []
         return [ChatMessage("system", self._system(request)), *_by_turns([*earlier, *recalled, *asked])]
+
+    def _language_hint(self, request: ResponderRequest) -> dict[str, str]:
+        """What reminds a small model, right before the newest message, in which language to answer."""
+        if not self._config.short_prompt or not request.dialogue:
+            return {}
+        owner = request.owner.language
+        language = instructed_language(request) or text_language(request.dialogue[-1].text, owner)
+        return {"answer in": LANGUAGES[language]}
 
     def _system(self, request: ResponderRequest) -> str:
         return joined(
@@ -147,9 +158,9 @@ class ModelResponder:
         )
 
 
-def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
-    """The messages, the owner's with their metadata. The one to answer always has its time."""
-    now = clock_metadata(request.now, request.owner.timezone)
+def _dialogue(request: ResponderRequest, hint: Mapping[str, str]) -> list[ChatMessage]:
+    """The messages, the owner's with their metadata. The one to answer always has its time, and the hint."""
+    now = clock_metadata(request.now, request.owner.timezone) | hint
     last = len(request.dialogue) - 1
     said: list[ChatMessage] = []
     for place, line in enumerate(request.dialogue):

@@ -36,6 +36,7 @@ from internal.agents.model import (
     Responder,
     ResponderRequest,
     SamePersonHint,
+    StandingInstruction,
 )
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
@@ -320,6 +321,19 @@ def test_blocks_with_nobody_in_them_are_left_out(chat: OpenAIChat) -> None:
     blocks = ("inner_circle", "relevant_people", "people", "notes", "known_facts", "facts", "memories", "past_messages")
     assert not [tag for tag in blocks if f"<{tag}>" in text]
     assert messages[-1].content == ("<metadata>2026-02-07 17:30 UTC+5:30</metadata>\nHi")
+
+
+def test_a_small_model_is_reminded_of_the_language_beside_the_newest_message(chat: OpenAIChat) -> None:
+    """It writes English to everybody otherwise, whatever the instructions say; a standing wish wins."""
+    small = ModelResponder(chat, ResponderConfig(short_prompt=True))
+    said = [DialogueLine("user", "Мій син Остап ходить у садочок.")]
+    assert "; answer in: Ukrainian</metadata>" in small.messages(bare_request(dialogue=said))[-1].content
+    wish = [StandingInstruction(1, "I", "Answer in English, please.", NOON)]
+    assert (
+        "; answer in: English</metadata>" in small.messages(bare_request(dialogue=said, instructions=wish))[-1].content
+    )
+    large = ModelResponder(chat, ResponderConfig())
+    assert "answer in" not in large.messages(bare_request(dialogue=said))[-1].content
 
 
 def test_the_system_part_holds_no_clock(chat: OpenAIChat) -> None:
