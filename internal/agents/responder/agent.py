@@ -1,6 +1,6 @@
 """The responder: answers the owner, knowing the people of his life."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
@@ -158,7 +158,7 @@ class ModelResponder:
         )
 
 
-def _dialogue(request: ResponderRequest, hint: Mapping[str, str]) -> list[ChatMessage]:
+def _dialogue(request: ResponderRequest, hint: dict[str, str]) -> list[ChatMessage]:
     """The messages, the owner's with their metadata. The one to answer always has its time, and the hint."""
     now = clock_metadata(request.now, request.owner.timezone) | hint
     last = len(request.dialogue) - 1
