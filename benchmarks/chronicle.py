@@ -110,7 +110,7 @@ class Talk:
         incoming = Incoming(OWNER, BOT, OWNER, self.sent, words, now)
         taken, _ = self.intake._take(connection, row.n, users.get(connection, OWNER), incoming, now, answer=True)
         assert taken.turn is not None
-        question = freeze(connection, taken.turn, now)
+        question = freeze(connection, taken.turn)
         assert question is not None
         turns.finish(connection, taken.turn, TurnState.ANSWERED)
         message = dialogue.add(

@@ -72,7 +72,7 @@ async def _of_profile(app: App, user_id: int, file: str, profile: Mapping[str, A
             return turns.open_turn(connection, incoming, now=now, close_at=now, seq=message.seq, id=turn_id)
 
         turn = await app.database.write(ask)
-        question = await app.database.read(lambda c, turn=turn: read_question(c, turn, app.clock.now()))
+        question = await app.database.read(lambda c, turn=turn: read_question(c, turn))
         shown, all_of_it = [
             "\n".join(one.content for one in responder.messages(await way.request(question)))
             for way in (rules, everything)

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 
+from bot.cli.main import GC_THRESHOLDS
 from bot.runtime import bot, worker
 from bot.telegram.delivery.flood_limits import Budget
 from internal.config.settings import load
@@ -17,6 +19,8 @@ from internal.telemetry import logs
 NO_LIMIT = 1e9
 
 if __name__ == "__main__":
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     if where := os.environ.get("COUNT_STATEMENTS"):
         import statement_counter
 

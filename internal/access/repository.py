@@ -1,5 +1,7 @@
 """Users, the instance's own settings, and the cost of each user's model calls, in the database."""
 
+from collections.abc import Collection
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,12 +10,13 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound, expect_found
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.owner_counters import hold_owner
+from internal.storage.owner_counters import VERSION, hold_owner
 from internal.storage.rows import reader
 from internal.storage.tables import messages, settings, spend, turns, users
 
 # Run at every message and built once: building a statement takes several times as long as running it.
 _FIND: Final = select(users).where(users.c.user_id == bindparam("owner"))
+_VERSIONED: Final = _FIND.add_columns(*VERSION)
 _ON_DAY: Final = (spend.c.user_id == bindparam("owner"), spend.c.day == bindparam("on"))
 _SPENT: Final = select(func.coalesce(func.sum(spend.c.cost_usd), 0.0)).where(*_ON_DAY)
 _ADD_SPEND: Final = (
@@ -37,21 +40,16 @@ def get(connection: Connection, user_id: int) -> User:
     return expect_found(find(connection, user_id), f"there is no user {user_id}")
 
 
+def get_with_version(connection: Connection, user_id: int, *, besides: Collection[str]) -> tuple[User, tuple[int, int]]:
+    """Also the state of all that is his: equal ones mean that nothing changed but these kinds. Raises NotFound."""
+    row = connection.execute(_VERSIONED, {"owner": user_id, "besides": list(besides)}).one_or_none()
+    row = expect_found(row, f"there is no user {user_id}")
+    return _user(row), (row.next_rev, row.last_change)
+
+
 def add(connection: Connection, user: User) -> User:
-    connection.execute(
-        insert(users).values(
-            user_id=user.user_id,
-            role=user.role.value,
-            state=user.state.value,
-            name=user.name,
-            username=user.username,
-            lang=user.lang,
-            tz=user.tz,
-            tz_asked=user.tz_asked,
-            settings=user.settings,
-            created_at=user.created_at,
-        )
-    )
+    values = asdict(user) | {"role": user.role.value, "state": user.state.value}
+    connection.execute(insert(users).values(values))
     return user
 
 

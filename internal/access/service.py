@@ -288,8 +288,7 @@ def spent_today(connection: Connection, user_id: int, now: datetime) -> float:
 
 
 def _within_cost(connection: Connection, user: User, now: datetime, limit: float) -> Allowed | DailyCostReached:
-    spent = repository.spent_on(connection, user.user_id, _day(user, now))
-    if not limit or spent < limit:
+    if not limit or (spent := repository.spent_on(connection, user.user_id, _day(user, now))) < limit:
         return Allowed()
     return DailyCostReached(spent, limit, _next_midnight(user, now))
 

@@ -37,10 +37,10 @@ def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
 
     A session with something that waits to be forgotten is left out: its lessons may reveal it.
     """
-    query = _TAUGHT
-    for hidden in _hidden(connection, user_id):
-        query = query.where(not_(hidden))
-    rows = connection.execute(query, {"owner": user_id, "most": limit})
+    asked = {"owner": user_id, "most": limit}
+    rows = connection.execute(_TAUGHT, asked).all()
+    if rows and (hidden := _hidden(connection, user_id)):
+        rows = connection.execute(_TAUGHT.where(*map(not_, hidden)), asked).all()
     found = [Taught(row.session_id, row.at, _texts(row.attrs)) for row in rows]
     return [one for one in found if one.lessons]
 

@@ -1,10 +1,11 @@
 """Sessions and events in the database. The text of an event is its message's own, read with the row."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, exists, func, insert, select, update
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
@@ -27,30 +28,23 @@ _OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.cl
 _SESSION: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.id == bindparam("session"))
 _ADD: Final = insert(chronicle)
 _OF_MESSAGE: Final = _EVENTS.where(chronicle.c.user_id == _user, chronicle.c.message_id == bindparam("message"))
-_REQUEST: Final = (
-    select(chronicle.c.n)
-    .where(
-        chronicle.c.user_id == _user,
-        chronicle.c.session_id == bindparam("session"),
-        chronicle.c.label == EventLabel.REQUEST.value,
-    )
-    .limit(1)
+_IN_SESSION: Final = _OF_MESSAGE.add_columns(
+    select(sessions.c.closed_at.is_not(None))
+    .where(sessions.c.user_id == _user, sessions.c.id == chronicle.c.session_id)
+    .scalar_subquery()
+    .label("closed")
 )
+_REQUEST: Final = exists().where(
+    chronicle.c.user_id == _user,
+    chronicle.c.session_id == sessions.c.id,
+    chronicle.c.label == EventLabel.REQUEST.value,
+)
+_OPEN_ASKED: Final = _OPEN.add_columns(_REQUEST.label("asked"))
 
 
 def add_session(connection: Connection, session: Session) -> Session:
     """Stores a new session."""
-    values = {
-        "user_id": session.user_id,
-        "id": session.id,
-        "topic": session.topic,
-        "topic_by": session.topic_by,
-        "trigger": session.trigger,
-        "tz": session.tz,
-        "opened_at": session.opened_at,
-        "closed_at": session.closed_at,
-        "rev": next_rev(connection, session.user_id),
-    }
+    values = asdict(session) | {"rev": next_rev(connection, session.user_id)}
     row = connection.execute(insert(sessions).values(values).returning(*sessions.c)).one()
     record_change(connection, session.user_id, SESSION_CHANGE, session.id)
     return _session(row)
@@ -77,6 +71,12 @@ def open_session(connection: Connection, user_id: int) -> Session | None:
     """The owner's open session."""
     row = connection.execute(_OPEN, {"owner": user_id}).one_or_none()
     return None if row is None else _session(row)
+
+
+def open_session_asked(connection: Connection, user_id: int) -> tuple[Session | None, bool]:
+    """The owner's open session, and whether it has its Request, the user's first message in it."""
+    row = connection.execute(_OPEN_ASKED, {"owner": user_id}).one_or_none()
+    return (None, False) if row is None else (_session(row), bool(row.asked))
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> Session | None:
@@ -152,14 +152,15 @@ def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]
             record_change(connection, user_id, EVENT_CHANGE, event_id, "delete")
 
 
-def has_request(connection: Connection, user_id: int, session_id: str) -> bool:
-    """Whether a session has its Request, the user's first message in it."""
-    return connection.execute(_REQUEST, {"owner": user_id, "session": session_id}).first() is not None
-
-
 def event_of_message(connection: Connection, user_id: int, message_id: str) -> Event | None:
     row = connection.execute(_OF_MESSAGE, {"owner": user_id, "message": message_id}).one_or_none()
     return None if row is None else _event(row)
+
+
+def event_in_session(connection: Connection, user_id: int, message_id: str) -> tuple[Event, bool] | None:
+    """`event_of_message`, and whether its session is closed."""
+    row = connection.execute(_IN_SESSION, {"owner": user_id, "message": message_id}).one_or_none()
+    return None if row is None else (_event(row), bool(row.closed))
 
 
 def events_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Event]:

@@ -28,12 +28,16 @@ _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A message of the log as the chronicle needs it, or a reaction. `at` is its time."""
+    """A message of the log as the chronicle needs it, or a reaction. `at` is its time.
+
+    `n` is its place, the number that the message got when it was stored; without one it gets the next.
+    """
 
     user_id: int
     message_id: str | None
     text: str
     at: datetime
+    n: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +56,9 @@ def hear(
     `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
     (close the one before it first: `close`), `/sa` continues one. `about` is the id of the answer it replies to.
     """
-    session = repository.open_session(connection, spoken.user_id)
-    if session is None:
-        session = _open(connection, spoken, tz, command)
-        label = EventLabel.REQUEST
-    else:
-        asked = repository.has_request(connection, spoken.user_id, session.id)
-        label = EventLabel.FEEDBACK if asked else EventLabel.REQUEST
-        session = _continue(connection, session, spoken.text)
+    session, asked = repository.open_session_asked(connection, spoken.user_id)
+    label = EventLabel.FEEDBACK if asked else EventLabel.REQUEST
+    session = _open(connection, spoken, tz, command) if session is None else _continue(connection, session, spoken.text)
     attrs = {"type": "command"} if command is not None and label is EventLabel.REQUEST else {}
     response = _response(connection, spoken.user_id, about) if label is EventLabel.FEEDBACK else None
     answers_n = None if response is None else response.n
@@ -95,16 +94,17 @@ def _response(connection: Connection, user_id: int, message_id: str | None) -> E
     return event if event is not None and event.label is EventLabel.RESPONSE else None
 
 
-def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> Event:
+def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> tuple[Event, bool]:
     """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
-    A response to nothing that the line has joins the open session, or opens one.
+    A response to nothing that the line has joins the open session, or opens one. Also whether its session is closed.
     """
-    asked = repository.event_of_message(connection, spoken.user_id, asked_id) if asked_id is not None else None
-    if asked is not None:
-        return _append(connection, spoken, asked.session_id, EventLabel.RESPONSE, answers_n=asked.n)
+    known = repository.event_in_session(connection, spoken.user_id, asked_id) if asked_id is not None else None
+    if known is not None:
+        asked, closed = known
+        return _append(connection, spoken, asked.session_id, EventLabel.RESPONSE, answers_n=asked.n), closed
     session = repository.open_session(connection, spoken.user_id) or _open(connection, spoken, tz, None)
-    return _append(connection, spoken, session.id, EventLabel.RESPONSE)
+    return _append(connection, spoken, session.id, EventLabel.RESPONSE), False
 
 
 def close(connection: Connection, user_id: int, now: datetime) -> Session | None:
@@ -242,7 +242,7 @@ def _append(
 ) -> Event:
     event = Event(
         user_id=spoken.user_id,
-        n=next_rev(connection, spoken.user_id),
+        n=spoken.n or next_rev(connection, spoken.user_id),
         id=new_id(),
         session_id=session_id,
         label=label,

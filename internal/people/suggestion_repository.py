@@ -5,15 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, literal, select, update
 
 from internal.storage.engine.upsert import upsert
 from internal.storage.rows import reader
-from internal.storage.tables import suggestions, tombstones
+from internal.storage.tables import forgettings, suggestions, tombstones
 from internal.storage.types import new_id
 
 # Asked at every question and built once: building a statement takes several times as long as running it.
 _ANY_FORGOTTEN: Final = select(tombstones.c.key_hmac).where(tombstones.c.user_id == bindparam("owner")).limit(1)
+_ANY_ASKED: Final = select(literal(1)).where(
+    exists().where(tombstones.c.user_id == bindparam("owner"))
+    | exists().where(
+        forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending", forgettings.c.kind == "person"
+    )
+)
 
 SuggestionKind = Literal["field", "merge"]
 SuggestionState = Literal["pending", "accepted", "declined", "stale"]
@@ -187,9 +193,9 @@ def forgotten_when(connection: Connection, user_id: int, marks: Collection[str])
     return {row.key_hmac: row.at for row in rows}
 
 
-def any_forgotten(connection: Connection, user_id: int) -> bool:
-    """Whether this owner ever had anything forgotten."""
-    return connection.execute(_ANY_FORGOTTEN, {"owner": user_id}).first() is not None
+def any_forgotten(connection: Connection, user_id: int, *, or_asked: bool = False) -> bool:
+    """Whether this owner ever had anything forgotten; with `or_asked` also whether it is about to be."""
+    return connection.execute(_ANY_ASKED if or_asked else _ANY_FORGOTTEN, {"owner": user_id}).first() is not None
 
 
 def _identity(kind: SuggestionKind, payload: dict[str, Any]) -> tuple[Any, ...]:

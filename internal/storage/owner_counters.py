@@ -1,9 +1,9 @@
 """Per-owner counters and the change log, which move only inside the transaction of what they count."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
@@ -27,14 +27,17 @@ _LAST: Final = (
     .order_by(changes.c.seq.desc())
     .limit(1)
 )
-_VERSION: Final = select(users.c.next_rev, _LAST.scalar_subquery()).where(users.c.user_id == bindparam("owner"))
+VERSION: Final = (users.c.next_rev, func.coalesce(_LAST.scalar_subquery(), 0).label("last_change"))
+"""The owner's latest revision and change; equal ones mean that nothing of his changed but the kinds `besides`."""
 
+T = TypeVar("T")
 ChangeOp = Literal["put", "delete"]
 
 Changed = list[tuple[int, str, str]]
 """Rows that changed: the owner, the kind and the id of each."""
 
 _noted: ContextVar[Changed | None] = ContextVar("laplaced_noted_changes", default=None)
+_together: ContextVar[list[dict[str, Any]] | None] = ContextVar("laplaced_changes_together", default=None)
 
 # Run at nearly every write: built once, for building a statement takes several times as long as running it.
 _CHANGED: Final = insert(changes)
@@ -87,8 +90,10 @@ def record_change(connection: Connection, user_id: int, kind: str, ref: str, op:
 
 def record_changes(connection: Connection, user_id: int, kind: str, refs: Iterable[str], op: ChangeOp = "put") -> None:
     """`record_change` for many rows of a kind."""
-    rows = [{"user_id": user_id, "kind": kind, "id": ref, "op": op} for ref in refs]
-    if rows:
+    rows: list[dict[str, Any]] = [{"user_id": user_id, "kind": kind, "id": ref, "op": op} for ref in refs]
+    if (together := _together.get()) is not None:
+        together += rows
+    elif rows:
         connection.execute(_CHANGED, rows if len(rows) > 1 else rows[0])
     if (noted := _noted.get()) is not None:
         noted += [(user_id, kind, str(row["id"])) for row in rows]
@@ -103,6 +108,23 @@ def record_selected(connection: Connection, user_id: int, rows: Select[Any]) -> 
     else:
         found = connection.execute(written.returning(changes.c.kind, changes.c.id))
         noted += [(user_id, kind, ref) for kind, ref in found]
+
+
+def changes_together(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+    """The work with one statement at its end for all that it records as changed: it may not read the change log."""
+
+    def whole(connection: Connection) -> T:
+        rows: list[dict[str, Any]] = []
+        token = _together.set(rows)
+        try:
+            done = work(connection)
+        finally:
+            _together.reset(token)
+        if rows:
+            connection.execute(_CHANGED, rows)
+        return done
+
+    return whole
 
 
 @contextmanager
@@ -120,12 +142,6 @@ def last_change(connection: Connection, user_id: int) -> int:
     """The number of an owner's latest change; 0 before the first."""
     query = select(func.coalesce(func.max(changes.c.seq), 0)).where(changes.c.user_id == user_id)
     return int(connection.execute(query).scalar_one())
-
-
-def memory_version(connection: Connection, user_id: int, besides: Collection[str]) -> tuple[int, int]:
-    """The owner's latest revision and change; equal ones mean that nothing of his changed but these kinds."""
-    row = connection.execute(_VERSION, {"owner": user_id, "besides": list(besides)}).one()
-    return int(row[0]), int(row[1] or 0)
 
 
 def changed_after(connection: Connection, user_id: int, seq: int, kind: str) -> set[str]:

@@ -46,13 +46,6 @@ _WAITING: Final = (
     .where(tasks.c.user_id == bindparam("owner"), tasks.c.state.in_(_PENDING), _IN_SIGHT)
     .order_by(*_BY_TIME)
 )
-_COMING: Final = (
-    select(tasks)
-    .where(tasks.c.user_id == bindparam("owner"), tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
-    .where(func.coalesce(tasks.c.next_at, tasks.c.due_at) <= bindparam("until"))
-    .order_by(*_BY_TIME)
-    .limit(bindparam("most"))
-)
 
 
 def add(connection: Connection, task: Task) -> Task:
@@ -131,12 +124,6 @@ def fired(
 def pending(connection: Connection, user_id: int) -> list[Task]:
     """What is open or proposed: by time, that without a time last, in the order it came."""
     return [_task(row) for row in connection.execute(_WAITING, {"owner": user_id})]
-
-
-def coming(connection: Connection, user_id: int, until: datetime, limit: int) -> list[Task]:
-    """Open tasks with a time up to this one, overdue ones too, the earliest first."""
-    found = connection.execute(_COMING, {"owner": user_id, "until": until, "most": limit})
-    return [_task(row) for row in found]
 
 
 def listing(

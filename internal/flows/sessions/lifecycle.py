@@ -64,9 +64,8 @@ class SessionLifecycle:
         self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
     ) -> Event:
         """C4: adds an answer to the session of what it answers; one that is closed already is analysed with it."""
-        event = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
-        session = line.session(connection, message.user_id, event.session_id)
-        if session is not None and session.closed_at is not None:
+        event, closed = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
+        if closed and (session := line.session(connection, message.user_id, event.session_id)) is not None:
             self._analyse(connection, session, now, now)
         return event
 
@@ -194,7 +193,7 @@ def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool
 
 
 def _spoken(message: Message) -> Spoken:
-    return Spoken(message.user_id, message.id, message.content, message.timestamp)
+    return Spoken(message.user_id, message.id, message.content, message.timestamp, message.rev)
 
 
 def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:

@@ -52,6 +52,7 @@ from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import pause
 from internal.storage.database import Database
+from internal.storage.owner_counters import changes_together
 
 log = logging.getLogger(__name__)
 
@@ -188,11 +189,11 @@ class TurnFlow:
         now, prepared = self._clock.now(), self._requests.prepared(turn)
 
         def work(connection: Connection) -> Question | None:
-            question = freeze(connection, turn, now, prepared)
-            if question is not None:
-                payload = {"attempt": question.turn.attempts, "messages": len(question.asked)}
-                _append_event(connection, "agent_activity_start", turn, now, payload)
-            return question
+            question = freeze(connection, turn, prepared)
+            if question is None:
+                return None
+            payload = {"attempt": question.turn.attempts, "messages": len(question.asked)}
+            return replace(question, begun=_append_event(connection, "agent_activity_start", turn, now, payload))
 
         return await self._database.write(work, point="C3")
 
@@ -291,13 +292,13 @@ class TurnFlow:
             messages = messages or ([OutgoingPart(Rendered(STOPPED))] if placeholder else [])
             answer = message.id if message else None
             spoken, to = self._requests.by_voice(turn), question.asked
-            enqueue(connection, turn, messages, now, message_id=answer, placeholder=placeholder, to=to, spoken=spoken)
             payload = {"message": answer, "model": reply.model, "stopped": stopped}
-            _publish(connection, turn, now, payload, message=answer)
+            result = _publish(connection, question, now, payload, message=answer)
+            enqueue(connection, turn, messages, now, answer, placeholder, to, spoken=spoken, result=result)
             return message, granted
 
         try:
-            message, granted = await self._database.write(work, point="C4")
+            message, granted = await self._database.write(changes_together(work), point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
             return _Outcome.AGAIN
@@ -312,19 +313,9 @@ class TurnFlow:
         self, connection: Connection, question: Question, text: str, mark: dict[str, Any] | None, now: datetime
     ) -> Message:
         turn = question.turn
-        message = dialogue.add(
-            connection,
-            turn.user_id,
-            "assistant",
-            text,
-            now=now,
-            user_metadata=mark,
-            turn_id=turn.id,
-            bot_id=turn.bot_id,
-            chat_id=turn.chat_id,
-            thread_id=turn.thread_id,
-            delivery="pending",
-        )
+        place: dict[str, Any] = {"bot_id": turn.bot_id, "chat_id": turn.chat_id, "thread_id": turn.thread_id}
+        place |= {"turn_id": turn.id, "delivery": "pending", "user_metadata": mark}
+        message = dialogue.add(connection, turn.user_id, "assistant", text, now=now, **place)
         dialogue.touch(connection, turn.user_id, now)
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
@@ -357,13 +348,12 @@ class TurnFlow:
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
-                said = list(map(OutgoingPart, parts))
-                enqueue(connection, turn, said, now, message_id=None, placeholder=placeholder, to=question.asked)
+                enqueue(connection, turn, list(map(OutgoingPart, parts)), now, None, placeholder, question.asked)
                 payload = {"error": error} if error else {}
                 if state is TurnState.FAILED:
                     _append_event(connection, "agent_run_failed", turn, now, payload)
                 else:
-                    _publish(connection, turn, now, payload)
+                    _publish(connection, question, now, payload)
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
@@ -373,18 +363,17 @@ class TurnFlow:
         self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
 
 
-def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
-    links = {"turn": turn.id}
-    events.append(connection, kind, source=RESPONDER, now=now, user_id=turn.user_id, payload=payload, links=links)
+def _append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> str:
+    user_id, links = turn.user_id, {"turn": turn.id}
+    return events.append(connection, kind, source=RESPONDER, now=now, user_id=user_id, payload=payload, links=links)
 
 
 def _publish(
-    connection: Connection, turn: Turn, now: datetime, payload: dict[str, Any], message: str | None = None
-) -> None:
-    links = {"turn": turn.id} | ({"message": message} if message else {})
-    bus.publish(
-        connection, Topic.PROCESSED, source=RESPONDER, now=now, user_id=turn.user_id, payload=payload, links=links
-    )
+    connection: Connection, question: Question, now: datetime, payload: dict[str, Any], message: str | None = None
+) -> str:
+    about = {"turn": question.turn.id, "message": message, "caused_by": question.begun}
+    fields: dict[str, Any] = {"payload": payload, "links": {name: ref for name, ref in about.items() if ref}}
+    return bus.publish(connection, Topic.PROCESSED, source=RESPONDER, now=now, user_id=question.turn.user_id, **fields)
 
 
 class _Edited(Exception):

@@ -67,7 +67,7 @@ class Delivery:
         return await self._database.write(work)
 
     async def look(self, limit: int, shards: Collection[int] | None = None) -> tuple[list[OutboxRow], datetime | None]:
-        """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due.
+        """The messages that may be sent now, one a chat, and when to look again: the earliest that waits becomes due.
 
         `shards` limits this to their chats.
         """
@@ -75,7 +75,7 @@ class Delivery:
 
         def work(connection: Connection) -> tuple[list[OutboxRow], datetime | None]:
             due = mailbox.due(connection, now, limit=limit, shards=shards)
-            return due, mailbox.next_due_at(connection, shards)
+            return due, now if due else mailbox.next_due_at(connection, shards)
 
         return await self._database.glance(work)
 

@@ -45,15 +45,17 @@ def enqueue(
     turn: Turn,
     parts: Sequence[OutgoingPart],
     now: datetime,
-    *,
     message_id: str | None,
     placeholder: str | None,
     to: Sequence[Message] = (),
+    *,
     spoken: bool = False,
+    result: str | None = None,
 ) -> None:
     """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
 
-    `spoken`: as a voice message too. In a group it replies to the last of the messages that it answers.
+    Its sending follows from the event `result`. `spoken`: as a voice message too. In a group it replies to the last of
+    the messages that it answers.
     """
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
@@ -72,6 +74,7 @@ def enqueue(
             turn_id=turn.id,
             message_id=message_id,
             part=number,
+            links={"caused_by": result} if result is not None else {},
         )
         mailbox.put(connection, outgoing, now)
     if spoken and parts:

@@ -49,8 +49,8 @@ def unread(question: Question) -> list[Message]:
 
 async def with_files(question: Question, files: Files, database: Database, progress: Progress) -> Question:
     """The question with the text of its files, which are read first."""
-    now = await files.read_of(question.user, unread(question), progress)
-    return await database.read(lambda c: read_question(c, question.turn, now))
+    await files.read_of(question.user, unread(question), progress)
+    return await database.read(lambda c: read_question(c, question.turn))
 
 
 def read_file(

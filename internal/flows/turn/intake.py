@@ -31,6 +31,7 @@ from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
+from internal.storage.owner_counters import changes_together
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ class Intake:
         now = self._clock.now()
         with acting_for(user.user_id):
             taken, refusal = await self._database.write(
-                lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
+                changes_together(lambda c: self._take(c, update_n, user, incoming, now, answer=answer)), point="C2"
             )
         if refusal is not None:  # the message is kept all the same: it is his owner's
             log.info("author_not_remembered", extra={"reason": refusal})

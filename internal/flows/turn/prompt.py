@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Protocol
 
 from sqlalchemy import Connection
 
+from internal import kept_texts
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
@@ -19,6 +20,7 @@ from internal.config.agents import ResponderConfig
 from internal.config.settings import PersonaConfig
 from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
+from internal.dialogue.rows import MOST_KEPT
 from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.errors import ModelContextExceeded
 from internal.flows.reflections.past import LifeAnswers
@@ -34,9 +36,8 @@ from internal.recall.index.item_repository import TERMS_CHANGE
 from internal.recall.prompt.context import RecallResult, TurnRecall
 from internal.scheduling.clock import Clock
 from internal.storage import vectors
-from internal.storage.owner_counters import memory_version
 from internal.tasks import repository as tasks
-from internal.tasks.model import Task
+from internal.tasks.model import Task, TaskState
 
 HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
@@ -76,7 +77,10 @@ class Question:
     snapshot: Snapshot = EMPTY
     memory: tuple[int, int] = (0, 0)
     tasks: tuple[Task, ...] = ()
+    """What is open or proposed."""
     instructions: tuple[StandingInstruction, ...] = ()
+    begun: str = ""
+    """The event that says that its answer is being written."""
     apart: bool = False
     """Newer messages than the earliest of `earlier` may belong to other dialogues of the owner."""
 
@@ -94,18 +98,18 @@ class Question:
         return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
 
 
-def freeze(connection: Connection, turn: Turn, now: datetime, prepared: Question | None = None) -> Question | None:
+def freeze(connection: Connection, turn: Turn, prepared: Question | None = None) -> Question | None:
     """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over.
 
     What was `prepared` is taken if nothing that it was read from has changed since.
     """
     started = turns.start(connection, turn)
-    return None if started is None else read_question(connection, started, now, prepared)
+    return None if started is None else read_question(connection, started, prepared)
 
 
-def read_question(connection: Connection, turn: Turn, now: datetime, known: Question | None = None) -> Question:
+def read_question(connection: Connection, turn: Turn, known: Question | None = None) -> Question:
     """The inputs of a turn as they are now, of which some earlier state may be `known`."""
-    user, memory = users.get(connection, turn.user_id), memory_version(connection, turn.user_id, besides=INDEXING)
+    user, memory = users.get_with_version(connection, turn.user_id, besides=INDEXING)
     if known is not None and (known.turn.id, known.user, known.memory) == (turn.id, user, memory):
         return replace(known, turn=turn)
     asked = quotes_shown(connection, turn.user_id, dialogue.of_turn(connection, turn))
@@ -113,9 +117,8 @@ def read_question(connection: Connection, turn: Turn, now: datetime, known: Ques
     earlier = quotes_shown(connection, turn.user_id, visible(before))
     snapshot = shown_snapshot(connection, turn.user_id)
     rev = max((message.rev for message in asked), default=0)
-    soon = tasks.coming(connection, turn.user_id, now + SOON, MOST_TASKS)
     standing = instructions.active(connection, turn.user_id)
-    settled = (rev, snapshot, memory, tuple(soon), tuple(standing))
+    settled = (rev, snapshot, memory, tuple(tasks.pending(connection, turn.user_id)), tuple(standing))
     return Question(turn, user, tuple(asked), tuple(earlier), *settled, apart=apart)
 
 
@@ -188,7 +191,8 @@ class Prompts:
         pictures: Mapping[str, Sequence[str]] = {}
         if self._pictures is not None:
             pictures = await self._pictures.of(user.user_id, [*earlier[-SEEN:], *asked])
-        standing = {one.node_id for one in question.instructions}
+        standing, now = {one.node_id for one in question.instructions}, self._clock.now()
+        soon = [one for one in question.tasks if one.state is TaskState.OPEN and one.when and one.when <= now + SOON]
         request = ResponderRequest(
             owner=owner,
             persona_name=self._persona.name,
@@ -196,7 +200,7 @@ class Prompts:
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
             dialogue=[*_dialogue(remembered, pictures), *_dialogue(asked, pictures, {m.tg_id for m in remembered})],
-            now=self._clock.now(),
+            now=now,
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
@@ -204,7 +208,7 @@ class Prompts:
             passages=await self._prompt_filter.passages(user.user_id, passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
-            tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(question.tasks, 1)],
+            tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(soon[:MOST_TASKS], 1)],
             instructions=question.instructions,
             relations=await self._maps.answer(user, question.text) if self._maps is not None else (),
         )
@@ -235,7 +239,7 @@ class Prompts:
         """
         left, place = self._config.history_tokens, len(earlier)
         while place:
-            left -= _tokens(earlier[place - 1])
+            left -= _kept_line(earlier[place - 1])[1]
             if left < 0:
                 break
             place -= 1
@@ -277,7 +281,7 @@ def _dialogue(
     lines: list[DialogueLine] = []
     for one in messages:
         if one.role != "system" and one.spoken:
-            line = _dialogue_line(one, whole=there is not None and one.reply_to not in there)
+            line = _kept_line(one)[0] if there is None else _dialogue_line(one, whole=one.reply_to not in there)
             lines.append(replace(line, pictures=pictures[one.id]) if one.id in pictures else line)
         elif one.role == "assistant" and lines and lines[-1].role == "user":
             metadata = {**(lines[-1].metadata or {}), SETTLED: "the program answered with a card and buttons"}
@@ -299,17 +303,17 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
     return DialogueLine(role, message.spoken, metadata or None, message.timestamp)
 
 
-def _tokens(message: Message) -> int:
-    """Counted once for each revision of a message: every question counts up to HISTORY of them."""
-    key = hash((message.id, message.rev, message.quoted is None))
-    if (count := _COUNTED.get(key)) is None:
+def _kept_line(message: Message) -> tuple[DialogueLine, int]:
+    """A message of the dialogue as its line, and how many tokens that has; made once for up to HISTORY questions."""
+    known = _LINES.get(id(message))
+    if known is None or known[0] is not message:
         line = _dialogue_line(message)
-        count = count_tokens(with_metadata(line.text, line.metadata or {}))
-        if len(_COUNTED) >= MOST_COUNTED:
-            _COUNTED.clear()
-        _COUNTED[key] = count
-    return count
+        known = (message, line, count_tokens(with_metadata(line.text, line.metadata or {})))
+        if len(_LINES) >= MOST_KEPT:
+            _LINES.clear()
+        _LINES[id(message)] = known
+    return known[1], known[2]
 
 
-MOST_COUNTED: Final = 20_000
-_COUNTED: Final[dict[int, int]] = {}
+_LINES: Final[dict[int, tuple[Message, DialogueLine, int]]] = {}
+kept_texts.dropped(_LINES.clear)

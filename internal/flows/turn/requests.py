@@ -140,7 +140,7 @@ class Requests:
 
     async def _prepare(self, turn: Turn) -> None:
         try:
-            question = await self._database.read(lambda c: read_question(c, turn, self._clock.now()))
+            question = await self._database.read(lambda c: read_question(c, turn))
             if question.text.strip():
                 with caused_by(turn=turn.id):
                     self._built[_lane(turn)] = (question, await self._build(question))

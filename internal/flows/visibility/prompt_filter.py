@@ -17,7 +17,8 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, repository as people, suggestion_repository, tombstones
+from internal.people import erase_repository, repository as people, tombstones
+from internal.people.suggestion_repository import any_forgotten, forgotten_when
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
@@ -57,7 +58,7 @@ class PromptFilter:
         return [one for one in shown if any(line.found for line in one.lines)]
 
     async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
-        if not said or not await self._database.glance(lambda c: _any_gone(c, user_id)):
+        if not said or not await self._database.glance(lambda c: any_forgotten(c, user_id, or_asked=True)):
             return [True] * len(said)
         return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key))
 
@@ -72,11 +73,6 @@ def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: b
         not any(at <= gone[word] for word in named & gone.keys() - known)
         for named, (_, at) in zip(words, said, strict=True)
     ]
-
-
-def _any_gone(connection: Connection, user_id: int) -> bool:
-    asked = any(one.person_id is not None for one in forgettings.pending(connection, user_id))
-    return asked or suggestion_repository.any_forgotten(connection, user_id)
 
 
 def words_in(text: str) -> set[str]:
@@ -102,7 +98,7 @@ def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: 
     by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
     marks, found = list(by_mark), dict[str, datetime]()
     for chunk in chunks(marks):
-        for mark, at in suggestion_repository.forgotten_when(connection, user_id, chunk).items():
+        for mark, at in forgotten_when(connection, user_id, chunk).items():
             found[by_mark[mark]] = max(at, found.get(by_mark[mark], at))
     return found
 

@@ -66,6 +66,8 @@ def touch_used(
 
     A link first decays to now, so that it does not matter when maintenance ran last. How many links were strengthened.
     """
+    if not node_ids:
+        return 0
     plasticity_repository.touch(connection, user_id, node_ids, now)
     if not plasticity.strengthen:
         return 0

@@ -17,6 +17,7 @@ from internal.scheduling.run import pause
 from internal.storage import vectors
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
+from internal.storage.owner_counters import changes_together
 from internal.storage.vectors import DueItem, Progress
 
 log = logging.getLogger(__name__)
@@ -182,7 +183,7 @@ class VectorBackfill:
                 vectors.put(connection, item, model, vector) for item, vector in zip(batch, embedded, strict=True)
             )
 
-        return await self._database.write(put, point="C11")
+        return await self._database.write(changes_together(put), point="C11")
 
     async def _mark_others_due(self) -> None:
         """Marks as due, once per start, what another model or size embedded."""

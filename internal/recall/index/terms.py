@@ -16,6 +16,7 @@ from internal.recall.index import item_repository
 from internal.recall.index.item_repository import DueText
 from internal.storage import vectors
 from internal.storage.database import Database
+from internal.storage.owner_counters import changes_together
 
 log = logging.getLogger(__name__)
 
@@ -104,4 +105,4 @@ class TermsBackfill:
             each = zip(batch, all_terms, strict=True)
             return sum(item_repository.store_terms(connection, due, terms, ANALYZER) for due, terms in each)
 
-        return await self._database.write(store)
+        return await self._database.write(changes_together(store))

@@ -100,7 +100,8 @@ class CommandFlow:
             acts = [await self._action(question.user, one) for one in found]
             nothing = any(_found_nothing(one, act) for one, act in zip(found, acts, strict=True))
             if nothing and self.read_first is not None and await self.read_first(question.user.user_id):
-                found, only = await self._recognised(question, own, texts)
+                known = await self.database.glance(lambda c: tasks.pending(c, question.user.user_id))
+                found, only = await self._recognised(replace(question, tasks=tuple(known)), own, texts)
                 acts = [await self._action(question.user, one) for one in found]
         except (ModelUnavailable, LanguageCallFailed, NotFound) as error:
             log.warning("commands_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
@@ -115,7 +116,7 @@ class CommandFlow:
     ) -> tuple[list[Recognised], bool]:
         user_id = question.user.user_id
 
-        titles = {one.id: one.title for one in await self.database.glance(lambda c: tasks.pending(c, user_id))}
+        titles = {one.id: one.title for one in question.tasks}
         quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), None)
         quoted = _last_card(question) if quoted is None else quoted
         found = await self.worker.run(recognise, texts, titles, None, quoted, question.user.lang)

@@ -14,7 +14,6 @@ from internal.flows.turn.requests import Requests
 from internal.language.text.spelling import text_language, unquoted
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import ChatReply
-from internal.tasks import repository as tasks
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +41,7 @@ class Claims:
         if own and self._opens_tasks and not self._requests.has_read(question):
             said = unquoted(own[-1].content)
             asked = (own[-1].id, said, own[-1].timestamp.astimezone(ZoneInfo(user.tz)))
-        known, language = await self._known(question), text_language(reply.text, user.lang)
+        known, language = self._known(question), text_language(reply.text, user.lang)
         try:
             found = await self._commands.worker.run(judge, reply.text, known, did, asked, language)
         except (ModelUnavailable, LanguageCallFailed) as error:
@@ -52,10 +51,8 @@ class Claims:
         more = [Undone()] if found.untrue else []
         return replace(reply, text=found.text), with_tasks(requested, promised), commands.with_more(more)
 
-    async def _known(self, question: Question) -> list[str]:
+    def _known(self, question: Question) -> list[str]:
         """The open tasks and the people whom the model was shown, by name."""
-        assert self._commands is not None
-        user_id, request = question.user.user_id, self._requests.last(question.turn)
-        titles = [one.title for one in await self._commands.database.glance(lambda c: tasks.pending(c, user_id))]
+        request = self._requests.last(question.turn)
         shown = (*request.relevant_people, *request.inner_circle) if request is not None else ()
-        return titles + [name for one in shown for name in one.names]
+        return [one.title for one in question.tasks] + [name for one in shown for name in one.names]

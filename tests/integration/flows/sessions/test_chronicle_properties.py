@@ -185,7 +185,7 @@ class Life:
         if not open_turns:
             return
         turn = open_turns[step.place % len(open_turns)]
-        question = freeze(self.connection, turn, self.clock.now())
+        question = freeze(self.connection, turn)
         assert question is not None
         self.clock.advance(3)
         now, fails = self.clock.now(), step.kind == "fail"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 from support.flows.flow_stage import BOT, OWNER, Talk
 
 from internal.access import repository as users, service as access
@@ -12,6 +14,9 @@ from internal.dialogue.model import ForwardOrigin
 from internal.people import repository as people
 
 SECOND = timedelta(seconds=1)
+
+MOST_TO_STORE, MOST_TO_ANSWER = 15, 24
+"""Statements of C2, and of C3 and C4 together."""
 
 
 async def test_messages_within_the_window_are_one_turn(talk: Talk) -> None:
@@ -178,3 +183,21 @@ async def test_an_edit_that_changes_no_words_is_none(talk: Talk) -> None:
     unknown = talk.incoming("never stored")
     assert await talk.intake.edit(await talk.update(), unknown) is None
     assert [message.rev for message in await talk.messages()] == [taken.message.rev]
+
+
+async def test_a_plain_message_asks_little(talk: Talk) -> None:
+    """Each unit of work asks for nothing twice, and writes what it notes in the change log together."""
+    asked: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        asked.append(statement)
+
+    await talk.exchange("Hi", "Hello.")
+    await talk.write(lambda c: event.listen(c, "before_cursor_execute", note))
+    taken = await talk.say("And now?")
+    assert len(set(asked)) == len(asked) <= MOST_TO_STORE
+    assert taken.turn is not None
+    asked.clear()
+    await talk.flow().answer(taken.turn)
+    assert len(asked) <= MOST_TO_ANSWER
+    assert sum(one.startswith("INSERT INTO changes") for one in asked) == 1

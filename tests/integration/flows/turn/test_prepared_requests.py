@@ -125,12 +125,12 @@ async def test_what_changed_meanwhile_is_read_again(talk: Talk, happened: str) -
     await talk.write(lambda c: dialogue.add(c, OWNER, "assistant", "Hello!", now=now, delivery="sent"))
     turn = (await talk.say("Who is Petro?")).turn
     assert turn is not None
-    known = await talk.write(lambda c: read_question(c, turn, now))
-    again = await talk.write(lambda c: read_question(c, turn, now, known))
+    known = await talk.write(lambda c: read_question(c, turn))
+    again = await talk.write(lambda c: read_question(c, turn, known))
     assert again.earlier is known.earlier
     await talk.write(lambda c: MEANWHILE[happened](c, now))
-    after = await talk.write(lambda c: read_question(c, turn, now, known))
-    assert after == await talk.write(lambda c: read_question(c, turn, now))
+    after = await talk.write(lambda c: read_question(c, turn, known))
+    assert after == await talk.write(lambda c: read_question(c, turn))
     assert not after.same_as(known)
 
 
