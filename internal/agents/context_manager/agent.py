@@ -50,10 +50,6 @@ class ModelContextManager:
             self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id, form
         )
 
-    def update_messages(self, request: ContextRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
-        return self.asking(request).messages
-
     def weigh_messages(self, request: WeighingRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent."""
         zone = request.owner.timezone

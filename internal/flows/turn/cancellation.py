@@ -15,6 +15,7 @@ async def or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
         await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
         return coming.result() if coming.done() else None
     finally:
-        coming.cancel()
         stopping.cancel()
-        await asyncio.gather(coming, stopping, return_exceptions=True)
+        if not coming.done():
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)

@@ -57,20 +57,19 @@ def enqueue(
     Its sending follows from the event `result`. `spoken`: as a voice message too. In a group it replies to the last of
     the messages that it answers.
     """
+    place = (turn.user_id, turn.bot_id, turn.chat_id)
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
         outgoing = Outgoing(
-            user_id=turn.user_id,
-            bot_id=turn.bot_id,
-            chat_id=turn.chat_id,
+            *place,
+            one.part.text,
+            f"turn:{turn.id}:{number}",
+            "send" if replaces is None else "edit",
+            one.part.entities,
+            one.keyboard,
             thread_id=turn.thread_id,
             reply_to=to[-1].tg_id if to and number == 0 and turn.chat_id < 0 else None,
-            text=one.part.text,
-            entities=one.part.entities,
-            keyboard=one.keyboard,
-            kind="send" if replaces is None else "edit",
             replaces=replaces,
-            dedupe=f"turn:{turn.id}:{number}",
             turn_id=turn.id,
             message_id=message_id,
             part=number,
@@ -79,6 +78,5 @@ def enqueue(
         mailbox.put(connection, outgoing, now)
     if spoken and parts:
         words = "\n".join(one.part.text for one in parts)[:MOST_SPOKEN]
-        place = (turn.user_id, turn.bot_id, turn.chat_id)
         voice = Outgoing(*place, words, f"turn:{turn.id}:voice", kind="voice", thread_id=turn.thread_id)
         mailbox.put(connection, replace(voice, turn_id=turn.id), now)

@@ -135,7 +135,8 @@ class Requests:
             opens_tasks=self._opens_tasks,
             commands=self._commands,
             web=self._web,
-            files=any(one.kind == "episode" for one in request.passages) or any(map(has_file, question.earlier)),
+            files=any(one.kind == "episode" for one in request.passages)
+            or any(one.attachments and has_file(one) for one in question.earlier),
         )
 
     async def _prepare(self, turn: Turn) -> None:

@@ -40,6 +40,8 @@ class PromptFilter:
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
         """The messages among these that may be shown, without quotes that may not."""
+        if not await self._any_gone(user_id):
+            return list(said)
         may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
         return await self.quotes(user_id, [message for message, shown in zip(said, may, strict=True) if shown])
 
@@ -58,9 +60,12 @@ class PromptFilter:
         return [one for one in shown if any(line.found for line in one.lines)]
 
     async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
-        if not said or not await self._database.glance(lambda c: any_forgotten(c, user_id, or_asked=True)):
+        if not said or not await self._any_gone(user_id):
             return [True] * len(said)
         return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key))
+
+    async def _any_gone(self, user_id: int) -> bool:
+        return await self._database.glance(lambda c: any_forgotten(c, user_id, or_asked=True))
 
 
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:

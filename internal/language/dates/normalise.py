@@ -110,6 +110,7 @@ _WORDS = {
 }  # fmt: skip
 _UNITS = "minute|hour|day|week|month|year|decade"
 _SHAPES = [(pattern(forms), symbol) for symbol, forms in _WORDS.items()]
+_ANY_SHAPE = pattern("|".join(_WORDS.values()))
 
 _PHRASES = [
     (pattern(shape), words)
@@ -165,14 +166,17 @@ def _day_in_digits(match: re.Match[str]) -> str:
     return month + str(number).rjust(len(match[0]) - len(month))
 
 
+@kept(4_000)
 def canonical(text: str) -> str | None:
     """The phrase (folded by `name_key`) in the notation of the rules; None if it holds any other word."""
     for shape, words in _PHRASES:
         text = shape.sub(words, text)
     text = days_in_digits(text)
-    symbols = [_symbol(word) for word in _BETWEEN_WORDS.split(text) if word]
-    if None in symbols:
-        return None
+    symbols = list[str]()
+    for word in filter(None, _BETWEEN_WORDS.split(text)):
+        if (symbol := _symbol(word)) is None:  # as in nearly every part of a sentence
+            return None
+        symbols.append(symbol)
     return _rewrite(filter(None, symbols))
 
 
@@ -190,4 +194,6 @@ def _symbol(word: str) -> str | None:
         return f"{match[1]} decade" if int(match[1]) % 10 == 0 and int(match[1]) >= 20 else match[1]
     if match := _NUMBER.fullmatch(word):
         return match[1]
+    if not _ANY_SHAPE.fullmatch(word):
+        return None
     return next((symbol for shape, symbol in _SHAPES if shape.fullmatch(word)), None)

@@ -27,7 +27,9 @@ UNIT: Final = r"(?P<unit>" + "|".join(rf"(?:{forms})" for forms in _UNITS.values
 
 def fold(text: str) -> str:
     """The text in lower case with one apostrophe and one dash; every character keeps its position."""
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text).translate(_UNIFIED)
+    if len(lowered := text.lower()) != len(text):
+        lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return lowered.translate(_UNIFIED)
 
 
 def day_after(today: date, count: float, unit: str) -> date | None:

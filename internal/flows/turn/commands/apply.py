@@ -199,17 +199,8 @@ class CommandFlow:
         user, links = question.user, {"turn": question.turn.id}
         cards = []
         for one in asked:
-            payload = {"action": type(one).__name__}
-            source = f"user:{user.user_id}"
-            event = events.append(
-                connection,
-                "wish_understood",
-                source=source,
-                now=now,
-                user_id=user.user_id,
-                payload=payload,
-                links=links,
-            )
+            source, known = f"user:{user.user_id}", {"payload": {"action": type(one).__name__}, "links": links}
+            event = events.append(connection, "wish_understood", source=source, now=now, user_id=user.user_id, **known)
             author = TaskAuthor(source, now, time_of_day(self.whole_day_at), {**links, "caused_by": event})
             try:
                 cards.append(self._done(connection, user, one, author))
