@@ -121,7 +121,7 @@ class ControlClient:
         return shown
 
     async def wait_for_message(
-        self, chat_id: int, wanted: Callable[[Json], bool], *, after: int = 0, within: float = 45.0
+        self, chat_id: int, wanted: Callable[[Json], bool], *, after: int = 0, within: float = 120.0
     ) -> Json:
         """The bot's first message with an id above `after` that is `wanted`; LocalTelegramFailed after `within` s."""
         try:

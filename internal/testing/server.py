@@ -69,7 +69,7 @@ class ScriptedModel:
         """The requests that named this model, oldest first."""
         return [request for request in self.requests if request.model == model]
 
-    async def wait_for(self, model: str, count: int = 1, within: float = 10.0) -> list[Asked]:
+    async def wait_for(self, model: str, count: int = 1, within: float = 120.0) -> list[Asked]:
         """The requests to this model once there are `count`. TimeoutError if they do not come in `within` seconds."""
         async with asyncio.timeout(within), self._arrived:
             await self._arrived.wait_for(lambda: len(self.asked(model)) >= count)

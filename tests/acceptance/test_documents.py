@@ -26,7 +26,7 @@ async def test_a_pdf_is_answered_from_after_a_kill_and_forgotten_to_the_last_byt
         await bot.ended()
 
         await bot.start(**allowed)
-        kept = await telegram.wait_for_message(user, lambda told: "3 страницы" in str(told.get("text")), within=60)
+        kept = await telegram.wait_for_message(user, lambda told: "3 страницы" in str(told.get("text")))
         [file] = (await bot.get("/artifacts", user_id=user))["artifacts"]
         assert (file["name"], file["pages"], file["state"]) == ("договор.pdf", 3, "read")
         parts = (await bot.get(f"/artifacts/{file['id']}/text"))["parts"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.paths import ROOT, TESTS
+from support.patience import PATIENCE_S
 from support.product.forked_process import LANGUAGE, RUN
 from support.product.program import BEFORE_PYTHON, BOT, started, starter
 
@@ -65,7 +66,7 @@ async def test_processes_that_run_at_once_end_apart(tmp_path: Path) -> None:
     try:
         for bot in bots:
             assert bot.stdout is not None
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 while not (line := await bot.stdout.readline()).startswith(b"Health, metrics and REST: "):
                     assert line, "the bot ended by itself"
         bots[0].kill()

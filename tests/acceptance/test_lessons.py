@@ -61,7 +61,7 @@ async def test_a_closed_session_is_judged_and_the_next_one_is_told_its_lesson(tm
         bot.model.script(ANALYST, JUDGED)
         await bot.start()
         await conversation(people, user, *TOLD, "/ss")
-        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE agent = 'archivist' AND state = 'applied'"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE agent = 'archivist' AND state = 'applied'"))
         session = await judged(bot, user, 1)
 
         events = {one["id"]: one for one in session["events"]}

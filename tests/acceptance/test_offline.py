@@ -209,7 +209,7 @@ async def _knows(bot: Product, user: int, count: int) -> list[dict[str, Any]]:
         embedded = bot.rows("SELECT count(*) FROM vectors WHERE user_id = ? AND item LIKE 'person:%'", user)[0][0]
         return listed if len(listed) == embedded == count else None
 
-    known: list[dict[str, Any]] = await until(found, within=60)
+    known: list[dict[str, Any]] = await until(found)
     return known
 
 
@@ -224,13 +224,13 @@ async def _asks(people: ControlClient, user: int, asked: tuple[str, str]) -> Non
 
 async def _answer(people: ControlClient, user: int, text: str) -> dict[str, Any]:
     said = await people.say(user, text)
-    answer: dict[str, Any] = await people.wait_for_message(user, lambda _: True, after=said["message_id"], within=60)
+    answer: dict[str, Any] = await people.wait_for_message(user, lambda _: True, after=said["message_id"])
     return answer
 
 
 async def _is_answered(people: ControlClient, user: int, text: str) -> None:
     [said] = [message for message in await people.messages(user) if message.get("text") == text]
-    await people.wait_for_message(user, lambda _: True, after=said["message_id"], within=60)
+    await people.wait_for_message(user, lambda _: True, after=said["message_id"])
 
 
 async def _answers_between(people: ControlClient, user: int, story: Story) -> int:

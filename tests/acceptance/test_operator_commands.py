@@ -60,8 +60,8 @@ async def admitted(bot: Product, control: ControlClient | None) -> tuple[Control
 async def talked(bot: Product, people: ControlClient, user: int) -> None:
     """One message, answered and archived; what is written behind has followed."""
     await people.say(user, "Зустрів Петренка, він мій друг.")
-    await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
-    await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"), within=60)
+    await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"))
+    await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"))
     await at_rest(bot.data_dir)
 
 
@@ -96,7 +96,7 @@ async def test_backup_wipe_restore_brings_everything_back(tmp_path: Path) -> Non
         assert again == pytest.approx(made_at, abs=1)
         await people.say(user, "Що там Петренко?")
         answered = "SELECT count(*) FROM messages WHERE role = 'assistant' HAVING count(*) = 2"
-        await until(lambda: bot.rows(answered), within=60)
+        await until(lambda: bot.rows(answered))
         assert await bot.stop() == 0
 
 
@@ -110,8 +110,8 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         bot.model.always(ARCHIVIST, "I would rather not.")
         await bot.start()
         await people.say(user, "Зустрів Петренка, він мій друг.")
-        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE state = 'dead'"), within=60)
-        await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE state = 'dead'"))
+        await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"))
         code, found = await checks(bot)
         assert (code, found["runs"]["level"], found["model"]["level"]) == (1, "finding", "ok")
         code, out, _ = await bot.command("runs")
@@ -121,7 +121,7 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         bot.model.forget(ARCHIVIST)
         knows(bot)
         assert (await bot.command("runs", "--revive"))[1] == "3 runs are tried again\n"
-        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"))
         code, found = await checks(bot)
         assert (code, {name for name, check in found.items() if check["level"] == "finding"}) == (0, set())
         assert await bot.stop() == 0
@@ -135,7 +135,7 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         number = out.split()[0]
         assert "Сховане" in (await bot.command("quarantine", "--show", number))[1]
         assert (await bot.command("quarantine", "--replay", number))[1] == "1 updates are handled once more\n"
-        await until(lambda: bot.rows("SELECT 1 FROM messages WHERE content = 'Сховане'"), within=30)
+        await until(lambda: bot.rows("SELECT 1 FROM messages WHERE content = 'Сховане'"))
         unknown = await bot.command("quarantine", "--replay", number)
         assert (unknown[0], "no update" in unknown[2]) == (1, True)
         assert (await bot.command("quarantine", "--drop", "all"))[1] == "1 updates are given up\n"

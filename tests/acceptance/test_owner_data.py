@@ -30,7 +30,7 @@ def _holding(bot: Product, text: str) -> list[str]:
 
 
 async def _facts(bot: Product, user: int) -> list[str]:
-    found = await until(lambda: bot.rows("SELECT fact FROM facts WHERE user_id = ? ORDER BY fact", user), within=60)
+    found = await until(lambda: bot.rows("SELECT fact FROM facts WHERE user_id = ? ORDER BY fact", user))
     return [fact for (fact,) in found]
 
 
@@ -50,7 +50,7 @@ async def test_a_memory_is_corrected_exported_forgotten_and_read_back(tmp_path: 
         assert await _facts(bot, user) == [f"Петренко працює: {CANARY}"]
 
         await people.edit(user, message["message_id"], EDITED)
-        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE replaces IS NOT NULL"), within=30)
+        await until(lambda: bot.rows("SELECT 1 FROM runs WHERE replaces IS NOT NULL"))
         assert (await bot.command("archive", "--user", str(user)))[0] == 0
         assert await _facts(bot, user) == ["Петренко працює: ACME"]
         (petrenko,) = (await bot.get("/people", user_id=user))["people"]
@@ -75,6 +75,6 @@ async def test_a_memory_is_corrected_exported_forgotten_and_read_back(tmp_path: 
         assert read_back[1].startswith("read back: 2 messages, 1 episodes, 1 people, 1 facts, 1 claims;")
         (again,) = (await bot.get("/people", user_id=user))["people"]
         assert (again["id"], again["bio"]) == (petrenko["id"], "Працює: ACME.")
-        await until(lambda: bot.rows("SELECT count(*) FROM vectors WHERE user_id = ?", user)[0][0] > 1, within=30)
+        await until(lambda: bot.rows("SELECT count(*) FROM vectors WHERE user_id = ?", user)[0][0] > 1)
         assert await _facts(bot, user) == ["Петренко працює: ACME"]
         assert await bot.stop() == 0

@@ -103,7 +103,7 @@ async def test_what_real_models_reply_becomes_what_it_should(tmp_path: Path) -> 
             *(_talk(Chat(people, user), one.says) for user, one in zip(users, RECORDINGS, strict=True))
         )
         done = "SELECT count(*) FROM runs HAVING sum(agent = 'archivist') >= ? AND min(state IN ('applied', 'dead'))"
-        await until(lambda: bot.rows(done, len(RECORDINGS)), within=120)
+        await until(lambda: bot.rows(done, len(RECORDINGS)))
         assert await bot.stop() == 0
         asked = [[a for a in bot.model.asked(ARCHIVIST) if re.search(one.match, a.text)] for one in RECORDINGS]
         async with Database.open(bot.data_dir / "laplaced.db") as database:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
+from support.patience import PATIENCE_S
 from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 from support.stores.stores import where_postgresql
 
 ANSWER = "I see."
-PATIENCE_S = 120
-"""On a machine whose processors are all busy a process may miss its leases' time and have to take them again."""
 
 PERSON = {
     "people_operations": [

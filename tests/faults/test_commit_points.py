@@ -83,9 +83,9 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         known = bool(bot.rows("SELECT 1 FROM outbox WHERE state = 'sent'"))
         await bot.start()
 
-        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"))
         delivered = "SELECT count(*) FROM outbox WHERE state = 'sent' HAVING count(*) = 1"
-        await until(lambda: bot.rows(delivered), within=60)
+        await until(lambda: bot.rows(delivered))
         answers = await people.bot_messages(user)
         assert [answer["text"] for answer in answers] == ["Відповідь."] * (1 if known else seen + 1)
         assert sending or len(answers) == 1
@@ -95,7 +95,7 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
             ("assistant", "Відповідь."),
         ]
         assert bot.rows("SELECT count(*) FROM episodes") == [(1,)]
-        await until(lambda: not bot.rows("SELECT 1 FROM runs WHERE state != 'applied'"), within=60)
+        await until(lambda: not bot.rows("SELECT 1 FROM runs WHERE state != 'applied'"))
         judged = bot.rows("SELECT agent, count(*) FROM runs GROUP BY agent ORDER BY agent")
         assert judged == [("analyst", 1), ("archivist", 1), ("context_manager", 1), ("task_manager", 1)]
         assert bot.rows("SELECT label FROM chronicle WHERE message_id IS NOT NULL ORDER BY n") == [
@@ -138,7 +138,7 @@ async def test_a_kill_when_a_task_fires_tells_of_it_once(tmp_path: Path, moment:
             assert fired == bot.rows("SELECT count(*) FROM notifications") == [(int(moment == "after"),)]
             await bot.start()
             delivered = "SELECT count(*) FROM outbox WHERE state = 'sent' HAVING count(*) = 2"
-            await until(lambda: bot.rows(delivered), within=60)
+            await until(lambda: bot.rows(delivered))
             told = [one["text"] for one in await people.bot_messages(user)]
             assert sorted(told) == ["Відповідь.", "🔔 Подзвонити мамі"]
             assert bot.rows("SELECT state, count(*) FROM notifications GROUP BY state") == [("sent", 1)]

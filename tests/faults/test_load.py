@@ -11,6 +11,7 @@ import pytest_asyncio
 from support.faults.fault_record import proving, record
 from support.faults.fault_stage import Stage, quiet, under_faults
 from support.long import LONG
+from support.patience import PATIENCE_S
 from support.product.running_product import RESPONDER, until
 
 from internal.testing import Asked
@@ -58,7 +59,7 @@ async def test_a_crowd_at_once(stage: Stage) -> None:
         assert {user: stored[user] for user in people} == said
         closed = "SELECT user_id, count(*) FROM turns WHERE state = 'closed' GROUP BY user_id"
         answers: dict[int, int] = {}
-        async with asyncio.timeout(10):  # a turn is closed by the commit after its answer arrived at Telegram
+        async with asyncio.timeout(PATIENCE_S):  # a turn is closed by the commit after its answer arrived at Telegram
             while not answers.keys() >= set(people):  # others have written before them
                 answers = dict(stage.bot.rows(closed))  # type: ignore[arg-type] # rows of two
                 await asyncio.sleep(0.02)
@@ -107,7 +108,7 @@ async def test_one_who_never_stops(stage: Stage) -> None:
         assert time.monotonic() - begun < 15
         await writing
         query = "SELECT count(*) FROM messages WHERE user_id = ? AND role = 'user' HAVING count(*) = ?"
-        await stage.until_rows(query, user, FLOOD, within=120)
+        await stage.until_rows(query, user, FLOOD)
         stored = stage.bot.rows("SELECT content FROM messages WHERE user_id = ? AND role = 'user' ORDER BY seq", user)
         assert [text for (text,) in stored] == texts
         # Telegram takes one message a second: the answers are waited for, their delivery is not.
@@ -116,7 +117,7 @@ async def test_one_who_never_stops(stage: Stage) -> None:
             "SELECT 1 FROM messages WHERE user_id = :u AND episode_id IS NULL UNION ALL "
             "SELECT 1 FROM runs WHERE user_id = :u AND state != 'applied'"
         ).replace(":u", str(user))
-        await until(lambda: not stage.bot.rows(busy), within=120)
+        await until(lambda: not stage.bot.rows(busy))
         numbers = [int(text.split("Message ")[1].split()[0]) for text in await stage.seen(user)]
         assert numbers == sorted(numbers)
         assert len(numbers) == len(set(numbers)) > 0

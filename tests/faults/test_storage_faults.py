@@ -128,7 +128,7 @@ async def spoken_through(stage: Stage, fault: contextlib.AbstractContextManager[
     query = "SELECT content FROM messages WHERE user_id = ? AND role = 'user' ORDER BY seq"
     for user in people:
         wanted = [(text.strip(),) for text in said[user]]
-        await until(lambda user=user, wanted=wanted: stage.bot.rows(query, user) == wanted, within=90)
+        await until(lambda user=user, wanted=wanted: stage.bot.rows(query, user) == wanted)
         await stage.settled(user)
         assert set(await stage.seen(user)) == {OFFLINE}
     answered = "SELECT count(*) FROM turns WHERE user_id = ? AND state != 'closed'"

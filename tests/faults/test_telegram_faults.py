@@ -16,6 +16,7 @@ import pytest_asyncio
 from support.faults.fault_record import proving
 from support.faults.fault_stage import OFFLINE, Played, Stage, quiet, under_faults
 from support.long import LONG
+from support.patience import PATIENCE_S
 from support.product.running_product import RESPONDER, ProcessEnded, until
 
 from bot.telegram.i18n import phrase
@@ -119,7 +120,7 @@ async def test_an_answer_that_cannot_be_sent(played: Played, case: Sending) -> N
         text = f"Well, all ({case.title})"
         assert [message["text"] for message in seen.shown] == [text] * case.copies
         assert seen.row[:2] == (case.state, case.uncertain)
-        assert case.slower <= seen.waited < case.slower + 20
+        assert case.slower <= seen.waited < case.slower + PATIENCE_S
         assert all(("entities" in message) is not case.plain for message in seen.shown)
         assert seen.delivery == {"held": "pending"}.get(case.state, case.state)
         late = [text] if case.state == "held" else []
@@ -436,7 +437,7 @@ async def test_a_deaf_poll_is_built_anew(deaf: Played) -> None:
     with proving("telegram", "getUpdates: silence for ever", "the poll is rebuilt after 40 s, nothing lost"):
         seen: Deaf = await deaf.outcome("deaf")
         assert seen.said == OFFLINE
-        assert DEAF_AFTER_S - 2 <= seen.waited < DEAF_AFTER_S + 20
+        assert DEAF_AFTER_S - 2 <= seen.waited < DEAF_AFTER_S + PATIENCE_S
         assert "poll_failed" in seen.log
 
 

@@ -15,6 +15,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 
 from internal.errors import MirrorUnavailable, Refused
 from internal.graph.mirror.falkordb import Falkor
@@ -169,7 +170,7 @@ async def test_another_owners_graph_is_out_of_reach(falkor: Falkor) -> None:
 
 
 async def _until(happened: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not await happened():  # noqa: ASYNC110 - another process is waited for
             await asyncio.sleep(0.05)
 
@@ -236,7 +237,7 @@ async def test_an_orphan_on_the_socket_is_ended(tmp_path: Path) -> None:
     orphan = await _redis(tmp_path, "--port", "0", "--unixsocket", str(listening))
     await _until(lambda: _is_there(listening))
     async with running(tmp_path, rows=ROWS) as started:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert await orphan.wait() == 0
         assert started.pid != orphan.pid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, WORDS, Isolation
+from support.patience import PATIENCE_S
 
 from internal.events import repository as events
 
@@ -315,12 +316,22 @@ async def test_streams_follow_one_owner(apart: Isolation) -> None:
         for path in ("/events/stream", "/timeline/stream")
         for headers in (None, apart.session, apart.key)
     ]
-    await asyncio.sleep(0.2)
+    looking = await _streams_that_wait(len(following))
     for owner, words in ((ALICE, WORDS), (BOB, "звичайна")):
         told: dict[str, Any] = {"user_id": owner, "source": f"user:{owner}", "now": now, "payload": {"text": words}}
         await stage.database.write(lambda c, told=told: events.append(c, "message_received", **told))
-    await asyncio.sleep(0.3)
+    await _streams_that_wait(len(following), looking)
     stage.stopping.set()
     for answer in await asyncio.gather(*following):
         assert "звичайна" in answer.text
         assert CANARY not in answer.text
+
+
+async def _streams_that_wait(count: int, before: Collection[asyncio.Task[Any]] = ()) -> set[asyncio.Task[Any]]:
+    """What they wait for the next commit with, once all of them do so, and none by what it waited with `before`."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            await asyncio.sleep(0.1)
+            tasks = {task for task in asyncio.all_tasks() if "committed" in repr(task.get_coro())}
+            if len(tasks.difference(before)) == count:
+                return tasks

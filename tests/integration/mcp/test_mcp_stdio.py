@@ -12,6 +12,7 @@ from pathlib import Path
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from support.interfaces.mcp_stage import OWNER, ask, configured, drive, process_environment, refused, scripted
+from support.patience import PATIENCE_S
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served
@@ -39,7 +40,7 @@ async def test_every_tool_works_when_nothing_runs(tmp_path: Path) -> None:
             await drive(client)
             async with started(tmp_path, model) as second:
                 assert (await ask(second, "get_status"))["graph"]["episodes"] == 0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while held(tmp_path / "data"):  # noqa: ASYNC110 - another process holds it
                 await asyncio.sleep(0.05)
     assert "Traceback" not in (tmp_path / "mcp.log").read_text()
@@ -74,11 +75,11 @@ async def test_a_signal_ends_it_in_order(tmp_path: Path) -> None:
             "clientInfo": {"name": "t", "version": "1"},
         }
         process.stdin.write(json.dumps(call).encode() + b"\n")
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(PATIENCE_S):
             answer = json.loads(await process.stdout.readline())
         assert answer["result"]["serverInfo"]["name"] == "laplaced"
         process.terminate()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             assert await process.wait() == 0
         assert process.stderr is not None
         assert b"Traceback" not in await process.stderr.read()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from support.interfaces.mcp_stage import OWNER, SAID, configured, environment, scripted
+from support.patience import PATIENCE_S
 
 from bot.application.app import App
 from bot.cli.main import main
@@ -32,7 +33,7 @@ async def remember(app: App, url: str) -> None:
     """Tells SAID over REST and waits until it has been read, its vectors included."""
     rest = Rest.of_server(url, server_key(app))
     await rest.send("POST", "/graph/episodes", {"name": "note", "content": SAID, "reference_time": "2026-02-05"})
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while (await rest.get("/graph/status"))["waiting"]:  # noqa: ASYNC110 - it is asked from outside
             await asyncio.sleep(0.05)
     await app.archive(OWNER, None)

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 from support.interfaces.mcp_stage import OWNER, SAID, configured, environment, scripted
+from support.patience import PATIENCE_S
 
 from bot.application.app import App
 from bot.cli.main import main
@@ -90,7 +91,7 @@ async def test_a_kept_mirror_is_asked_in_every_way(tmp_path: Path) -> None:
 
 async def caught_up(app: App) -> None:
     target = app.metrics.mirror
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             stored = await app.database.read(lambda c: stored_gauges(c, most_people=0, mirror=target))
             if stored.mirror_lag == 0:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from support.interfaces.simulator_stage import Stage, bot_for, eventually
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 from support.product.program import BEFORE_PYTHON, TELEGRAM, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
@@ -36,7 +37,7 @@ async def test_ready_line_is_all_it_prints_and_sigterm_ends_it_well(tmp_path: Pa
         process.send_signal(signal.SIGTERM)
         answer = await poll
         assert answer.json() == {"ok": True, "result": []}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         out, err = await process.communicate()
     assert (out, err, process.returncode) == (b"", b"", 0)
 
@@ -57,7 +58,7 @@ async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_p
     async with httpx.AsyncClient(base_url=url) as http:
         assert (await http.get("/sim/ledger")).json() == {"calls": []}
     process.terminate()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         out, err = await process.communicate()
     assert (out, err, process.returncode) == (b"", b"", 0)
 
@@ -76,7 +77,7 @@ async def test_dies_with_its_parent(tmp_path: Path) -> None:
     pid, url = (await parent.stdout.readline()).decode().replace("READY", "").split()
     parent.kill()
     await parent.communicate()
-    await eventually(lambda: gone(int(pid)), within=5)
+    await eventually(lambda: gone(int(pid)))
     async with httpx.AsyncClient() as http:
         with pytest.raises(httpx.ConnectError):
             await http.get(url)
@@ -144,7 +145,7 @@ async def test_supervised_child_comes_back(tmp_path: Path) -> None:
                 return False
             return local.pid != first
 
-        await eventually(answers_again, within=15)
+        await eventually(answers_again)
 
 
 async def test_first_people(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Hook:
         return len(self.received) >= count
 
     async def until(self, count: int) -> list[dict[str, Any]]:
-        await eventually(lambda: self.has(count), within=15)
+        await eventually(lambda: self.has(count))
         return [update for _, update in self.received]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, insert
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 from support.stores.store_hash import logical_hash
 
 from internal.errors import Refused, StorageDamaged, StorageError
@@ -64,7 +65,7 @@ def count(path: Path) -> int:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not condition():  # noqa: ASYNC110 - what is waited for is another thread's work on the disk
             await asyncio.sleep(0.001)
 
@@ -98,7 +99,7 @@ async def test_backup_is_of_one_moment_while_others_write(database: Database, tm
 
     writing = asyncio.create_task(keep_writing())
     try:
-        made = await asyncio.wait_for(backup.back_up(database.path, tmp_path / "backups", NOON), 60)
+        made = await asyncio.wait_for(backup.back_up(database.path, tmp_path / "backups", NOON), PATIENCE_S)
     finally:
         done.set()
         await writing

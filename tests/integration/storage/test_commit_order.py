@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Table, insert, select
+from support.patience import PATIENCE_S
 from support.stores.stores import where_postgresql
 
 from bot.web.http.live_stream import following
@@ -154,7 +155,7 @@ async def test_a_stream_of_everybody_tells_what_is_late(workers: tuple[Database,
                 told.put_nowait(one)
 
     reading = asyncio.create_task(read())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         async with unfinished(one, add_event, OWNER, "late"):
             for name in ("early", "next"):
                 await other.write(lambda c, name=name: add_event(c, STRANGER, name))  # type: ignore[misc]

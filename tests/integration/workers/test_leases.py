@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import Connection, insert, select
+from support.patience import PATIENCE_S
 
 from internal.dialogue.mailbox.inbox import Inbox
 from internal.errors import LeaseLost
@@ -147,7 +148,7 @@ async def test_a_kept_lease_is_handed_on(two: tuple[Database, Database]) -> None
     assert order == ["one", "other"]
     await two[0].write(lambda c: c.execute(tables.leases.update().values(holder="thief")).rowcount)
     with pytest.raises(LeaseLost):
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(waiting, PATIENCE_S)
 
 
 async def test_a_poller_that_was_overtaken_stores_nothing(two: tuple[Database, Database]) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.patience import PATIENCE_S
 
 from internal.errors import StorageError
 from internal.scheduling.leases import Leases
@@ -39,7 +40,7 @@ class Noted:
         self.ended += shards
 
 
-async def until(condition: Callable[[], bool], within: float = 30) -> None:
+async def until(condition: Callable[[], bool], within: float = PATIENCE_S) -> None:
     async with asyncio.timeout(within):
         while not condition():  # noqa: ASYNC110 - what is waited for happens in a database
             await asyncio.sleep(0.02)

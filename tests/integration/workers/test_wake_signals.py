@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from support.patience import PATIENCE_S
+
 from internal.scheduling.ticker import Ticker
 from internal.storage.database import Database
 
@@ -15,7 +17,7 @@ async def test_a_bell_is_heard_by_the_others(two: tuple[Database, Database]) -> 
     heard: list[str] = []
     first.when_rung("door", lambda word: heard.append(f"self {word}"))
     second.when_rung("door", heard.append)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not {"a", "b"} <= set(heard):  # a listener that is still connecting hears nothing
             first.ring("door", "a")
             first.ring("door", "b")
@@ -30,7 +32,7 @@ async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> N
     waking = Ticker(timedelta(hours=1), lambda: first.ring("tick"))
     woken = Ticker(timedelta(hours=1))
     second.when_rung("tick", lambda _: woken.wake_here())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not woken._due.is_set():
             waking.wake()
             await asyncio.sleep(0.1)
@@ -44,5 +46,5 @@ async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Databa
     assert first != second
     assert store.heard == heard
     await store.write(lambda c: None)
-    await asyncio.wait_for(store.committed(heard), 20)
+    await asyncio.wait_for(store.committed(heard), PATIENCE_S)
     assert store.heard > heard

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from support.patience import PATIENCE_S
+
 from internal.flows.operations.jobs import Job, Maintenance
 from internal.scheduling.clock import SystemClock
 from internal.scheduling.run import WORKER
@@ -18,7 +20,7 @@ from internal.storage.database import Database
 SHORT = timedelta(seconds=0.6)
 
 
-async def until(condition: Callable[[], bool], within: float = 20) -> None:
+async def until(condition: Callable[[], bool], within: float = PATIENCE_S) -> None:
     async with asyncio.timeout(within):
         while not condition():  # noqa: ASYNC110 - what is waited for happens in a database
             await asyncio.sleep(0.02)
@@ -75,7 +77,7 @@ async def test_who_lacks_jobs_steps_back(two: tuple[Database, Database]) -> None
             await until(lambda: first.leads)
             await second.leases.take(f"{SERVING}{second.name}", 20 * SHORT)
             await until(lambda: not first.leads)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while not await second.leases.take(CLOCK):  # noqa: ASYNC110 - given back a moment after that
                     await asyncio.sleep(0.05)
 

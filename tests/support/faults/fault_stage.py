@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from support.patience import PATIENCE_S
 from support.product.program import local_telegram
 from support.product.running_product import (
     ANALYST,
@@ -48,7 +49,6 @@ CANARIES = {
 
 FIRST_USER = 5001
 USERS = range(FIRST_USER, FIRST_USER + 1000)
-PATIENCE_S = 60.0
 EMBEDDER = "test/embedder"
 OFFLINE = "The one who answers is well."
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select
+from support.patience import PATIENCE_S
 
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
@@ -286,7 +287,7 @@ async def prepared(database: Database) -> Talk:
     return Talk(database)
 
 
-async def until(happened: Callable[[], Any], within: float = 5.0) -> None:
+async def until(happened: Callable[[], Any], within: float = PATIENCE_S) -> None:
     """Waits until something is true; TimeoutError after `within` seconds."""
     async with asyncio.timeout(within):
         while not happened():  # noqa: ASYNC110 - what is waited for happens in a database or another process

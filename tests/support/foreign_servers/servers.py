@@ -20,6 +20,7 @@ from typing import Any, Final
 from moto.server import ThreadedMotoServer
 from support.foreign_servers.relay import Relay, relayed
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 from support.product.running_product import until
 
 from bot.simulator.launch import DEFAULT_TOKEN
@@ -121,7 +122,7 @@ async def telegram_test_api() -> AsyncIterator[Foreign]:
     environment = os.environ | {"NODE_PATH": str(TEST_API / "node_modules")}
     async with _process("node", str(program), environment=environment, stdout=PIPE) as server:
         assert server.stdout is not None
-        port = (await asyncio.wait_for(server.stdout.readline(), 60)).decode().strip()
+        port = (await asyncio.wait_for(server.stdout.readline(), PATIENCE_S)).decode().strip()
         async with relayed(f"http://127.0.0.1:{port}") as relay:
             yield TelegramTestApi(relay)
 

@@ -13,6 +13,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.types import TextContent
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 
 from internal.config.settings import Config, load
 from internal.testing import ScriptedModel
@@ -104,7 +105,7 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 async def read(client: Client) -> None:
     """Waits until the agents have read everything."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(PATIENCE_S):
         while (await ask(client, "get_status"))["graph"]["waiting"]:  # noqa: ASYNC110 - it is asked from outside
             await asyncio.sleep(0.05)
 

@@ -12,6 +12,7 @@ from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.types import Update
+from support.patience import PATIENCE_S
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -24,7 +25,7 @@ def bot_for(local: LocalTelegram) -> Bot:
     return Bot(local.token, session=AiohttpSession(api=TelegramAPIServer.from_base(local.url)))
 
 
-async def eventually(happened: Callable[[], Awaitable[bool]], within: float = 10.0) -> None:
+async def eventually(happened: Callable[[], Awaitable[bool]], within: float = PATIENCE_S) -> None:
     """Wait until `happened` is true; TimeoutError after `within` seconds."""
     async with asyncio.timeout(within):
         while True:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from aiogram.types import Update
 from sqlalchemy import Connection, insert, select
 from support.interfaces.handler_stage import DatesHere, LanguageHere, NamesHere, TermsHere
+from support.patience import PATIENCE_S
 from support.stores.stores import where
 
 from bot.simulator.client import ControlClient
@@ -152,7 +153,7 @@ class BotStage(ControlClient):
     async def state(self, row_id: str) -> str:
         return (await self.row(row_id)).state.value
 
-    async def settled(self, row_id: str, *states: str, within: float = 10.0) -> OutboxRow:
+    async def settled(self, row_id: str, *states: str, within: float = PATIENCE_S) -> OutboxRow:
         """The row once it is in one of these states (default: sent)."""
         wanted = states or ("sent",)
 
@@ -207,7 +208,7 @@ async def cancelled(*tasks: asyncio.Task[Any]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def eventually(happened: Callable[[], Awaitable[Any]], within: float = 10.0) -> Any:
+async def eventually(happened: Callable[[], Awaitable[Any]], within: float = PATIENCE_S) -> Any:
     """The first true result; TimeoutError after `within` seconds."""
     async with asyncio.timeout(within):
         while not (found := await happened()):  # noqa: ASYNC110 - what is waited for happens in a database or another process

@@ -15,14 +15,13 @@ from typing import Any
 
 import httpx
 import yaml
+from support.patience import PATIENCE_S
 from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, ROOT, Product, product, until
 
 from bot.simulator.client import ControlClient
 from internal.testing import Asked, Step
 
 DEPLOY = ROOT / "deploy"
-PATIENCE_S = 60.0
-"""For each step, on a machine that does much else."""
 SCRAPES = 4
 """So many at least: a rise needs two samples of a series, and the youngest series begins in the middle."""
 
@@ -152,7 +151,7 @@ async def prometheus(folder: Path, target: str) -> AsyncIterator[httpx.AsyncClie
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        address = await asyncio.wait_for(_address(process), 30)
+        address = await asyncio.wait_for(_address(process), PATIENCE_S)
         assert process.stderr is not None
         reading = asyncio.create_task(process.stderr.read())  # a full pipe would stop it
         async with httpx.AsyncClient(base_url=f"http://{address}", timeout=30, trust_env=False) as client:

@@ -32,7 +32,8 @@ class Chat:
 
 
 async def archived(bot: Product, chat: Chat, runs: int) -> None:
-    """What was said so far is archived: so many slices altogether."""
+    """What was said so far is archived: so many slices altogether, and no agent is at work on any of them."""
     await chat.say("/archive")
-    applied = "SELECT count(*) FROM runs WHERE agent = 'archivist' AND state = 'applied' HAVING count(*) = ?"
-    await until(lambda: bot.rows(applied, runs))
+    read = "sum(agent = 'archivist' AND state = 'applied') = ?"
+    done = f"SELECT count(*) FROM runs HAVING {read} AND min(state IN ('applied', 'dead'))"
+    await until(lambda: bot.rows(done, runs))

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import httpx
 from support.paths import ROOT
+from support.patience import PATIENCE_S
 from support.product.program import BOT, Process, local_telegram, started
 from support.stores.store_hash import logical_hash
 
@@ -70,7 +71,7 @@ class Product:
         environment = self._environment() | extra
         with self.log.open("ab") as log:
             self.process = await started(BOT, ["run"], environment, self.data_dir.parent, stderr=log, fresh=self.fresh)
-        await asyncio.wait_for(self._until_ready(self.process), 60)
+        await asyncio.wait_for(self._until_ready(self.process), PATIENCE_S)
 
     async def start_worker(self) -> Process:
         """`laplaced worker` beside it, once it works; whoever starts it ends it."""
@@ -80,7 +81,7 @@ class Product:
                 BOT, ["worker"], self._environment(), self.data_dir.parent, stderr=written, fresh=self.fresh
             )
         assert worker.stdout is not None
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             line = (await worker.stdout.readline()).decode()
         if not line.startswith("Worker "):
             raise ProcessEnded(f"the worker ended with {await worker.wait()}: {log.read_text()[-2000:]}")
@@ -90,7 +91,7 @@ class Product:
         """Exit code, stdout and stderr of `laplaced` with these words, beside the bot or without it."""
         environment = self._environment() | environ
         process = await started(BOT, words, environment, self.data_dir.parent, fresh=self.fresh)
-        out, err = await asyncio.wait_for(process.communicate(), 60)
+        out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
         return await process.wait(), out.decode(), err.decode()
 
     async def start_until_killed(self, crash_at: str) -> None:
@@ -100,7 +101,7 @@ class Product:
         except ProcessEnded:
             return
 
-    async def ended(self, within: float = 30.0) -> int:
+    async def ended(self, within: float = PATIENCE_S) -> int:
         assert self.process is not None
         return await asyncio.wait_for(self.process.wait(), within)
 
@@ -220,7 +221,7 @@ async def product(
             await model.__aexit__(None, None, None)
 
 
-async def until(condition: Callable[[], Any], within: float = 45.0) -> Any:
+async def until(condition: Callable[[], Any], within: float = PATIENCE_S) -> Any:
     """The first true result of the condition (a coroutine function is awaited)."""
     async with asyncio.timeout(within):
         while True:
@@ -238,7 +239,7 @@ async def content(data_dir: Path) -> str:
         return await database.read(logical_hash)
 
 
-async def at_rest(data_dir: Path, within: float = 60.0) -> None:
+async def at_rest(data_dir: Path, within: float = PATIENCE_S) -> None:
     """Nothing more is being written: what calls cost, vectors and words follow their cause at a distance."""
     before = ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from support.patience import PATIENCE_S
 
 from bot.console.pages.control import timeline
 from bot.console.rest import Json
@@ -26,7 +27,7 @@ async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytes
     coming = timeline.EventBatcher(show, asyncio.create_task)
     coming.add({"place": 1})
     coming.add({"place": 2})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await drawing.wait()
         coming.add({"place": 3})
         coming.add({"place": 4})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from support.patience import PATIENCE_S
+
 from internal.flows.operations.jobs import Job, Maintenance
 from internal.scheduling.clock import SystemClock
 from internal.scheduling.ticker import Ticker
@@ -28,7 +30,7 @@ async def test_a_job_aside_holds_up_no_other_and_runs_once_at_a_time() -> None:
 
     jobs = [Job("vectors", embed, aside=True), Job("reminders", remind)]
     running = asyncio.create_task(Maintenance(Ticker(timedelta(seconds=0.05)), SystemClock(), jobs).run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await reminded.wait()
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

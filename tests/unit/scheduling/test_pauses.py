@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import given, strategies as st
+from support.patience import PATIENCE_S
 
 from internal.scheduling.run import pause
 from internal.scheduling.ticker import Ticker
@@ -33,7 +34,7 @@ async def _ticks(ticker: Ticker, count: int) -> int:
 async def test_ticks_come_at_once_and_then_each_period() -> None:
     """The first does not wait for a period to pass."""
     began = asyncio.get_running_loop().time()
-    assert await asyncio.wait_for(_ticks(Ticker(timedelta(seconds=0.1)), 3), 5) == 3
+    assert await asyncio.wait_for(_ticks(Ticker(timedelta(seconds=0.1)), 3), PATIENCE_S) == 3
     assert asyncio.get_running_loop().time() - began >= 0.1
 
 
@@ -41,11 +42,11 @@ async def test_waking_makes_the_next_tick_come_now() -> None:
     """An order need not wait for the clock."""
     ticker = Ticker(timedelta(hours=1))
     ticker.wake()
-    assert await asyncio.wait_for(_ticks(ticker, 2), 5) == 2
+    assert await asyncio.wait_for(_ticks(ticker, 2), PATIENCE_S) == 2
 
 
 async def test_ticks_come_although_the_scheduler_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock set back by an hour silences APScheduler, which waits for a time of day; not the ticks."""
     ticker = Ticker(timedelta(seconds=0.1))
     monkeypatch.setattr(ticker._scheduler, "add_job", lambda *args, **kwargs: None)
-    assert await asyncio.wait_for(_ticks(ticker, 3), 5) == 3
+    assert await asyncio.wait_for(_ticks(ticker, 3), PATIENCE_S) == 3

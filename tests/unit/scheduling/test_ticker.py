@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from support.patience import PATIENCE_S
+
 from internal.scheduling.ticker import Ticker
 
 
@@ -21,7 +23,7 @@ async def test_a_round_is_over_when_all_that_was_due_is_looked_at_from_the_first
 
     working = asyncio.create_task(work())
     await inside.wait()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await ticker.round()
     working.cancel()
     assert said[:4] == ["begun", "ended", "begun", "ended"]

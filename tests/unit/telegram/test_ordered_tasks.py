@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from hypothesis import given, strategies as st
+from support.patience import PATIENCE_S
 
 from bot.telegram.ordered_tasks import OrderedTasks
 
 
 async def drained(chains: OrderedTasks) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while len(chains):  # noqa: ASYNC110 - the chains tell nobody that they are empty
             await asyncio.sleep(0)
 
@@ -52,7 +53,7 @@ async def test_keys_run_side_by_side() -> None:
 
     chains.add("slow", wait)
     chains.add("quick", open_gate)
-    await asyncio.wait_for(passed.wait(), 5)
+    await asyncio.wait_for(passed.wait(), PATIENCE_S)
 
 
 async def test_a_drain_ends_what_runs_and_takes_nothing_new() -> None:

@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from sqlalchemy import select, update
 from support.flows.flow_stage import OTHER, OWNER, until
 from support.flows.mirror_stage import ROWS, TARGET, MirrorStage, following
+from support.patience import PATIENCE_S
 
 from internal.errors import MirrorUnavailable, NotFound, Refused
 from internal.flows.forgetting import requests
@@ -305,7 +306,7 @@ async def test_who_has_the_engine_ended_waits_for_his_next_statement(mirror: Mir
 
 
 async def _when_it_answers(sync: MirrorSync, user_id: int) -> Sequence[Mapping[str, Any]]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             try:
                 return (await sync.query(user_id, "MATCH (m:Memory) RETURN m.content AS t", {})).rows

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, update
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, add_user, until
+from support.patience import PATIENCE_S
 from support.stores.stores import refuse, relent
 
 from bot.telegram.handlers.unprompted import notify
@@ -185,7 +186,7 @@ async def test_owners_are_worked_on_side_by_side(stage: Stage) -> None:
     async def meet() -> None:
         if stage.handler.at_once.total() == 2:
             both.set()
-        await asyncio.wait_for(both.wait(), 5)
+        await asyncio.wait_for(both.wait(), PATIENCE_S)
 
     stage.handler.script = [meet, meet]
     await stage.publish(OWNER)
@@ -424,7 +425,7 @@ async def test_draining_ends_everything_in_time(stage: Stage) -> None:
     await stage.publish()
     loop, before = stage.loop(), asyncio.all_tasks()
     await loop.start_ready()
-    await asyncio.wait_for(hanging.wait(), 5)
+    await asyncio.wait_for(hanging.wait(), PATIENCE_S)
     await loop.drain(0.05)
     await stage.publish(OTHER)
     await loop.start_ready()
@@ -453,7 +454,7 @@ async def test_working_off_returns_when_nothing_is_ready(stage: Stage) -> None:
     """An order to archive waits for this owner's runs, not for what is paused."""
     stage.handler.script = ["one", ModelReplyInvalid("bad")]
     await stage.publish(OWNER, (1, 2), (3, 4))
-    await asyncio.wait_for(stage.loop().work_off(OWNER, 60), 5)
+    await asyncio.wait_for(stage.loop().work_off(OWNER, 60), PATIENCE_S)
     assert await stage.states() == ["applied", "due"]
     assert len(await stage.talk.write(lambda c: runs.hurry(c, OWNER, stage.talk.clock.now()))) == 1
 

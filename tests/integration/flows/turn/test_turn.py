@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from sqlalchemy import Connection, update
 from support.flows.flow_stage import OTHER, OWNER, Talk, until
+from support.patience import PATIENCE_S
 
 from internal.access.model import Role
 from internal.agents.prompts import with_metadata
@@ -114,9 +115,9 @@ async def _stopped(talk: Talk, turn: Turn, *before: str) -> None:
     talk.responder.script = [[*before, hanging.set, asyncio.Event().wait]]
     flow = talk.flow()
     answering = asyncio.create_task(flow.answer(turn))
-    await asyncio.wait_for(hanging.wait(), 5)
+    await asyncio.wait_for(hanging.wait(), PATIENCE_S)
     assert flow.stop(turn.id)
-    await asyncio.wait_for(answering, 5)
+    await asyncio.wait_for(answering, PATIENCE_S)
     assert not flow.stop(turn.id)
 
 
@@ -155,7 +156,7 @@ async def test_a_stop_during_recall_ends_at_once(talk: Talk) -> None:
     answering = asyncio.create_task(flow.answer(turn))
     await until(lambda: talk.embedder.questions)
     flow.stop(turn.id)
-    await asyncio.wait_for(answering, 1)
+    await asyncio.wait_for(answering, PATIENCE_S)
     assert await talk.turn_states() == ["cancelled"]
     assert talk.responder.asked == []
 
@@ -276,7 +277,7 @@ async def test_an_orderly_stop_is_no_attempt(talk: Talk) -> None:
         hanging = asyncio.Event()
         talk.responder.script = [["Ha", hanging.set, asyncio.Event().wait]]
         answering = asyncio.create_task(talk.flow().answer(turn))
-        await asyncio.wait_for(hanging.wait(), 5)
+        await asyncio.wait_for(hanging.wait(), PATIENCE_S)
         answering.cancel()
         with suppress(asyncio.CancelledError):
             await answering

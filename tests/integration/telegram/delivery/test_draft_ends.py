@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from support.patience import PATIENCE_S
 from support.product.program import local_telegram
 
 from bot.simulator.client import ControlClient
@@ -46,6 +47,6 @@ async def test_an_answer_that_ends_with_its_last_piece_is_not_held_up(drafts: tu
     shown, turn = drafts
     await shown.begin(turn)
     await asyncio.sleep(INTERVAL_S + 0.4)  # the first update is through, and the draft waits for more
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await shown.show(turn, "Ваша сестра Оля.")
         assert await shown.end(turn) is None

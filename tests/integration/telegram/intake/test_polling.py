@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 from support.interfaces.telegram_stage import BotStage, Counted, cancelled, eventually
+from support.patience import PATIENCE_S
 
 from bot.telegram.intake import polling
-from bot.telegram.intake.polling import BadToken, Poller, RawUpdate, SecondPoller
+from bot.telegram.intake.polling import SHORTEST_S, BadToken, Poller, RawUpdate, SecondPoller
 from bot.telegram.service import webhook_update
 from internal.dialogue.mailbox import repository as mailbox
 from internal.errors import ConfigurationError, Refused, StorageError
@@ -70,6 +71,10 @@ async def _count(accepted: Accepted, count: int) -> bool:
     return len(accepted.updates) >= count
 
 
+async def _many(asked: Sequence[Any], count: int) -> bool:
+    return len(asked) >= count
+
+
 async def _none_pending(stage: BotStage) -> bool:
     return await pending(stage) == 0
 
@@ -101,7 +106,7 @@ async def test_a_batch_repeated_after_a_crash_is_dropped(stage: BotStage) -> Non
     dying = Accepted()
     dying.accept = accept_and_die  # type: ignore[method-assign]
     async with polled(stage, dying):
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(stopped.wait(), PATIENCE_S)
     await stage.request("POST", "/update_ids", {"next": 5})
     await stage.say(user, "restarted ids")
     async with polled(stage, second):
@@ -140,7 +145,7 @@ async def test_a_second_poller_is_told_plainly(stage: BotStage) -> None:
     accepted = Accepted()
     poller = Poller(f"{stage.local.url}/bot{stage.local.token}", accepted.accept, stage.observer)
     with pytest.raises(SecondPoller):
-        await asyncio.wait_for(poller.run(), 20)
+        await asyncio.wait_for(poller.run(), PATIENCE_S)
     assert stage.observer.counts["error 409"] == polling.CONFLICTS - 1
     await stage.request("DELETE", "/faults")
     await stage.fault("conflict", "getUpdates", times=polling.CONFLICTS - 1)
@@ -160,7 +165,7 @@ async def test_a_second_poller_is_told_of_while_updates_come() -> None:
     fight = [answer for update in good for answer in (_CONFLICT, update)]
     async with strange_telegram(*fight, _CONFLICT) as (url, _):
         with pytest.raises(SecondPoller):
-            await asyncio.wait_for(Poller(url, accepted.accept, observer).run(), 20)
+            await asyncio.wait_for(Poller(url, accepted.accept, observer).run(), PATIENCE_S)
     assert [number for number, _ in accepted.updates] == list(range(1, polling.CONFLICTS))
 
 
@@ -186,7 +191,7 @@ async def test_somebody_elses_webhook_is_told_plainly(stage: BotStage) -> None:
         own_webhooks=["https://own/hook"],
     )
     with pytest.raises(ConfigurationError, match=r"not by this program: Telegram calls 127\.0\.0\.1;"):
-        await asyncio.wait_for(poller.run(), 5)
+        await asyncio.wait_for(poller.run(), PATIENCE_S)
     assert (await stage.bot.get_webhook_info()).url == "https://127.0.0.1:9/hook"
 
 
@@ -206,16 +211,18 @@ async def test_a_server_that_answers_at_once_is_not_asked_without_a_pause(answer
     """Whether it has nothing, or goes on sending what it was told to have been received."""
     async with strange_telegram(*[{"ok": True, "result": answer}] * 100) as (url, asked):
         running = asyncio.create_task(Poller(url, Accepted().accept, Counted()).run())
-        await asyncio.sleep(1)
+        began = asyncio.get_running_loop().time()
+        await eventually(lambda: _many(asked, 4))
+        took = asyncio.get_running_loop().time() - began
         await cancelled(running)
-    assert 2 <= len(asked) <= 6
+    assert took >= 2 * SHORTEST_S
 
 
 async def test_a_wrong_token_is_told_plainly(stage: BotStage) -> None:
     """Without repeating it."""
     poller = Poller(f"{stage.local.url}/bot42:not-this-one", Accepted().accept, stage.observer)
     with pytest.raises(BadToken) as raised:
-        await asyncio.wait_for(poller.run(), 5)
+        await asyncio.wait_for(poller.run(), PATIENCE_S)
     assert "not-this-one" not in str(raised.value)
 
 

@@ -13,6 +13,7 @@ from aiogram.types import BotCommandScopeChat, Update
 from sqlalchemy import Connection, select
 from support.interfaces.telegram_samples import sample
 from support.interfaces.telegram_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
+from support.patience import PATIENCE_S
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, UPDATES, Outcome
@@ -157,10 +158,10 @@ async def test_room_for_updates_is_bounded_and_never_runs_out(stage: BotStage, m
             more = {"text": "/help", "entities": command} if number % 3 == 0 else {"text": str(number)}
             batch.append(raw(number + 1, people[number % 4], **more))
         batch.append((500, "{}"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await bot.ingest.accept(batch)
             await bot.ingest.accept(batch)  # all repeated
-        await eventually(lambda: settled(stage), within=20)
+        await eventually(lambda: settled(stage))
     states = [state for state, _ in await stage.inbox()]
     assert (len(states), states.count("quarantined")) == (101, 1)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from support.interfaces.rest_graph_stage import ANNA, BORIS, KEY, Stage
+from support.patience import PATIENCE_S
 
 from bot.web.server.uvicorn import serving
 from internal.access import repository as users
@@ -86,7 +87,7 @@ async def test_a_revoked_key_ends_at_once(known: Stage, keys: ApiKeys) -> None:
         assert (await anext(lines)).startswith(":")
         keys.revoke("stream")
         assert (await client.get("/people")).status_code == 401
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert {line async for line in lines} <= {""}
         known.stopping.set()
 
@@ -103,7 +104,7 @@ async def test_a_session_that_has_ended_streams_nothing_more(known: Stage) -> No
         lines = answer.aiter_lines()
         assert (await anext(lines)).startswith(":")
         assert (await client.post("/console/logout")).status_code == 204
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert {line async for line in lines} <= {""}
         known.stopping.set()
 

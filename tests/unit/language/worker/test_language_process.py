@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
+from support.patience import PATIENCE_S
 from support.product.forked_process import FRESH
 
 from internal.errors import ModelUnavailable
@@ -113,7 +114,7 @@ async def test_a_call_that_nobody_waits_for_is_soon_ended() -> None:
         await worker.run(int, "0")
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(worker.run(time.sleep, 50), 0.1)
-        assert await asyncio.wait_for(worker.run(int, "7"), 30) == 7
+        assert await asyncio.wait_for(worker.run(int, "7"), PATIENCE_S) == 7
     finally:
         await worker.close()
 
