@@ -11,7 +11,7 @@ from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.tables import changes
 
-_CHUNK: Final = 1_000
+_CHUNK: Final = 250
 """Rows deleted in one transaction."""
 
 

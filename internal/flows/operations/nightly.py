@@ -1,6 +1,7 @@
 """The nightly maintenance of memory: once each night of an owner's own zone its links and memories are aged."""
 
 import logging
+import time
 from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -88,17 +89,19 @@ class NightlyMaintenance:
         """Ages links a page at a time, each page in a transaction of its own, so that messages come between."""
         decayed = pruned = 0
         after: Link | None = None
-        while True:
-            start = after
-            page = await self._database.read(lambda c: maintenance.page_of_links(c, user_id, start))  # noqa: B023 - awaited here
-            if not page:
-                return Step(decayed, pruned)
+        size = maintenance.PAGE
+        while page := await self._database.read(
+            lambda c: plasticity_repository.links_after(c, user_id, after, size)  # noqa: B023 - awaited here
+        ):
             done = maintenance.forecast(page, self.plasticity, now)
             if not dry_run and (done.decayed or done.pruned):
+                began = time.perf_counter()
                 done = await self._database.write(
-                    lambda c: maintenance.step(c, user_id, page, self.plasticity, now, prune=prune)  # noqa: B023 - as above
+                    lambda c: maintenance.step(c, user_id, page, self.plasticity, now, prune=prune)
                 )
+                size = maintenance.next_size(size, time.perf_counter() - began)
             decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1]
+        return Step(decayed, pruned)
 
     def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
         """Owners with the time of their last maintenance; of a new owner, the time of joining."""

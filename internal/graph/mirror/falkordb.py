@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from internal.errors import ConfigurationError, MirrorUnavailable, Refused
 from internal.graph.labels import NODES
 from internal.graph.mirror import cypher as language
+from internal.graph.mirror.bulk import BulkWriter
 from internal.graph.mirror.projection import STORED_TYPES, Batch, Mark, MirrorEdge, MirrorNode, Rows
 from internal.storage.chunks import chunks
 
@@ -98,10 +99,12 @@ class Falkor:
         with _translated():
             await connection.delete(fresh)
         if mark.graph:
-            graph = await self._graph(fresh)
-            await _make_indices(graph)
+            writer = BulkWriter()
             async for batch in batches:
-                await _apply(graph, batch, anew=True)
+                if given := await asyncio.to_thread(writer.arguments, batch):
+                    with _translated():
+                        await connection.execute_command("GRAPH.BULK", fresh, *given)
+            await _make_indices(await self._graph(fresh))
         with _translated():
             if mark.graph:
                 await connection.rename(fresh, name)
@@ -179,10 +182,8 @@ async def _make_indices(graph: AsyncGraph) -> None:
         await _run(graph, f"CREATE INDEX FOR ()-[r:{type}]-() ON (r.id)")
 
 
-async def _apply(graph: AsyncGraph, batch: Batch, *, anew: bool = False) -> None:
-    """`anew`: nothing of it is there yet."""
-    if not anew:
-        await _remove(graph, batch)
+async def _apply(graph: AsyncGraph, batch: Batch) -> None:
+    await _remove(graph, batch)
     for label, nodes in _by_label(batch.nodes).items():
         await _put(graph, f"MERGE (n:{label} {{id: row.id}}) SET n = row", [node.properties for node in nodes])
     for key, edges in _by_ends(batch.edges).items():

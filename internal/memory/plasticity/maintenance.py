@@ -21,7 +21,11 @@ from internal.memory.plasticity.repository import Link
 MAINTENANCE_DONE: Final = "maintenance_done"
 
 PAGE: Final = 250
-"""Links of one step. Two thousand kept a message waiting for 1.4 s on a busy machine, these for 0.3 s."""
+"""Most links of one step. Two thousand kept a message waiting for 1.4 s on a busy machine, these for 0.3 s."""
+
+_SMALLEST: Final = 25
+_STEP_S: Final = 0.02
+"""How long a step should keep a message waiting: the next one is halved if it took longer, else it may grow."""
 
 OFFERED: Final = 100
 """Most faded memories that a report lists."""
@@ -87,9 +91,9 @@ def may_prune(last: datetime, now: datetime) -> bool:
     return timedelta() <= now - last <= NIGHT_MISSED
 
 
-def page_of_links(connection: Connection, user_id: int, after: Link | None = None) -> list[Link]:
-    """The next page of links, at most PAGE."""
-    return plasticity_repository.links_after(connection, user_id, after, PAGE)
+def next_size(size: int, took: float) -> int:
+    """How many links the next step takes, after one of `size` that took so many seconds."""
+    return max(size // 2, _SMALLEST) if took > _STEP_S else min(size + _SMALLEST, PAGE)
 
 
 def step(

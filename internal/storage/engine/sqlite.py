@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import re
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import aiosqlite
+import orjson
 from sqlalchemy import Connection, Engine as SqlEngine, StaticPool, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -27,6 +31,8 @@ _COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_st
 
 _READING: Final = ("query_only=ON", "wal_autocheckpoint=0")
 
+_LONG_NUMBER: Final = re.compile(r"\d{19}")
+
 _STATEMENTS: Final = StatementCache()
 
 
@@ -36,12 +42,20 @@ async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) ->
     return await execute(function)
 
 
+def from_json(text: str) -> Any:
+    if not _LONG_NUMBER.search(text):  # which orjson would round
+        with contextlib.suppress(orjson.JSONDecodeError):  # NaN or half a character
+            return orjson.loads(text)
+    return json.loads(text)
+
+
 def _engine_over(raw: Callable[[], sqlite3.Connection]) -> SqlEngine:
     return create_engine(
         "sqlite+pysqlite://",
         creator=raw,
         poolclass=StaticPool,
         json_serializer=to_json,
+        json_deserializer=from_json,
         hide_parameters=True,  # they are people's words, and errors end up in logs
     )
 

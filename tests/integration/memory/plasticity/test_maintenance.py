@@ -20,7 +20,7 @@ from internal.events import repository as events
 from internal.flows.operations import nightly as flow
 from internal.flows.operations.nightly import NightlyMaintenance
 from internal.graph import store
-from internal.memory.plasticity import maintenance, operations
+from internal.memory.plasticity import maintenance, operations, repository
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage import change_log
 from internal.storage.database import Database
@@ -153,12 +153,19 @@ async def test_many_links_are_aged_page_by_page(world: World, page: int, monkeyp
     assert await world.strengths() == [pytest.approx(0.2), pytest.approx(0.4)]
 
 
+def test_steps_shrink_while_they_take_long() -> None:
+    """Down to some links, and grow again as far as they began."""
+    slow = maintenance.next_size(maintenance.PAGE, took=1.0)
+    assert slow < maintenance.PAGE
+    assert 0 < maintenance.next_size(1, took=1.0) < slow < maintenance.next_size(slow, took=0.001) <= maintenance.PAGE
+
+
 async def test_a_link_that_changed_meanwhile_is_left_to_the_next_night(world: World) -> None:
     """What a page was read with holds no more: the use that came between is not undone."""
     a, b = await world.do(lambda m: (m.memory("a"), m.memory("b")))
     await world.do(lambda m: m.link(a, b, 0.4))
     now, rates = NOON + HALF_LIFE, PRESETS["default"]
-    page = await world.do(lambda m: maintenance.page_of_links(m.connection, OWNER))
+    page = await world.do(lambda m: repository.links_after(m.connection, OWNER, None, maintenance.PAGE))
     await world.do(lambda m: operations.strengthen(m.connection, OWNER, a, b, 0.5, now=now))
     done = await world.do(lambda m: maintenance.step(m.connection, OWNER, page, rates, now, prune=True))
     assert done == maintenance.Step(0, 0)
