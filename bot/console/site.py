@@ -18,7 +18,7 @@ from bot.console.page_context import Page, PageContext
 from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
 from bot.console.request_guard import RequestGuard
-from bot.console.rest import LoggedOut, Rest, RestError, client
+from bot.console.rest import Json, LoggedOut, Rest, RestError, client
 from bot.console.shell import bot_down, lay_page, page_not_found
 from bot.shared.hosts import Hosts
 
@@ -87,7 +87,8 @@ async def _not_found(request: Request, error: Exception) -> Response:
 async def _page_context(request: Request, rest: Rest, page: Page, asked: int | None) -> PageContext:
     """Raises Trouble, LoggedOut for a browser without a session."""
     me, listed = await asyncio.gather(rest.get("/console/me"), rest.get("/users"))
-    rest.csrf, users = me["csrf"], listed["users"]
+    rest.csrf = me["csrf"]
+    users: list[Json] = listed["users"]
     known = {user["user_id"] for user in users}
     chosen = asked if asked in known else None
     if chosen is None and (me["user_id"] is not None or not page.everybody):
