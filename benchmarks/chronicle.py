@@ -116,7 +116,7 @@ class Talk:
         message = dialogue.add(
             connection, OWNER, "assistant", f"Answer {self.sent}.", now=now, turn_id=taken.turn.id, delivery="sent"
         )
-        dialogue.touch(connection, OWNER, now)
+        dialogue.record_activity(connection, OWNER, now)
         self.chronicling.answered(connection, message, question.asked, tz="Europe/Kyiv", now=now)
 
     def size(self) -> int:

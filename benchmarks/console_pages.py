@@ -33,7 +33,7 @@ from support.product.screenshot import chromium
 from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.operations import Operations
-from bot.runtime.http import ServerPorts, served
+from bot.runtime.http import ServerPorts, serve_rest_and_mcp
 from internal.access.console import service as console
 from internal.config.settings import Config
 from internal.flows.operations.health_checks import Check
@@ -82,7 +82,7 @@ async def _house(folder: Path) -> AsyncIterator[tuple[App, str]]:
     config = Config.model_validate(told)
     async with open_app(config) as app:
         ports = ServerPorts(_nobody, Operations(app.backups, app.database, app.clock), _nothing)
-        async with served(app, ports) as server:
+        async with serve_rest_and_mcp(app, ports) as server:
             assert server.console is not None
             yield app, server.console
 

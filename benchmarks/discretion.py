@@ -30,7 +30,7 @@ from internal.config.settings import load
 from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.flows.turn.prompt import read_question
-from internal.flows.views.status import unread
+from internal.flows.views.status import reading_state
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.types import new_id
 
@@ -56,7 +56,7 @@ async def prompted(profiles: Mapping[str, Any], long_after: bool = False) -> lis
 
 async def _of_profile(app: App, user_id: int, file: str, profile: Mapping[str, Any]) -> Any:
     await app.database.write(lambda c: _tell(c, app, user_id, profile))
-    while await app.database.read(lambda c: unread(c, user_id)) is not None:
+    while await app.database.read(lambda c: reading_state(c, user_id)) is not None:
         await app.read_now(user_id)
     await app.archive(user_id, None)
     rules, everything = prompts(app, discretion_of(app)), prompts(app, None)
@@ -88,7 +88,7 @@ def _tell(connection: Connection, app: App, user_id: int, profile: Mapping[str, 
     for n, fact in enumerate(profile["facts"].values()):
         incoming = Incoming(user_id, BOT, user_id, n + 1, fact["text"], now + timedelta(minutes=n))
         dialogue.add_incoming(connection, incoming, metadata={}, turn_id=None)
-    dialogue.touch(connection, user_id, now)
+    dialogue.record_activity(connection, user_id, now)
 
 
 def main() -> None:

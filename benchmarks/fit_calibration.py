@@ -106,7 +106,7 @@ def _import(connection: Connection, user_id: int, number: int, said: Sequence[lo
     text, at = "\n".join(f"{turn.speaker}: {turn.text}" for turn in said), said[0].at
     episode = Episode(user_id, f"{user_id}-{number}", "text", str(number), text, "", None, at, at)
     episodes.add_episode(connection, episode, [])
-    search_items.put(connection, user_id, "episode", episode.id, text, 1)
+    search_items.save_search_item(connection, user_id, "episode", episode.id, text, 1)
 
 
 def _owner(user_id: int) -> User:

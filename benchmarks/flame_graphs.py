@@ -101,7 +101,7 @@ _SAID = {
 def _say(connection: object, text: str, number: int) -> None:
     now = datetime.now(UTC) - timedelta(days=1) + timedelta(minutes=number)
     dialogue.add(connection, FIRST_USER, "user", text, now=now)  # type: ignore[arg-type]
-    dialogue.touch(connection, FIRST_USER, now)  # type: ignore[arg-type]
+    dialogue.record_activity(connection, FIRST_USER, now)  # type: ignore[arg-type]
 
 
 async def start(folder: Path) -> None:

@@ -31,7 +31,7 @@ from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import ForwardOrigin, Incoming, Quoted, Turn
 from internal.flows.turn import instructions
 from internal.flows.turn.intake import Intake
-from internal.flows.views.status import unread
+from internal.flows.views.status import reading_state
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.tables import forgettings, graph_edges, tasks
 
@@ -162,7 +162,7 @@ async def _take(app: App, intake: Intake, n: int, user_id: int, more: dict[str, 
 
 async def _believed(app: App, user_id: int, hit: Counter[str]) -> list[str]:
     """What became a fact about the owner, once all is read."""
-    while await app.database.read(lambda c: unread(c, user_id)) is not None:
+    while await app.database.read(lambda c: reading_state(c, user_id)) is not None:
         await app.read_now(user_id)
     owners = graph_edges.c.props["fact"].as_string()
     rows = await app.database.read(

@@ -72,7 +72,7 @@ def _talk(connection: Connection, user_id: int, messages: int) -> None:
     access.admit(connection, Author(user_id, f"User {user_id}"), allowed=[user_id], admit_all=False, now=now)
     for number in range(messages):
         dialogue.add(connection, user_id, "assistant" if number % 2 else "user", SENTENCE, now=now)
-    dialogue.touch(connection, user_id, now)
+    dialogue.record_activity(connection, user_id, now)
 
 
 async def measure(rounds: int, messages: int) -> dict[str, list[float]]:

@@ -10,7 +10,7 @@ import numpy as np
 from bot.evaluation.scores import RankedQuestion
 from bot.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.rows import Floats
+from internal.recall.messages.message_rows import Floats
 
 DENSE = ("dense", "dense/max", "dense_ses", "dense_prev", "dense_next")
 WORDS = ("p", "p/max", "p_prev", "p_next", "ctx", "ctx/max", "win", "cover", "ses", "sesmax", "sender*ctx")

@@ -56,7 +56,7 @@ processor).
 **What the ranking was learned from.** The shipped weights were learned from our own conversations in
 [benchmarks/memory_set](../benchmarks/memory_set/README.md), {own_questions} questions over {own_conversations}
 dialogues in English, Russian and Ukrainian, written for this. Six more are held back: nothing was learned from those.
-The three weights that only count in a talk with a bot (`internal/recall/messages/fitting.py`) are learned from our
+The three weights that only count in a talk with a bot (`internal/recall/messages/training.py`) are learned from our
 own talks with one.
 The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0) and, with a bot, BEAM's of
 100,000 tokens (Tavakoli et al., 2025): nothing of theirs is in the repository or in the learned weights, and none of

@@ -15,14 +15,14 @@ from internal.config.agents import AgentConfig
 from internal.config.settings import Config
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
 from internal.flows.archival.snapshot import ContextHandler
-from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.archivist.reply_guard import ReplyGuard
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.companion.due import Wording
 from internal.flows.runs.handler import RunHandler
-from internal.flows.runs.together import Together
+from internal.flows.runs.joint_requests import Together
 from internal.flows.tasks.handler import TaskHandler
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.questions.repository import AskedQuestion
@@ -148,13 +148,13 @@ def companion_wording() -> Wording:
 
 def ask_owner(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:
     # Imported here: aiogram takes most of a second, and `laplaced archive` seldom has a question to ask.
-    from bot.telegram.handlers.unprompted import ask_first
+    from bot.telegram.handlers.own_initiative import ask_first
 
     ask_first(connection, user_id, links, now)
 
 
 def ask_about_memory(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
-    from bot.telegram.handlers.unprompted import ask_about
+    from bot.telegram.handlers.own_initiative import ask_about
 
     ask_about(connection, user, asked, now)
 
@@ -162,7 +162,7 @@ def ask_about_memory(connection: Connection, user: User, asked: AskedQuestion, n
 def notify_user(
     connection: Connection, user_id: int, key: str, dedupe: str, links: dict[str, str], now: datetime
 ) -> None:
-    from bot.telegram.handlers.unprompted import notify
+    from bot.telegram.handlers.own_initiative import notify
 
     notify(connection, user_id, key, dedupe, links, now)
 

@@ -31,7 +31,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
-from internal.flows.artifacts.transfer import MOST_IN_CHAT, UnusedFiles, files_of
+from internal.flows.artifacts.file_bytes import MOST_IN_CHAT, UnusedFiles, files_of
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.due import CompanionScheduler
 from internal.flows.contacts.imports import ContactBook
@@ -47,14 +47,14 @@ from internal.flows.operations.event_retention import EventRetention
 from internal.flows.operations.jobs import Job, Maintenance, drop_settled
 from internal.flows.operations.model_call_log import CallRecorder
 from internal.flows.operations.nightly import NightlyMaintenance
-from internal.flows.reflections.past import LifeAnswers
+from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.flows.transfer.export import export_document
 from internal.flows.views.people_map import PeopleMaps
-from internal.flows.views.status import unread
+from internal.flows.views.status import reading_state
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.embed import VectorBackfill
@@ -335,7 +335,7 @@ class App:
 
     async def read_now(self, user_id: int) -> bool:
         """Has everything that a user said archived, and waits for it a while; whether there was anything to read."""
-        if await self.database.read(lambda c: unread(c, user_id)) is None:
+        if await self.database.read(lambda c: reading_state(c, user_id)) is None:
             return False
         await self._order(user_id)
         self.ticker.wake()

@@ -217,7 +217,7 @@ class DatabaseRouters:
 
     def _eraser(self) -> ForgettingService:
         from internal.flows.forgetting.requests import ForgettingService
-        from internal.recall.messages.saved import SavedIndexes
+        from internal.recall.messages.saved_indexes import SavedIndexes
         from internal.storage.backup import backup
         from internal.storage.files.keys import ensure_key
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from bot.shared.child_process import Child, begun, kept_alive
+from bot.shared.child_process import Child, kept_alive, started_child
 from internal.config.settings import Config
 from internal.errors import ConfigurationError, LaplacedError
 from internal.llm.gguf_server import KEY
@@ -50,7 +50,7 @@ async def local_model(config: Config) -> AsyncIterator[LocalModel]:
         raise ConfigurationError(f"llm.local needs the extra local: {INSTALL}")
     path = await model_file(config.llm.local, config.data_dir / "models", Bar(Path(config.llm.local).name))
     model = LocalModel(path)
-    async with begun(model):
+    async with started_child(model):
         await model.ready()
         async with kept_alive(model):
             yield model

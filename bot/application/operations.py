@@ -78,7 +78,7 @@ class Operations:
         backups = [_report(made) for made in await self._backups.listing()]
 
         def read(connection: Connection) -> Queues:
-            unread, unread_since = mailbox.unread(connection)
+            unread, unread_since = mailbox.inbox_depth(connection)
             unsent = mailbox.unsent(connection)
             counted = [RunCount(agent, state.value, count) for agent, state, count in runs.counts_by_agent(connection)]
             return Queues(unread, unread_since, unsent.waiting, unsent.oldest_due_at, unsent.held, counted, backups)

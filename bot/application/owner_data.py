@@ -10,7 +10,7 @@ from internal.access import repository as users
 from internal.artifacts.store import ArtifactStore
 from internal.config.settings import Config
 from internal.errors import Refused
-from internal.flows.artifacts.transfer import UnusedFiles, files_of, put_files
+from internal.flows.artifacts.file_bytes import UnusedFiles, files_of, put_files
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.transfer.export import export_document
 from internal.flows.transfer.restore_export import ReadExport, read_back

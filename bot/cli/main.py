@@ -74,12 +74,12 @@ async def _run(config: Config, path: Path | None) -> bool:
 
     Begins the local Telegram first, if there is to be one: it starts while this process imports.
     """
-    from bot.shared.child_process import begun
+    from bot.shared.child_process import started_child
     from bot.simulator.launch import of_config
 
     fixed = any(name.upper().startswith("LAPLACED_LLM__") for name in os.environ)  # what is chosen would not count
     local = of_config(config, None if fixed else str(path or "")) if config.local_telegram else None
-    async with begun(local) if local is not None else contextlib.nullcontext():
+    async with started_child(local) if local is not None else contextlib.nullcontext():
         gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
         from bot.runtime import bot
 

@@ -112,9 +112,9 @@ async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Even
 
 async def _serve_http(config: Config, stop: asyncio.Event) -> None:
     from bot.runtime.headless import open_alone
-    from bot.runtime.http import served
+    from bot.runtime.http import serve_rest_and_mcp
 
-    async with open_alone(config) as (app, ports), served(app, ports) as running:
+    async with open_alone(config) as (app, ports), serve_rest_and_mcp(app, ports) as running:
         app.lock.announce(running.rest.url)
         print(f"MCP: {running.mcp}", flush=True)
         await _until(stop, *running.ended)

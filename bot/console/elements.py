@@ -65,7 +65,7 @@ def trouble_notice(context: PageContext) -> Iterator[None]:
         ui.notify(f"{context.say('trouble-refused')}. {error}", type="negative", multi_line=True)
 
 
-def empty(icon: str, title: str, text: str) -> None:
+def empty_list(icon: str, title: str, text: str) -> None:
     """The empty state of a list; `text` says how to fill it."""
     with ui.element("div").classes("empty"):
         ui.icon(icon).classes("empty-icon").props("aria-hidden=true")

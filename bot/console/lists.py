@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.elements import empty, heading, trouble_notice, words
+from bot.console.elements import empty_list, heading, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
@@ -60,7 +60,9 @@ class GrowingList:
         self._empty.clear()
         if not rows:
             with self._empty:
-                empty(self._nothing.icon, self._context.say(self._nothing.title), self._context.say(self._nothing.text))
+                empty_list(
+                    self._nothing.icon, self._context.say(self._nothing.title), self._context.say(self._nothing.text)
+                )
         self._list.set_visibility(bool(rows))
         if not self._keeps:
             self._list.clear()

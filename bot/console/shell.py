@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from bot.console.elements import empty, heading, icon_button, trouble, words
+from bot.console.elements import empty_list, heading, icon_button, trouble, words
 from bot.console.login import LANGUAGE_COOKIE, THEME_COOKIE
 from bot.console.page_context import Page, PageContext
 from bot.console.phrases import Phrases
@@ -50,7 +50,7 @@ def page_not_found(say: Phrases, theme: str) -> None:
 
 async def _built(context: PageContext, page: Page) -> None:
     if context.user_id is None and not page.everybody:
-        empty("waving_hand", context.say("nobody-title"), context.say("nobody-text"))
+        empty_list("waving_hand", context.say("nobody-title"), context.say("nobody-text"))
         return
     try:
         await page.build(context)

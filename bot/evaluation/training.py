@@ -8,11 +8,11 @@ import numpy as np
 from bot.evaluation.locomo import Conversation, Question
 from bot.evaluation.scores import DEPTH, RankedQuestion
 from internal.errors import Refused
-from internal.recall.messages import fitting
+from internal.recall.messages import training
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.fitting import LEXICAL, Judged
+from internal.recall.messages.message_rows import Floats, Mask
 from internal.recall.messages.ranking import Ranking, Rankings
-from internal.recall.messages.rows import Floats, Mask
+from internal.recall.messages.training import LEXICAL, Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ScoredSample:
 def fit(samples: Sequence[Sample], names: Collection[str] = NAMES) -> Ranking:
     """Fits a ranking to these samples by these features. Raises Refused "evidence" if none of them can be answered."""
     try:
-        return fitting.fit(
+        return training.fit(
             [Judged(sample.matrix, sample.answers) for sample in samples if sample.question.evidence], names
         )
     except ValueError:

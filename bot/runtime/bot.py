@@ -16,10 +16,10 @@ from bot.application.artifacts import artifact_reading, file_imports, speaker
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, served
+from bot.runtime.http import METRICS_KEYED, RunningServers, ServerPorts, metrics_open, serve_rest_and_mcp
 from bot.runtime.loop import restart_signal, stop_signals, work
 from bot.runtime.turns import turn_flow
-from bot.shared.child_process import begun, kept_alive
+from bot.shared.child_process import kept_alive, started_child
 from bot.shared.hosts import local_address
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, of_config
@@ -125,7 +125,7 @@ async def _telegram_address(
         return config.telegram.api_base, token
     if local is None:
         local = of_config(config)
-        await stack.enter_async_context(begun(local))
+        await stack.enter_async_context(started_child(local))
     await local.ready()
     await stack.enter_async_context(kept_alive(local))
     redact.register(local.token)
@@ -261,7 +261,7 @@ async def _web(
         simulator=simulator,
         bot_token=token,
     )
-    async with served(app, ports) as server:
+    async with serve_rest_and_mcp(app, ports) as server:
         yield server
 
 

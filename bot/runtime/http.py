@@ -157,7 +157,7 @@ class RunningServers:
 
 
 @contextlib.asynccontextmanager
-async def served(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
+async def serve_rest_and_mcp(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
     """REST on `server.port` and MCP on `mcp.port` until the block ends. Raises ConfigurationError."""
     server, stopping = app.config.server, asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:

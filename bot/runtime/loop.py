@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.application.app import LOOKING, App
 from bot.application.database import last_backup
-from bot.telegram.rendering import plain, render
+from bot.telegram.rendering import render, render_plain
 from bot.telegram.service import PollMonitor, TelegramService
 from internal.access import repository as users
 from internal.access.model import Role
@@ -82,7 +82,7 @@ def _notifying(app: App, wake_outbox: Callable[[], None]) -> NotificationSchedul
         quiet_hours=config.notifications.quiet_hours,
         persona_name=config.persona.name,
         daily_cost_usd=config.access.daily_cost_usd,
-        rendering=Rendering(render, plain),
+        rendering=Rendering(render, render_plain),
         observer=app.metrics,
         wake_outbox=wake_outbox,
     )

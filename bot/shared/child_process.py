@@ -172,7 +172,7 @@ class Child:
 
 
 @asynccontextmanager
-async def begun(handle: Child) -> AsyncIterator[None]:
+async def started_child(handle: Child) -> AsyncIterator[None]:
     """Starts the child for the time of the block, without waiting until it is ready."""
     try:
         await handle.begin()

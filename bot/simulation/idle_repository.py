@@ -36,7 +36,7 @@ def unanswered(connection: Connection, now: datetime) -> int:
     return sum(_count(connection, condition) for condition in wanted)
 
 
-def working(connection: Connection, now: datetime) -> int:
+def count_working_runs(connection: Connection, now: datetime) -> int:
     """The number of agents' runs that are due or running."""
     due = and_(runs.c.state == RunState.DUE, runs.c.due_at <= now)
     return _count(connection, due | runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED]))

@@ -172,7 +172,7 @@ class Stage:
 
     async def _busy(self) -> int:
         now = self.clock.now()
-        return await self._unanswered() + await self.app.database.read(lambda c: resting.working(c, now))
+        return await self._unanswered() + await self.app.database.read(lambda c: resting.count_working_runs(c, now))
 
     def _give_up(self, what: str) -> None:
         self.restless += 1

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
+from bot.simulator.entities import Entity, check_entities, split_text, trimmed, utf16_slice, with_found
 from bot.simulator.methods.edits import inline_id
 from bot.simulator.methods.inline import content_of
 from bot.simulator.methods.sending import quoted
@@ -38,7 +38,7 @@ class People:
         pieces = [text] if entities else split_text(text)
         messages = []
         for piece in pieces:
-            body, kept = trimmed(piece, checked(list(entities), piece))
+            body, kept = trimmed(piece, check_entities(list(entities), piece))
             if body:
                 content = {"text": body, **_entities(with_found(body, kept)), **(extra or {})}
                 messages.append(self.send(user_id, content, chat_id=chat_id, reply_to=reply_to, quote=quote))

@@ -57,7 +57,7 @@ def _characters_within(text: str, limit: int) -> int:
     return len(text)
 
 
-def checked(entities: list[Entity], text: str) -> list[Entity]:
+def check_entities(entities: list[Entity], text: str) -> list[Entity]:
     """`entities` in order, those of length 0 dropped; raises Telegram's 400 for one that does not fit `text`."""
     end_of_text = utf16_length(text)
     inside_pairs = set(_pair_middles(text))

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
-from bot.shared.child_process import Child, begun, kept_alive
+from bot.shared.child_process import Child, kept_alive, started_child
 from internal.config.settings import Config
 from internal.errors import LaplacedError
 
@@ -49,7 +49,7 @@ async def start_local_telegram(
     the folder is in use, or it is not ready within 30 s.
     """
     handle = LocalTelegram(data_dir, port=port, token=token, bot_name=bot_name, host=host)
-    async with begun(handle):
+    async with started_child(handle):
         await handle.ready()
         async with kept_alive(handle) if keep_alive else nullcontext():
             yield handle

@@ -57,7 +57,7 @@ _AFTER_PREPOSITION: Final = {
 }
 
 
-def has(key: str) -> bool:
+def has_phrase(key: str) -> bool:
     return bundle("en").has_message(key)
 
 

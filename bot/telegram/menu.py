@@ -19,7 +19,7 @@ from aiogram.types import (
 from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language, User
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class ChatMenus:
                     self._owed.pop(user.user_id, None)
             failures = failures + 1 if waits else 0
             if waits:
-                await asyncio.sleep(max(*waits, pause(failures, RETRY_BASE, RETRY_MAX).total_seconds()))
+                await asyncio.sleep(max(*waits, retry_delay(failures, RETRY_BASE, RETRY_MAX).total_seconds()))
             else:
                 await self._woken.wait()
 

@@ -132,12 +132,12 @@ def _with_quotations(message: Message) -> str:
     text = message.text or message.caption or _spelled(message)
     quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
     for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
-        before, quotation = cut(text, 0, one.offset), cut(text, one.offset, one.offset + one.length)
-        text = f"{before}> {quotation.replace(chr(10), chr(10) + '> ')}{cut(text, one.offset + one.length)}"
+        before, quotation = cut_utf16(text, 0, one.offset), cut_utf16(text, one.offset, one.offset + one.length)
+        text = f"{before}> {quotation.replace(chr(10), chr(10) + '> ')}{cut_utf16(text, one.offset + one.length)}"
     return text
 
 
-def cut(text: str, start: int, end: int | None = None) -> str:
+def cut_utf16(text: str, start: int, end: int | None = None) -> str:
     """Part of a text in Telegram's UTF-16 units."""
     units = text.encode("utf-16-le", "surrogatepass")
     return units[2 * start : None if end is None else 2 * end].decode("utf-16-le", "surrogatepass")

@@ -14,7 +14,7 @@ from telegramify_markdown.converter import STANDARD_OPTIONS
 from bot.telegram.split import LIMIT, Span, split
 from internal.dialogue.mailbox.model import Rendered
 
-__all__ = ["LIMIT", "Rendered", "draft", "escape", "plain", "render", "utf16_len"]
+__all__ = ["LIMIT", "Rendered", "draft", "escape", "render", "render_plain", "utf16_len"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MARKS = re.compile(r"[\\`*_{}\[\]#+\-.!|>~<&$=]")
@@ -27,10 +27,10 @@ _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
 def render(markdown: str) -> list[Rendered]:
     """The messages that show this Markdown; none if it has nothing visible."""
     text, spans = _convert(_clean(markdown))
-    return _parts(text, spans) or plain(markdown)
+    return _parts(text, spans) or render_plain(markdown)
 
 
-def plain(text: str) -> list[Rendered]:
+def render_plain(text: str) -> list[Rendered]:
     """The messages that show this text unchanged: the fallback when Telegram refuses entities."""
     return _parts(_clean(text), [])
 

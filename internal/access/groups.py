@@ -51,19 +51,21 @@ class Standing:
 
     @property
     def active(self) -> bool:
-        return self.enabled and self.user is not None and self.user.state is UserState.ACTIVE and of(self.user).on
+        return (
+            self.enabled and self.user is not None and self.user.state is UserState.ACTIVE and settings_of(self.user).on
+        )
 
 
 def is_group(user_id: int) -> bool:
     return user_id < 0
 
 
-def of(user: User) -> GroupSettings:
+def settings_of(user: User) -> GroupSettings:
     """The settings of a group; of anybody else the defaults."""
     return GroupSettings(**user.settings.get(_SETTINGS, {}))
 
 
-def standing(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
+def role_in_group(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
     owner_id = owner_of(connection, chat_id)
     return Standing(enabled(connection, configured=configured), owner_id, repository.find(connection, owner_id))
 
@@ -90,7 +92,7 @@ def chat_of(connection: Connection, owner_id: int) -> int:
     return next((int(chat) for chat, owner in reversed(moved.items()) if owner == owner_id), owner_id)
 
 
-def move(connection: Connection, old_chat: int, new_chat: int) -> None:
+def move_to_supergroup(connection: Connection, old_chat: int, new_chat: int) -> None:
     """Gives the memory of a group to the supergroup that it became."""
     moved = repository.read_setting(connection, _MOVED) or {}
     if str(new_chat) not in moved:
@@ -109,7 +111,7 @@ def join(
         return repository.add(connection, user)
     if known.state is UserState.PAUSED:
         known = repository.change(connection, owner_id, state=UserState.ACTIVE.value)
-    return change(connection, owner_id, on=True) if on and not of(known).on else known
+    return change(connection, owner_id, on=True) if on and not settings_of(known).on else known
 
 
 def rename(connection: Connection, user: User, title: str) -> User:
@@ -119,7 +121,7 @@ def rename(connection: Connection, user: User, title: str) -> User:
 def change(connection: Connection, owner_id: int, **values: Any) -> User:
     """Sets some of a group's settings."""
     user = repository.get(connection, owner_id)
-    settings = {**user.settings, _SETTINGS: asdict(replace(of(user), **values))}
+    settings = {**user.settings, _SETTINGS: asdict(replace(settings_of(user), **values))}
     return repository.change(connection, owner_id, settings=settings)
 
 
@@ -145,7 +147,7 @@ def budget(connection: Connection, owner_id: int, messages: int, tokens: int, *,
 
 
 def budgets(user: User, configured: Budgets) -> Budgets:
-    own = of(user)
+    own = settings_of(user)
     return Budgets(
         configured.messages if own.messages_per_day is None else own.messages_per_day,
         configured.tokens if own.tokens_per_day is None else own.tokens_per_day,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from internal.agents.json_reply import complete_items, joined, read_object
+from internal.agents.json_reply import complete_items, merge_objects, read_object
 from internal.agents.model import AgentReply, OwnerProfile, TranscriptLine
 from internal.agents.prompts import joined as joined_blocks, owner_block, transcript_block
 from internal.config.agents import AgentConfig
@@ -83,8 +83,8 @@ async def gone_on(chat: ChatModel, request: ChatRequest, keys: Collection[str], 
         log.info("reply_went_on", extra={"agent": request.agent, "cut": cut})
         if not (cut and more):
             break
-        items = joined(items, more)
-    return ChatReply(json.dumps(joined(items, more), ensure_ascii=False), model, usage)
+        items = merge_objects(items, more)
+    return ChatReply(json.dumps(merge_objects(items, more), ensure_ascii=False), model, usage)
 
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from typing import Final, Literal, NamedTuple
 import regex
 
 from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
-from internal.kept_texts import kept
 from internal.language.facts.overlap import same_stem
 from internal.language.text.romanisation import skeletons
+from internal.text_caches import cached
 
 LONGEST: Final = 100
 """Most characters of one citation."""
@@ -111,7 +111,7 @@ def codes_in(texts: Iterable[str]) -> set[Mark]:
     return set[Mark]().union(*map(_codes_of, texts))
 
 
-@kept(4096)
+@cached(4096)
 def _codes_of(text: str) -> frozenset[Mark]:
     return frozenset(Mark(_kind(match), int(match["n"])) for match in _CODE.finditer(text))
 

@@ -81,7 +81,7 @@ def complete_items(text: str, known: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in answer.items() if value and (isinstance(value, list) or still_open == "{")}
 
 
-def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+def merge_objects(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Both objects: lists joined, each item once, of other values the second."""
     both = first | second
     for key in first.keys() & second.keys():
@@ -94,12 +94,12 @@ def _answer(value: Any, known: Collection[str]) -> dict[str, Any]:
     """The known keys of an object, of the objects in a list, or of those that an object wraps, apart."""
     if isinstance(value, list):
         objects = [item for item in value if isinstance(item, dict)]
-        return reduce(joined, ({key: item for key, item in one.items() if key in known} for one in objects), {})
+        return reduce(merge_objects, ({key: item for key, item in one.items() if key in known} for one in objects), {})
     if not isinstance(value, dict):
         return {}
     answer = {key: item for key, item in value.items() if key in known}
     inner = [_answer(item, known) for item in value.values() if isinstance(item, dict | list)] if not answer else []
-    wrapped: dict[str, Any] = reduce(joined, inner, {})
+    wrapped: dict[str, Any] = reduce(merge_objects, inner, {})
     return answer or (wrapped if len(wrapped) == sum(map(len, inner)) else {})  # of two answers neither is the one
 
 

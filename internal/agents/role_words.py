@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from internal.kept_texts import kept
 from internal.language.names.kin import Kin, kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
@@ -12,6 +11,7 @@ from internal.language.names.person_names import mentions
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Person, names_of
+from internal.text_caches import cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def calling(person: Person) -> Calling:
     return _calling(names_of(person), person.bio)
 
 
-@kept(2_000)
+@cached(2_000)
 def _calling(names: tuple[str, ...], bio: str) -> Calling:
     sightings = find_people(bio, text_language(bio, text_language(" ".join(names))))
     own = [sighting for sighting in sightings if mentions(sighting.name, {0: names})]

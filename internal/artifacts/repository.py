@@ -68,7 +68,7 @@ def owner_of(connection: Connection, artifact_id: str) -> int | None:
     return connection.execute(select(artifacts.c.user_id).where(artifacts.c.id == artifact_id)).scalar_one_or_none()
 
 
-def waiting(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:
+def due_artifacts(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:
     """Those of all owners that are due and that no turn has read."""
     query = select(artifacts).where(artifacts.c.state == ArtifactState.DUE.value, artifacts.c.due_at <= now)
     return [_artifact(row) for row in connection.execute(query.order_by(artifacts.c.due_at).limit(limit))]
@@ -98,7 +98,7 @@ def keep_file(connection: Connection, artifact: Artifact, sha256: str, size: int
     return connection.execute(kept.values(sha256=sha256, size=size)).rowcount == 1
 
 
-def settle(connection: Connection, artifact: Artifact, *, pages: int | None) -> bool:
+def mark_read(connection: Connection, artifact: Artifact, *, pages: int | None) -> bool:
     """Marks it as read. False if it is not due any more."""
     read = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     note_change(connection, artifact.user_id)

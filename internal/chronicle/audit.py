@@ -139,7 +139,7 @@ class _Stored:
 
     @classmethod
     def read(cls, connection: Connection, user_id: int) -> _Stored:
-        events, said = repository.events(connection, user_id), audit_repository.said(connection, user_id)
+        events, said = repository.events(connection, user_id), audit_repository.chronicle_messages(connection, user_id)
         return cls(
             said,
             events,
@@ -230,7 +230,9 @@ def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended
 
 def _put_in_order(connection: Connection, user_id: int) -> int:
     """Moves events to the places of their messages in the log; an Analysis stays behind the same event."""
-    places = {message.id: place for place, message in enumerate(audit_repository.said(connection, user_id))}
+    places = {
+        message.id: place for place, message in enumerate(audit_repository.chronicle_messages(connection, user_id))
+    }
     line = repository.events(connection, user_id)
     wanted = _wanted_order(line, places)
     first = next((place for place, (one, other) in enumerate(zip(line, wanted, strict=True)) if one != other), None)
@@ -238,7 +240,7 @@ def _put_in_order(connection: Connection, user_id: int) -> int:
         return 0
     numbers = {event.n: next_rev(connection, user_id) for event in wanted[first:]}
     repository.renumber(connection, user_id, numbers)
-    repository.touch(connection, user_id, [event.id for event in wanted[max(first - 1, 0) :]])
+    repository.mark_changed(connection, user_id, [event.id for event in wanted[max(first - 1, 0) :]])
     return sum(one != other for one, other in zip(line, wanted, strict=True))
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, delete, exists, func, literal, or_, select
 
-from internal.chronicle.repository import touch
+from internal.chronicle.repository import mark_changed
 from internal.graph.node_repository import owner_node_id
 from internal.storage.erasure import hidings
 from internal.storage.tables import (
@@ -45,7 +45,7 @@ class Name(NamedTuple):
     person_id: int | None
 
 
-def said(connection: Connection, user_id: int) -> list[Said]:
+def chronicle_messages(connection: Connection, user_id: int) -> list[Said]:
     """Every message that belongs into the chronicle, in log order; `words` is the beginning of its text."""
     hidden = messages.c.user_metadata[_HIDDEN].as_boolean()
     query = (
@@ -81,7 +81,7 @@ def drop_lost_mentions(connection: Connection, user_id: int) -> int:
     """Deletes mentions whose event or entity does not exist. Returns how many."""
     events = [event_id for event_id, _ in lost_mentions(connection, user_id)]
     connection.execute(delete(event_mentions).where(event_mentions.c.user_id == user_id, _leads_nowhere()))
-    touch(connection, user_id, dict.fromkeys(events))
+    mark_changed(connection, user_id, dict.fromkeys(events))
     return len(events)
 
 

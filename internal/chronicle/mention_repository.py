@@ -33,5 +33,5 @@ def replace(connection: Connection, user_id: int, mentioned: Mentioned, *, run_i
         ]
         if rows:
             connection.execute(insert(event_mentions), rows)
-    repository.touch(connection, user_id, changed)
+    repository.mark_changed(connection, user_id, changed)
     return changed

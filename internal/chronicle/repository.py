@@ -136,7 +136,7 @@ def change_event(connection: Connection, event: Event, **values: Any) -> None:
     record_change(connection, event.user_id, EVENT_CHANGE, event.id)
 
 
-def touch(connection: Connection, user_id: int, event_ids: Iterable[str]) -> None:
+def mark_changed(connection: Connection, user_id: int, event_ids: Iterable[str]) -> None:
     """Records for the mirror that what follows from these events' rows has changed: their text or their neighbours."""
     for event_id in event_ids:
         record_change(connection, user_id, EVENT_CHANGE, event_id)
@@ -211,7 +211,7 @@ def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[st
     return sorted(found, key=lambda event: event.n)
 
 
-def before(connection: Connection, user_id: int, n: int) -> Event | None:
+def event_before(connection: Connection, user_id: int, n: int) -> Event | None:
     """The event whose NEXT leads to the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n < n).order_by(chronicle.c.n.desc()).limit(1)
     row = connection.execute(query).one_or_none()

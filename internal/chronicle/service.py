@@ -119,7 +119,7 @@ def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
     if session is None or session.tz == tz:
         return session
     events = repository.events_of_session(connection, user_id, session.id)
-    repository.touch(connection, user_id, [event.id for event in events])
+    repository.mark_changed(connection, user_id, [event.id for event in events])
     return repository.change_session(connection, user_id, session.id, tz=tz)
 
 
@@ -128,7 +128,7 @@ def edited(connection: Connection, spoken: Spoken) -> None:
     event = repository.event_of_message(connection, spoken.user_id, spoken.message_id or "")
     if event is None:
         return
-    repository.touch(connection, spoken.user_id, [event.id])
+    repository.mark_changed(connection, spoken.user_id, [event.id])
     if event.label is EventLabel.REQUEST:
         _topic_from(connection, spoken.user_id, event.session_id, spoken.text)
 
@@ -335,6 +335,6 @@ def _remove(connection: Connection, user_id: int, falling: Sequence[Event]) -> N
         return
     lost = {event.id for event in falling}
     repository.drop_events(connection, user_id, lost)
-    beside = [repository.before(connection, user_id, event.n) for event in falling]
+    beside = [repository.event_before(connection, user_id, event.n) for event in falling]
     beside += [repository.after(connection, user_id, event.n) for event in falling]
-    repository.touch(connection, user_id, dict.fromkeys(event.id for event in beside if event is not None))
+    repository.mark_changed(connection, user_id, dict.fromkeys(event.id for event in beside if event is not None))

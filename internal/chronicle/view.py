@@ -94,7 +94,7 @@ def of_session(
     line = visible(repository.events_around(connection, user_id, session_id), hidden)
     if not any(event.session_id == session_id for event in line):
         return None
-    earlier = _beyond(connection, line[0], repository.before, hidden)
+    earlier = _beyond(connection, line[0], repository.event_before, hidden)
     later = _beyond(connection, line[-1], repository.after, hidden)
     shown = [_with_visible_topic(connection, session, hidden)]
     return _view(connection, user_id, shown, [*earlier, *line, *later], hidden)

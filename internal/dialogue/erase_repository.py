@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlalchemy import BigInteger, Connection, cast, delete, exists, select, update
 
 from internal.dialogue import search_item_repository
+from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
-from internal.dialogue.rows import message_of
 from internal.storage.chunks import chunks
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns

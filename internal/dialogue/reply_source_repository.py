@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, insert, select
 
+from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
-from internal.dialogue.rows import message_of
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import holds_words
 from internal.storage.tables import messages, reply_sources

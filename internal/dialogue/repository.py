@@ -21,8 +21,8 @@ from sqlalchemy import (
 )
 
 from internal.dialogue import search_item_repository
+from internal.dialogue.message_rows import AS_STORED, kept_messages, message_of, plain_forward
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
-from internal.dialogue.rows import AS_STORED, kept_messages, message_of, plain_forward
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_place, next_rev, note_change
 from internal.storage.tables import dialogue_state, messages
@@ -218,7 +218,7 @@ def recent(
     return list(kept_messages(reversed(rows)))
 
 
-def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
+def unpublished_messages(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
     """The messages that are in no fragment yet: all after the last published one, or all if there is none.
 
     Deviates from the specification, which would restore an empty buffer and lose every user's first conversation.
@@ -247,7 +247,7 @@ def publish_cursor(
     connection.execute(update(dialogue_state).where(dialogue_state.c.user_id == user_id).values(values))
 
 
-def touch(connection: Connection, user_id: int, now: datetime) -> None:
+def record_activity(connection: Connection, user_id: int, now: datetime) -> None:
     """Records activity: the dialogue is active from its first message on."""
     connection.execute(_TOUCH, {"owner": user_id, "at": now})
 
@@ -257,7 +257,7 @@ def close_dialogue(connection: Connection, user_id: int) -> None:
     connection.execute(update(dialogue_state).where(dialogue_state.c.user_id == user_id).values(is_active=False))
 
 
-def state(connection: Connection, user_id: int) -> DialogueStateRow | None:
+def get_dialogue_state(connection: Connection, user_id: int) -> DialogueStateRow | None:
     row = connection.execute(select(dialogue_state).where(dialogue_state.c.user_id == user_id)).one_or_none()
     return None if row is None else DialogueStateRow(*row)
 

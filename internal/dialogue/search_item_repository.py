@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, exists, literal, select
 
+from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message, visible
-from internal.dialogue.rows import message_of
 from internal.language.search.message_traits import PICTURE, traits_of
 from internal.storage import search_items
 from internal.storage.engine.upsert import upsert
@@ -71,7 +71,7 @@ def put_item(connection: Connection, message: Message, owner_name: str | None = 
     text = words_of(message)
     if not text or not _may_be_found(message):
         return
-    search_items.put(
+    search_items.save_search_item(
         connection,
         message.user_id,
         MESSAGE,

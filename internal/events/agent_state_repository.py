@@ -20,7 +20,9 @@ def agent_id(agent: str, user_id: int) -> str:
     return f"{agent}{_OF_USER}{user_id}"
 
 
-def put(connection: Connection, agent_id: str, key: str, value: Any, *, user_id: int | None, now: datetime) -> None:
+def save_state(
+    connection: Connection, agent_id: str, key: str, value: Any, *, user_id: int | None, now: datetime
+) -> None:
     """Keeps a value instead of the one before: bytes as they are, everything else as JSON.
 
     `user_id` is the owner with whom the value is forgotten and exported. TypeError for what JSON does not know.

@@ -99,7 +99,7 @@ class Subscription:
         # By its id: imported into another store, the event has another place.
         event_id = repository.at_or_before(connection, self.user_id, EVENT_TYPES[self.topic], place)
         value = {_EVENT: event_id}
-        agent_state.put(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
+        agent_state.save_state(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
 
 def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dict[tuple[str, int], int]:

@@ -23,7 +23,7 @@ class Old:
     event_type: str
 
 
-def before(connection: Connection, moment: datetime, behind: Old | None, *, limit: int) -> list[Old]:
+def events_before(connection: Connection, moment: datetime, behind: Old | None, *, limit: int) -> list[Old]:
     """Events from before a moment, oldest first, behind another one."""
     query = select(*_TOLD).where(events.c.timestamp < moment)
     if behind is not None:

@@ -49,7 +49,7 @@ class Placed:
     said_at: datetime | None = None
 
 
-def before(connection: Connection, wanted: Wanted, place: int | None, *, limit: int) -> list[Placed]:
+def placed_before(connection: Connection, wanted: Wanted, place: int | None, *, limit: int) -> list[Placed]:
     """The newest events before a place (None = of all), oldest of them first."""
     query = select(events).where(*wanted.conditions())
     if place is not None:
@@ -58,18 +58,18 @@ def before(connection: Connection, wanted: Wanted, place: int | None, *, limit: 
     return _placed(connection, rows[::-1])
 
 
-def behind(connection: Connection, wanted: Wanted, place: int, *, limit: int) -> list[Placed]:
+def placed_after(connection: Connection, wanted: Wanted, place: int, *, limit: int) -> list[Placed]:
     """The oldest events behind a place, oldest first."""
     query = select(events).where(*wanted.conditions(), events.c.seq > place)
     return _placed(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
 
 
-def standing(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
-    """The position behind a place (None = behind the newest event), from which to read everybody's `news`."""
+def read_position(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
+    """The position behind a place (None = behind the newest event), from which to read everybody's `new_since`."""
     return position_at(connection, events, after, again=again)
 
 
-def news(
+def new_since(
     connection: Connection, wanted: Wanted, since: ReadPosition, *, limit: int
 ) -> tuple[list[Placed], ReadPosition]:
     """The events that are new since a position, also those with an earlier place, by place, at most `limit`.
@@ -86,7 +86,7 @@ def count(connection: Connection, wanted: Wanted) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def one(connection: Connection, wanted: Wanted, event_id: str) -> Placed | None:
+def placed_event(connection: Connection, wanted: Wanted, event_id: str) -> Placed | None:
     rows = connection.execute(select(events).where(events.c.id == event_id, *wanted.conditions())).all()
     return next(iter(_placed(connection, rows)), None)
 

@@ -181,7 +181,7 @@ def update_node(
     caller decides whether a model may override the owner (`Node.owner_set`).
     """
     before = expect_found(get_node(connection, user_id, node_id, hidden=hidden), f"there is no node {node_id}")
-    known = registry.shown(before)
+    known = registry.specified_properties(before)
     fresh = {name: value for name, value in changes.items() if name not in known or known[name] != value}
     confirmed = [name for name in changes.keys() - fresh.keys() if name in before.properties]
     checked = registry.merged(before.label, before.properties, fresh, zone=zone)
@@ -267,7 +267,7 @@ def make_findable(connection: Connection, user_id: int, node_id: str) -> None:
 
 def _make_findable(connection: Connection, node: Node) -> None:
     text = registry.text_of(node.label, node.properties)
-    search_items.put(connection, node.user_id, item_kind(node.label), node.id, text, node.rev)
+    search_items.save_search_item(connection, node.user_id, item_kind(node.label), node.id, text, node.rev)
     if registry.schema_of(node.label).by_name:
         kinds = {name_key(alias): "alias" for alias in node.properties.get("aliases", ())}
         set_by = {"alias": "aliases", "name": "name" if "name" in node.properties else "preference"}

@@ -133,7 +133,7 @@ def text_of(label: str, properties: Mapping[str, Any]) -> str:
     return "\n".join(dict.fromkeys(part for part in parts if part))
 
 
-def shown(node: Node) -> dict[str, Any]:
+def specified_properties(node: Node) -> dict[str, Any]:
     """A node's properties as the specification lists them, those that the store keeps included."""
     shown_properties: dict[str, Any] = {"id": node.id, **node.properties}
     if node.label == "Memory":

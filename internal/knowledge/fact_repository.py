@@ -62,7 +62,9 @@ def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
     said = fact.fact.casefold()
     unsaid = [name for end in (fact.source, fact.target) if (name := names.get(end)) and name.casefold() not in said]
     text = "\n".join([fact.fact, *unsaid])
-    search_items.put(connection, fact.user_id, FACT_ITEM, fact.id, text, next_rev(connection, fact.user_id))
+    search_items.save_search_item(
+        connection, fact.user_id, FACT_ITEM, fact.id, text, next_rev(connection, fact.user_id)
+    )
 
 
 def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:

@@ -13,9 +13,9 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from internal.errors import Refused
-from internal.kept_texts import kept
 from internal.knowledge.model import Claim, Fact
 from internal.language.text.spelling import words
+from internal.text_caches import cached
 
 MAX_RELATION: Final = 60
 """Characters of a relation's name."""
@@ -93,14 +93,14 @@ def is_functional(name: str) -> bool:
     return name in FUNCTIONAL
 
 
-@kept(20_000)
+@cached(20_000)
 def statement_key(text: str) -> str:
     """The folded text by which two wordings are the same: words and numbers in order, without case or punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е").replace("’", "'").replace("ʼ", "'")
     return " ".join(_TOKEN.findall(folded))
 
 
-@kept(20_000)
+@cached(20_000)
 def materially_different(one: str, other: str) -> bool:
     """Whether two texts say different things: another number, a negation, or a word without a match in the other.
 
@@ -112,7 +112,7 @@ def materially_different(one: str, other: str) -> bool:
     return _differ(Counter(here.split()), Counter(there.split()))
 
 
-@kept(20_000)
+@cached(20_000)
 def denies(one: str, other: str) -> bool:
     """Whether one text says the other with a negation: "does not like coffee" and "likes coffee"? Symmetric."""
     here, there = (Counter(statement_key(text).split()) for text in sorted((one, other)))

@@ -12,7 +12,7 @@ from typing import Any
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.llm.failures import from_error_object
 from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Tool, ToolCall, Usage
-from internal.llm.thoughts import ThoughtFilter, without_thoughts
+from internal.llm.strip_thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")

@@ -316,7 +316,7 @@ class _Reply:
         self, before: Person | None, after: Person, names: Sequence[str], operation: Added | Updated
     ) -> None:
         """Records which lines support which names and sentences of the profile."""
-        support.note(
+        support.record_support(
             self._connection,
             before,
             after,

@@ -55,7 +55,7 @@ def adopt(connection: Connection, person: Person) -> bool:
     if len(spoken_of) != 1:
         return False
     store.repoint(connection, person.user_id, spoken_of[0].id, person.entity_id)
-    evidence.move(connection, person.user_id, "entity", spoken_of[0].id, person.entity_id)
+    evidence.move_evidence(connection, person.user_id, "entity", spoken_of[0].id, person.entity_id)
     store.delete_node(connection, person.user_id, spoken_of[0].id)
     return True
 

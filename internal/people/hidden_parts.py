@@ -1,6 +1,6 @@
 """Names and sentences that are hidden until they are erased: taken out of the profile and stored beside it.
 
-`hidings` says which parts these are; `follow` brings a profile in step with it.
+`hidings` says which parts these are; `update_hidden_parts` brings a profile in step with it.
 """
 
 from collections import defaultdict
@@ -36,14 +36,14 @@ def hide(
     _follow(connection, user_id, [person_id], now=now)
 
 
-def whole(connection: Connection, person: Person) -> Person:
+def with_hidden_parts(connection: Connection, person: Person) -> Person:
     """A stored profile with its hidden parts."""
-    for _, kept in suggestion_repository.aside(connection, person.user_id, person.id):
+    for _, kept in suggestion_repository.hidden_profile_parts(connection, person.user_id, person.id):
         person = _with(connection, person, kept)
     return person
 
 
-def follow(connection: Connection, user_id: int, parts: Iterable[str], *, now: datetime) -> None:
+def update_hidden_parts(connection: Connection, user_id: int, parts: Iterable[str], *, now: datetime) -> None:
     """Takes parts, as `hidings` identifies them, out of their profiles if they are hidden, and puts others back.
 
     A part returns to its old place, or to the end if the profile has changed.
@@ -61,7 +61,7 @@ def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator
 
 def put_all_back(connection: Connection, user_id: int, *, now: datetime) -> list[int]:
     """Puts all hidden parts back into profiles. Returns the ids of the people."""
-    people = sorted({person_id for person_id, _ in suggestion_repository.aside(connection, user_id)})
+    people = sorted({person_id for person_id, _ in suggestion_repository.hidden_profile_parts(connection, user_id)})
     for person_id in people:
         _rewrite(connection, user_id, person_id, (), now)
     return people
@@ -103,7 +103,7 @@ def _keys(targets: Iterable[str]) -> dict[int, set[str]]:
 
 
 def _rewrite(connection: Connection, user_id: int, person_id: int, hidden: Collection[str], now: datetime) -> None:
-    kept = suggestion_repository.aside(connection, user_id, person_id)
+    kept = suggestion_repository.hidden_profile_parts(connection, user_id, person_id)
     suggestion_repository.drop_aside(connection, user_id, person_id)
     final = repository.resolve_id(connection, user_id, person_id)
     for person in () if final is None else erase_repository.profiles(connection, user_id, [final]):
@@ -111,7 +111,7 @@ def _rewrite(connection: Connection, user_id: int, person_id: int, hidden: Colle
         for _, payload in kept:
             full = _with(connection, full, payload)
         by = {name: full.field_meta.get(name, {}).get("by", "archivist") for name in _FIELDS}
-        bare = support.without(full, [part for key, part in support.parts(full).items() if key in hidden])
+        bare = support.without_parts(full, [part for key, part in support.parts(full).items() if key in hidden])
         is_hidden = repository.get(connection, user_id, person.id) is None
         names = {"bio": "names"} if bare.bio != full.bio and bare.bio == bio_from_names(bare.names) else {}
         repository.save(

@@ -271,7 +271,7 @@ def _write(
 
 def put_search_item(connection: Connection, person: Person) -> None:
     """Updates the person's search item to match the profile."""
-    searched.put(connection, person.user_id, "person", str(person.id), embedding_text(person), person.rev)
+    searched.save_search_item(connection, person.user_id, "person", str(person.id), embedding_text(person), person.rev)
 
 
 def drop_search_item(connection: Connection, user_id: int, person_id: int) -> None:

@@ -131,7 +131,9 @@ def put_aside(
     return str(row["id"])
 
 
-def aside(connection: Connection, user_id: int, person_id: int | None = None) -> list[tuple[int, dict[str, Any]]]:
+def hidden_profile_parts(
+    connection: Connection, user_id: int, person_id: int | None = None
+) -> list[tuple[int, dict[str, Any]]]:
     """The parts taken out of profiles (None: of all), with the ids of their people, newest first."""
     query = select(suggestions.c.person_id, suggestions.c.payload).where(*_aside(user_id, person_id))
     return [

@@ -54,7 +54,7 @@ def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, 
     return {part.key: part for part in parts}
 
 
-def note(
+def record_support(
     connection: Connection,
     before: Person | None,
     after: Person,
@@ -74,7 +74,7 @@ def note(
     old = {} if before is None else parts(before)
     fresh = now.keys() - old.keys()
     known = now.keys() & set(stated_keys) - fresh
-    others = support_repository.places(connection, after.user_id, after.id) if known else {}
+    others = support_repository.support_lines(connection, after.user_id, after.id) if known else {}
     again = {key for key in known if not others.get(key) or _said_in(now[key], said, after)}
     supported = fresh | again
     support_repository.add(connection, after.user_id, after.id, supported, episode_id, segments, run_id)
@@ -103,7 +103,7 @@ def remove_unsupported_parts(
     """
     removed = RemovedParts()
     for person in erase_repository.profiles(connection, user_id, sorted(lost.people)):
-        places = support_repository.places(connection, user_id, person.id)
+        places = support_repository.support_lines(connection, user_id, person.id)
         if not places.get("") and not _kept(connection, person) and not supported(person):
             removed.unsupported.append(person)
             continue
@@ -155,13 +155,13 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
     """Removes parts from a profile, its search item and the profiles stored with its merges. Returns their texts."""
     if not parts_gone:
         return []
-    after = without(person, parts_gone)
+    after = without_parts(person, parts_gone)
     gone = [part.text for part in parts_gone if part.key not in parts(after)]
     erase_repository.rewrite(connection, person, after, gone, now=now)
     return gone
 
 
-def without(person: Person, parts_gone: Sequence[Part]) -> Person:
+def without_parts(person: Person, parts_gone: Sequence[Part]) -> Person:
     """A profile without these parts; the last name stays, because a person needs a name."""
     gone = {part.key for part in parts_gone}
     aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)

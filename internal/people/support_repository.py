@@ -65,7 +65,7 @@ def take_back_parts(
     evidence.remove_rows(connection, user_id, rows)
 
 
-def places(connection: Connection, user_id: int, person_id: int) -> dict[str, set[Place]]:
+def support_lines(connection: Connection, user_id: int, person_id: int) -> dict[str, set[Place]]:
     """The lines that support a person, by the key of the part they support; "" is the person as a whole."""
     person = evidence.target("person", person_id)
     found: dict[str, set[Place]] = defaultdict(set)

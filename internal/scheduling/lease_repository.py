@@ -17,7 +17,7 @@ from internal.storage.engine.upsert import upsert
 from internal.storage.tables import leases
 
 
-def take(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
+def take_leases(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
     """Takes leases that are free, expired or the holder's own, for `length`. Returns those it holds now.
 
     Never waits: a lease under which a transaction is being written counts as another holder's.
@@ -62,7 +62,7 @@ def holder_of(connection: Connection, name: str) -> str | None:
     return connection.execute(lasting).scalar_one_or_none()
 
 
-def standing(connection: Connection, prefix: str) -> dict[str, str]:
+def active_leases(connection: Connection, prefix: str) -> dict[str, str]:
     """Every lease that has not expired and whose name begins with `prefix`, with its holder."""
     query = select(leases.c.name, leases.c.holder).where(leases.c.until > _now(connection))
     rows = connection.execute(query.where(leases.c.name.startswith(prefix, autoescape=True)))

@@ -39,7 +39,7 @@ class Leases:
         """Takes those that are free. Returns those that are ours now."""
         if not names:
             return set()
-        return await self._database.beside(lambda c: repository.take(c, names, self.holder, for_))
+        return await self._database.beside(lambda c: repository.take_leases(c, names, self.holder, for_))
 
     async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
         """Renews the lease for that long from now. Returns whether it is still ours."""
@@ -70,7 +70,7 @@ class Leases:
 
     async def standing(self, prefix: str) -> dict[str, str]:
         """Every lease whose name begins with `prefix` and that has not expired, with its holder."""
-        return await self._database.beside(lambda c: repository.standing(c, prefix))
+        return await self._database.beside(lambda c: repository.active_leases(c, prefix))
 
     def fence(self, name: str) -> Fence:
         """The check of a unit of work under the lease: LeaseLost if another worker has taken it."""

@@ -85,7 +85,9 @@ def create_for_session(
     )
 
 
-def ready(connection: Connection, agent: str, now: datetime, *, limit: int, worker: str | None = None) -> list[Run]:
+def ready_runs(
+    connection: Connection, agent: str, now: datetime, *, limit: int, worker: str | None = None
+) -> list[Run]:
     """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
 
     Claimed runs are included: the caller knows its own, and the claim of a dead process is void. Where there may be
@@ -366,7 +368,7 @@ def _one(run: Run) -> ColumnElement[bool]:
 
 def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
     """What other live processes are working on."""
-    living = set(lease_repository.standing(connection, WORKER).values()) - {worker}
+    living = set(lease_repository.active_leases(connection, WORKER).values()) - {worker}
     at_work = runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED])
     return at_work & func.substr(runs.c.claim, 1, NAME_LENGTH).in_(sorted(living))
 

@@ -38,7 +38,7 @@ def shard_of(number: int) -> int:
 
 def how_many_serve(connection: Connection) -> int:
     """The number of live processes that deliver messages, on a store that several may share."""
-    return len(lease_repository.standing(connection, SERVING))
+    return len(lease_repository.active_leases(connection, SERVING))
 
 
 class Service(Protocol):

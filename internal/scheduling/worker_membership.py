@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from internal.errors import StorageError, StorageLocked
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.run import MOVING, NAME_LENGTH, WORKER, pause
+from internal.scheduling.run import MOVING, NAME_LENGTH, WORKER, retry_delay
 from internal.scheduling.shards import SERVING
 from internal.storage.database import Database
 
@@ -110,7 +110,7 @@ class WorkerMembership:
                 raise
             except StorageError:
                 failures += 1
-                wait = pause(failures, timedelta(seconds=0.1), timedelta(seconds=2)).total_seconds()
+                wait = retry_delay(failures, timedelta(seconds=0.1), timedelta(seconds=2)).total_seconds()
                 if time.monotonic() + wait - begun > _PATIENCE_S:
                     raise
                 log.warning("worker_not_made_known", extra={"attempt": failures}, exc_info=True)

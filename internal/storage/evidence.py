@@ -108,7 +108,7 @@ def rows(connection: Connection, user_id: int, kind: Kind, ids: Collection[str])
     return dict(found)
 
 
-def places(connection: Connection, user_id: int, kind: Kind, ids: Collection[str]) -> set[Place]:
+def supporting_lines(connection: Connection, user_id: int, kind: Kind, ids: Collection[str]) -> set[Place]:
     """The lines that support any of these ids."""
     found = rows_of_targets(connection, user_id, [target(kind, id) for id in ids])
     return {(row.episode_id, row.segment) for row in found}
@@ -173,7 +173,7 @@ def publish(connection: Connection, user_id: int, lines: Mapping[str, Place]) ->
     return [row.target for row in rows]
 
 
-def move(connection: Connection, user_id: int, kind: Kind, from_id: str, to_id: str) -> None:
+def move_evidence(connection: Connection, user_id: int, kind: Kind, from_id: str, to_id: str) -> None:
     ours = (evidence.c.user_id == user_id) & (evidence.c.target == target(kind, from_id))
     connection.execute(update(evidence).where(ours).values(target=target(kind, to_id)))
 

@@ -1,6 +1,7 @@
 """What can be searched for: one text an item, under its own hash. Its vector and terms follow in the background.
 
-Code that changes a text calls `put`, code that deletes a row calls `remove`, in the transaction of the row itself.
+Code that changes a text calls `save_search_item`, code that deletes a row calls `remove`, in the transaction of the
+row itself.
 A fact keeps its item in every version; whether it counts now is decided by its stored times when it is searched.
 """
 
@@ -61,7 +62,7 @@ def of_kind(kind: str) -> ColumnElement[bool]:
     return (search_items.c.item >= f"{kind}:") & (search_items.c.item < f"{kind};")
 
 
-def put(
+def save_search_item(
     connection: Connection,
     user_id: int,
     kind: str,
@@ -92,7 +93,7 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
 
 
 def hide(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
-    """Takes rows out of search that may come back by `put`: keeps their vectors for that."""
+    """Takes rows out of search that may come back by `save_search_item`: keeps their vectors for that."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
     for chunk in chunks(items):
         connection.execute(_REMOVE, {"owner": user_id, "items": chunk})

@@ -116,7 +116,7 @@ def progress(connection: Connection, model: str, dim: int) -> Progress:
     return Progress(done=connection.execute(done).scalar_one(), total=total)
 
 
-def put(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:
+def save_vector(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:
     """Stores a vector. Returns False if the item's text has changed or is gone. Raises ValueError as `to_blob`."""
     blob, dim = to_blob(vector), vector.shape[0]
     if not acknowledge(connection, due_item, model, dim):

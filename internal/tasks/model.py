@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dateutil.rrule import rrule, rrulestr
 
 from internal.errors import Refused
-from internal.kept_texts import kept
+from internal.text_caches import cached
 
 MAX_TITLE: Final = 300
 """Characters."""
@@ -273,7 +273,7 @@ def _naive(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-@kept(_KEPT_SERIES)
+@cached(_KEPT_SERIES)
 def _series(recurrence: str, begin: datetime) -> rrule:
     """The moments of a rule from `begin` (naive) on, in order."""
     found = rrulestr(recurrence, dtstart=begin, cache=True)

@@ -31,7 +31,7 @@ from internal.tasks.model import (
     refuse_far,
     summary,
 )
-from internal.tasks.zones import moved
+from internal.tasks.zones import columns_in_zone
 
 AGENT: Final = "task_manager"
 PENDING: Final = "pending_tasks"
@@ -137,7 +137,7 @@ def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuth
     return _changed(connection, found, "task_open", author, state=TaskState.OPEN.value, next_at=next_at)
 
 
-def done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+def mark_done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
     """Marks a task done; a recurring one for this time, and it continues after today. Raises NotFound."""
     found = task(connection, user_id, task_id)
     if found.state.closed:
@@ -240,7 +240,7 @@ def move_zone(connection: Connection, user_id: int, zone: str, author: TaskAutho
     """
     count = 0
     for found in repository.pending(connection, user_id):
-        if values := moved(found, zone, author.whole_day_at):
+        if values := columns_in_zone(found, zone, author.whole_day_at):
             event_id = _record(connection, user_id, found.id, CHANGED, author, {}, found.event_id)
             repository.change(connection, found, author.now, **values, event_id=event_id)
             count += 1
@@ -263,7 +263,7 @@ def publish(connection: Connection, user_id: int, now: datetime) -> None:
     if not listed and agent_state.get(connection, mine, PENDING) is None:
         agent_state.delete_value(connection, mine, PENDING)
         return  # without an owner there is no list
-    agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
+    agent_state.save_state(connection, mine, PENDING, listed, user_id=user_id, now=now)
 
 
 def _first(found: Task, author: TaskAuthor) -> datetime | None:

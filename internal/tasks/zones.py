@@ -9,7 +9,7 @@ from internal.tasks.model import Task, hourly, next_firing, whole_day
 _MOMENT: Final = timedelta(microseconds=1)
 
 
-def moved(task: Task, zone: str, whole_day_at: time) -> dict[str, Any]:
+def columns_in_zone(task: Task, zone: str, whole_day_at: time) -> dict[str, Any]:
     """The columns of a task that change in `zone` (an IANA name); none where the task has a fixed moment.
 
     A moment that the owner chose by postponing stays, as does the absence of a further notification.

@@ -126,8 +126,8 @@ def test_how_far_everybody_has_read(connection: Connection) -> None:
 def test_state_is_kept_as_it_was_put(connection: Connection, value: Any) -> None:
     """Bytes come back as bytes and everything else as JSON; a second value replaces the first."""
     kept: dict[str, Any] = {"user_id": OWNER, "now": NOW}
-    agent_state.put(connection, "task_manager:user_42", "key", "before", **kept)
-    agent_state.put(connection, "task_manager:user_42", "key", value, **kept)
+    agent_state.save_state(connection, "task_manager:user_42", "key", "before", **kept)
+    agent_state.save_state(connection, "task_manager:user_42", "key", value, **kept)
     read = agent_state.get if isinstance(value, bytes) else agent_value
     assert read(connection, "task_manager:user_42", "key") == value
     assert read(connection, "task_manager:user_42", "other") is None
@@ -140,7 +140,7 @@ def test_state_is_kept_as_it_was_put(connection: Connection, value: Any) -> None
 def test_state_of_an_agent_by_owner(connection: Connection) -> None:
     """What an agent keeps for each owner is found by the agent's name, and a longer name is another agent."""
     for agent, owner in (("night", OWNER), ("night", OTHER), ("night_watch", OWNER)):
-        agent_state.put(connection, agent_state.agent_id(agent, owner), "k", b"v", user_id=owner, now=NOW)
+        agent_state.save_state(connection, agent_state.agent_id(agent, owner), "k", b"v", user_id=owner, now=NOW)
     assert agent_state.of_everybody(connection, "night", "k") == {OWNER: b"v", OTHER: b"v"}
 
 

@@ -121,10 +121,10 @@ def test_sql_stands_where_it_belongs() -> None:
 
 
 def test_what_is_kept_of_texts_is_dropped_with_what_was_forgotten() -> None:
-    """Results are kept by `internal/kept_texts.py`; nothing empties the caches of functools by itself."""
+    """Results are kept by `internal/text_caches.py`; nothing empties the caches of functools by itself."""
     pages_of_kinds = "internal/memory/queries/repository.py"
     keeping = {name_of(path) for path in PRODUCT if "lru_cache" in path.read_text(encoding="utf-8")}
-    assert keeping == {"internal/kept_texts.py", pages_of_kinds}
+    assert keeping == {"internal/text_caches.py", pages_of_kinds}
 
 
 def test_modules_stay_readable() -> None:

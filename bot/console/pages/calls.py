@@ -4,7 +4,7 @@ from functools import partial
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, trouble_notice, words
+from bot.console.elements import card, chip, empty_list, trouble_notice, words
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
@@ -15,7 +15,7 @@ async def build(context: PageContext) -> None:
     """The first page; older calls follow on demand."""
     found = await context.rest.get("/model-calls", user_id=context.user_id, limit=_AT_ONCE)
     if not found["calls"]:
-        empty("receipt_long", context.say("calls-empty"), context.say("calls-empty-text"))
+        empty_list("receipt_long", context.say("calls-empty"), context.say("calls-empty-text"))
         return
     words("p", context.say("calls-count", count=found["count"]), "lead")
     with card():

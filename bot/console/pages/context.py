@@ -5,7 +5,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, style, trouble_notice, words
+from bot.console.elements import card, chip, empty_list, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, answers, button, question
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
@@ -33,7 +33,7 @@ class _ContextView:
         self._place.clear()
         with self._place:
             if not versions:
-                empty("psychology", self._context.say("context-empty"), self._context.say("context-empty-text"))
+                empty_list("psychology", self._context.say("context-empty"), self._context.say("context-empty-text"))
                 return
             place = next((n for n, one in enumerate(versions) if one["version"] == self._shown), 0)
             before = versions[place + 1] if place + 1 < len(versions) else None

@@ -7,7 +7,7 @@ from babel.dates import format_date
 from nicegui import ui
 
 from bot.console.charts import chart
-from bot.console.elements import card, empty, style, words
+from bot.console.elements import card, empty_list, style, words
 from bot.console.lists import Choices, dollars, figure, figures
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
@@ -47,7 +47,7 @@ class _Costs:
         self._place.clear()
         with self._place:
             if not found["spent"]:
-                empty("savings", self._context.say("costs-empty"), self._context.say("costs-empty-text"))
+                empty_list("savings", self._context.say("costs-empty"), self._context.say("costs-empty-text"))
                 return
             self._figures(found)
             with card(self._context.say("costs-by-day")):

@@ -52,7 +52,7 @@ def _title(text: str) -> None:
     heading(text, 2).classes("part-title")
 
 
-def found(say: Phrases, check: Json) -> tuple[str, str]:
+def check_text(say: Phrases, check: Json) -> tuple[str, str]:
     """A check's result and remedy in the reader's language; the check's own English where it has none."""
     values = {name: _value(say, name, value) for name, value in check["values"].items()}
     name = f"found-{check['key']}"
@@ -108,7 +108,7 @@ class _HealthView:
                         f"check-{check['level']}"
                     )
                     words("div", say.known(f"check-{check['name'].replace(' ', '-')}", check["name"]), "check-name")
-                    result, fix = found(say, check)
+                    result, fix = check_text(say, check)
                     words("div", result, "check-result")
                     if fix:
                         words("div", fix, "check-fix")

@@ -7,7 +7,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.charts import COLOURS, chart, colour
-from bot.console.elements import card, empty, style, words
+from bot.console.elements import card, empty_list, style, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, figure, figures, meter
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
@@ -49,7 +49,7 @@ class _Memory:
         self._all.set_visibility(bool(found["count"]))
         if not found["count"]:
             with self._none:
-                empty(_NOTHING.icon, self._context.say(_NOTHING.title), self._context.say(_NOTHING.text))
+                empty_list(_NOTHING.icon, self._context.say(_NOTHING.title), self._context.say(_NOTHING.text))
             return
         self._figures.clear()
         with self._figures:

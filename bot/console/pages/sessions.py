@@ -4,7 +4,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import chip, empty, style, words
+from bot.console.elements import chip, empty_list, style, words
 from bot.console.lists import AT_ONCE, button
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json, segment
@@ -20,7 +20,7 @@ async def build(context: PageContext) -> None:
     style("records")
     found = await context.rest.get("/chronicle/sessions", user_id=context.user_id, newest=True, limit=AT_ONCE)
     if not found["sessions"]:
-        empty("forum", context.say("sessions-empty"), context.say("sessions-empty-text"))
+        empty_list("forum", context.say("sessions-empty"), context.say("sessions-empty-text"))
         return
     asked = ui.context.client.request.query_params.get("session")
     chosen = asked or found["sessions"][0]["id"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, icon_button, style, trouble_notice, words
+from bot.console.datetime_field import Moment
+from bot.console.elements import card, chip, empty_list, icon_button, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, question, row_field
-from bot.console.moment import Moment
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
@@ -64,7 +64,7 @@ class _Tasks:
         self._open.clear()
         with self._open:
             if not listed:
-                empty("task_alt", self._context.say("tasks-empty"), self._context.say("tasks-empty-text"))
+                empty_list("task_alt", self._context.say("tasks-empty"), self._context.say("tasks-empty-text"))
             for name, tasks in sections.items():
                 if tasks:
                     with card(self._context.say(f"tasks-{name}")):

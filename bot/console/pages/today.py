@@ -4,7 +4,7 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.elements import card, chip, empty, style, words
+from bot.console.elements import card, chip, empty_list, style, words
 from bot.console.lists import Choices
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
@@ -35,7 +35,7 @@ async def build(context: PageContext) -> None:
 
 def _lay_out(context: PageContext, found: Json) -> None:
     if not any(found[name] for name in _SECTIONS):
-        empty("wb_sunny", context.say("today-empty"), context.say("today-empty-text"))
+        empty_list("wb_sunny", context.say("today-empty"), context.say("today-empty-text"))
     for name in _SECTIONS:
         if found[name]:
             with card(context.say(f"today-{name}")), ui.element("ul").classes("rows"):

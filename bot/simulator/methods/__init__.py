@@ -11,11 +11,11 @@ from bot.simulator.methods import (
     media,
     messages,
     polling,
-    refused,
+    unsupported,
 )
 from bot.simulator.methods.registry import METHODS, Method
 
 __all__ = [
     "METHODS", "Method", "chats", "commands", "contents", "copies", "edits", "files", "inline", "media", "messages",
-    "polling", "refused",
+    "polling", "unsupported",
 ]  # fmt: skip

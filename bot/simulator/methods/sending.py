@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from bot.simulator.entities import CAPTION_LIMIT, TEXT_LIMIT, Entity, checked, trimmed, utf16_length, with_found
+from bot.simulator.entities import CAPTION_LIMIT, TEXT_LIMIT, Entity, check_entities, trimmed, utf16_length, with_found
 from bot.simulator.markup import parse
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters
 from bot.simulator.repository import Json
@@ -114,7 +114,7 @@ def formatted(
     """Text and entities as Telegram would store them; given entities win over `parse_mode`, as there."""
     given = text or ""
     if entities:
-        plain, marked = given, checked(entities, given)
+        plain, marked = given, check_entities(entities, given)
     else:
         plain, marked = parse(given, parse_mode)
     plain, marked = trimmed(plain, marked)

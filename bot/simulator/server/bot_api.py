@@ -172,7 +172,7 @@ def _refused(refusal: ApiRefusal) -> Response:
 
 def _cut(request: Request) -> Response:
     client = request.client
-    connections.cut((client.host, client.port) if client is not None else None)
+    connections.reset_connection((client.host, client.port) if client is not None else None)
     return Response(status_code=500)  # nobody hears it: the connection is gone
 
 

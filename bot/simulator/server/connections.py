@@ -27,7 +27,7 @@ def _peer(transport: asyncio.BaseTransport) -> tuple[str, int]:
     return str(name[0]), int(name[1])
 
 
-def cut(client: tuple[str, int] | None) -> bool:
+def reset_connection(client: tuple[str, int] | None) -> bool:
     """Resets the connection of `client` (a TCP RST, nothing is sent); False if it is not known."""
     transport = _open.get(client) if client is not None else None
     if not isinstance(transport, asyncio.Transport):

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.simulator.actions import ActRefused, People
 from bot.simulator.clock import SimulatedClock
-from bot.simulator.entities import checked, trimmed, with_found
+from bot.simulator.entities import check_entities, trimmed, with_found
 from bot.simulator.media import MEDIA, with_file
 from bot.simulator.methods.registry import Upload
 from bot.simulator.repository import Json, Repository
@@ -322,7 +322,7 @@ def _kind(media: str) -> str:
 
 
 def _caption(message: NewMessage) -> Json:
-    caption, entities = trimmed(message.caption, checked(message.entities, message.caption))
+    caption, entities = trimmed(message.caption, check_entities(message.entities, message.caption))
     found = with_found(caption, entities)
     return ({"caption": caption} if caption else {}) | ({"caption_entities": found} if found else {})
 

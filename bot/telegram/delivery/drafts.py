@@ -205,7 +205,7 @@ class TelegramDrafts:
             links={"turn": turn.id},
         )
         now = self._clock.now()
-        await self._database.write(lambda c: mailbox.put(c, placeholder, now))
+        await self._database.write(lambda c: mailbox.enqueue(c, placeholder, now))
         self._wake_outbox()
 
     async def _placeholder(self, turn: Turn) -> OutboxRow | None:

@@ -185,7 +185,7 @@ class OutboxChat:
             if trigger is not None:  # recorded first, so that what is sent at once leads back to it
                 events.record_trigger(connection, trigger, self._user.user_id, now)
             for row in rows:
-                mailbox.put(connection, row, now)
+                mailbox.enqueue(connection, row, now)
 
         await self._database.write(work)
 

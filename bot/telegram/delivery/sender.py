@@ -40,7 +40,7 @@ from internal.dialogue.mailbox.model import OutboxRow, Outgoing
 from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
@@ -189,7 +189,7 @@ class Sender:
             except StorageError:
                 failures += 1
                 log.exception("outcome_not_written")
-                await asyncio.sleep(pause(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
+                await asyncio.sleep(retry_delay(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
 
     async def _record(self, row: OutboxRow, out: Outgoing, error: TelegramAPIError) -> None:
         error_text = describe(error)

@@ -21,14 +21,14 @@ from bot.telegram.handlers.buttons import (
 )
 from bot.telegram.handlers.companion.brief_button import brief_button
 from bot.telegram.handlers.companion.today import brief_shown
+from bot.telegram.handlers.empty_lists import nothing_yet
 from bot.telegram.handlers.facts.correct import choose_fact, sure_question
-from bot.telegram.handlers.facts.fact_text import cut, fact_lines, number_rows, numbered, quotable
+from bot.telegram.handlers.facts.fact_text import fact_lines, number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.facts.facts import facts_shown
 from bot.telegram.handlers.facts.subjects import owner
-from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
-from bot.telegram.i18n import has, label, phrase
+from bot.telegram.i18n import has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.flows.turn.commands.model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
@@ -74,7 +74,7 @@ class TelegramCards:
         if data:
             rows = number_rows([button(str(number), one) for number, one in enumerate(data, start=1)])
             return _card((f"{phrase(user.lang, 'forget-choose')}\n\n{numbered(fact_lines(user, asked.facts))}", rows))
-        text = phrase(user.lang, "forget-nothing", what=cut(quotable(asked.words), 64))
+        text = phrase(user.lang, "forget-nothing", what=shorten(quotable(asked.words), 64))
         return _card((nothing_yet(connection, user, text), []))
 
     def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card:
@@ -86,7 +86,7 @@ class TelegramCards:
             else:
                 tap = _TAPS.get(asked.how, TaskTap.SHOW)
                 data = TaskButton(owner=user.user_id, task=one.id, tap=tap, place=NO_WAY_BACK)
-            rows.append([button(cut(quotable(one.title), 40), data)])
+            rows.append([button(shorten(quotable(one.title), 40), data)])
         return _card((phrase(user.lang, "task-choose", how=asked.how), rows))
 
     def cancel_all(self, user: User, found: Sequence[Task]) -> Card:
@@ -101,7 +101,7 @@ class TelegramCards:
 
     def refused(self, user: User, reason: str) -> Card:
         key = f"refused-{reason}"
-        return _card((phrase(user.lang, key if has(key) else "refused-other"), []))
+        return _card((phrase(user.lang, key if has_phrase(key) else "refused-other"), []))
 
     def undone(self, user: User) -> Card:
         return _card((phrase(user.lang, "claim-undone"), []))

@@ -9,7 +9,7 @@ from aiogram.types import CallbackQuery, ErrorEvent, TelegramObject
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
-from bot.telegram.i18n import has, label, phrase
+from bot.telegram.i18n import has_phrase, label, phrase
 from internal.errors import Conflict, NotFound, Refused
 
 Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
@@ -59,7 +59,7 @@ async def refused(event: ErrorEvent, chat: Chat) -> None:
 def _reason(error: Exception) -> str:
     if isinstance(error, Refused):
         key = f"refused-{error.reason}"
-        return key if has(key) else "refused-other"
+        return key if has_phrase(key) else "refused-other"
     return "conflict" if isinstance(error, Conflict) else "not-found"
 
 

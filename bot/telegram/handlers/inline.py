@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.deep_links import link
-from bot.telegram.handlers.facts.fact_text import cut, fact_line, local, message_line, when
+from bot.telegram.handlers.facts.fact_text import fact_line, local, message_line, period_text, shorten
 from bot.telegram.handlers.people.find import find
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label
@@ -72,7 +72,7 @@ async def _found(words: str, user: User, services: Services, bot: Bot) -> list[I
         for one in people[:PEOPLE]
     ]
     shown += [
-        _article(f"f_{one.id}", one.fact, when(user, one), fact_line(user, one), link(name, "f", one.id))
+        _article(f"f_{one.id}", one.fact, period_text(user, one), fact_line(user, one), link(name, "f", one.id))
         for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
     ]
     told = {hit.fact.fact for hit in facts}
@@ -107,9 +107,12 @@ def _article(key: str, title: str, description: str, text: str, url: str | None 
     entities = [MessageEntity.model_validate(one) for one in part.entities]
     content = InputTextMessageContent(message_text=part.text, entities=entities)
     return InlineQueryResultArticle(
-        id=key, title=cut(title, _TITLE), description=cut(description, _TITLE) or None, input_message_content=content,
+        id=key,
+        title=shorten(title, _TITLE),
+        description=shorten(description, _TITLE) or None,
+        input_message_content=content,
         url=url,
-    )  # fmt: skip
+    )
 
 
 def _files(connection: Connection, user: User, words: str, inside: Sequence[str]) -> list[Artifact]:

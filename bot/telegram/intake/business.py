@@ -6,7 +6,7 @@ from aiogram import Bot
 from aiogram.types import BusinessConnection, BusinessMessagesDeleted, Message, Update
 from sqlalchemy import Connection
 
-from bot.telegram.intake.outcomes import UpdateOutcomes
+from bot.telegram.intake.update_outcomes import UpdateOutcomes
 from bot.telegram.message_reader import incoming_of, speaker_of
 from internal.access import repository as users
 from internal.access.model import User, UserState

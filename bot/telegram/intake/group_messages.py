@@ -8,7 +8,7 @@ from typing import Final
 from aiogram.types import Message, MessageEntity, User
 
 from bot.telegram.menu import OWNER_COMMANDS
-from bot.telegram.message_reader import cut, forward_of, incoming_of
+from bot.telegram.message_reader import cut_utf16, forward_of, incoming_of
 from internal.access.groups import STOP_WORDS
 from internal.dialogue.model import Incoming, Speaker
 
@@ -70,7 +70,7 @@ def _entities(message: Message) -> list[MessageEntity]:
 def _means(entity: MessageEntity, text: str, me: User) -> bool:
     if entity.type == "text_mention":
         return entity.user is not None and entity.user.id == me.id
-    name = cut(text, entity.offset, entity.offset + entity.length)
+    name = cut_utf16(text, entity.offset, entity.offset + entity.length)
     return entity.type == "mention" and name.casefold() == f"@{me.username}".casefold()
 
 

@@ -14,7 +14,7 @@ from bot.telegram.handlers.buttons import BUTTONS
 from bot.telegram.handlers.groups.policy import Permit, permit_of
 from bot.telegram.handlers.groups.rights import is_admin
 from bot.telegram.intake.group_messages import Addressed, addressed, in_group, stops_listening
-from bot.telegram.intake.outcomes import UpdateOutcomes
+from bot.telegram.intake.update_outcomes import UpdateOutcomes
 from bot.telegram.message_reader import author_of, reaction_of, speaker_of, topic_of
 from bot.telegram.rendering import render
 from internal.access import groups, service as access
@@ -72,14 +72,18 @@ class Groups:
         self._heard: dict[int, datetime] = {}
 
     async def route(self, row: InboxRow, update: Update, chat: Chat) -> None:
-        standing = await self._database.read(lambda c: groups.standing(c, chat.id, configured=self._config.enabled))
+        standing = await self._database.read(
+            lambda c: groups.role_in_group(c, chat.id, configured=self._config.enabled)
+        )
         match update:
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed, standing)
             case Update(message=Message() as message) if message.migrate_to_chat_id or message.migrate_from_chat_id:
                 ids = (chat.id, message.migrate_to_chat_id or chat.id)
                 old, new = (message.migrate_from_chat_id, chat.id) if message.migrate_from_chat_id else ids
-                await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: groups.move(c, old, new))
+                await self._outcomes.settle_with(
+                    row, InboxState.INGESTED, lambda c: groups.move_to_supergroup(c, old, new)
+                )
             case Update(message=Message() as message) if not standing.enabled:
                 language = message.from_user.language_code if message.from_user else None
                 await self._once(row, chat.id, "works-in-private", language)
@@ -128,7 +132,7 @@ class Groups:
     async def _join(self, row: InboxRow, standing: Standing, chat: Chat, by: Author) -> User | None:
         """Begins to work in a group if a user of the bot wants it there, and says so; None if none does."""
         invited = await self._admit(by) is not None
-        if not invited and (standing.user is None or not groups.of(standing.user).on):
+        if not invited and (standing.user is None or not groups.settings_of(standing.user).on):
             return None
         lang, zone, now = nearest_language(by.language_code), guess_zone(by.language_code), self._clock.now()
         name = f"@{(await self._bot.me()).username}"
@@ -138,7 +142,7 @@ class Groups:
             user = groups.join(connection, standing.owner_id, title, lang, zone, now, on=invited)
             mailbox.release(connection, user.user_id, self._bot.id, now)
             hello = self._line(user, chat.id, "group-hello", f"{row.key}:hello", bot=name)
-            mailbox.put(connection, hello, now)
+            mailbox.enqueue(connection, hello, now)
             return user
 
         with acting_for(standing.owner_id):
@@ -164,7 +168,7 @@ class Groups:
         if message.chat.title and message.chat.title != user.name:
             with acting_for(user.user_id):
                 user = await self._database.write(partial(groups.rename, user=user, title=message.chat.title))
-        settings = groups.of(user)
+        settings = groups.settings_of(user)
         if settings.listens and stops_listening(message, me, settings.stop_word):
             with acting_for(user.user_id):
                 await self._database.write(lambda c: groups.change(c, user.user_id, listens=False))
@@ -231,7 +235,7 @@ class Groups:
             dedupe = f"seen:{message.chat.id}:{message.message_id}"
             seen = Outgoing(*place, "👀", dedupe, kind="react", tg_id=message.message_id)
             with acting_for(user.user_id):
-                await self._database.write(lambda c: mailbox.put(c, seen, now))
+                await self._database.write(lambda c: mailbox.enqueue(c, seen, now))
             self._outcomes.wake()
 
     # What the bot says by itself
@@ -249,7 +253,7 @@ class Groups:
         """Settles the update with a line to the group."""
         dedupe = f"{key}:{once}" if once else f"{row.key}:{key}"
         line, now = self._line(user, chat_id, key, dedupe, thread, **values), self._clock.now()
-        await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: mailbox.put(c, line, now), user)
+        await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: mailbox.enqueue(c, line, now), user)
         self._outcomes.wake()
 
     def _line(
@@ -262,4 +266,4 @@ class Groups:
 
 def _left(connection: Connection, owner_id: int) -> None:
     if access.pause(connection, owner_id):
-        mailbox.hold(connection, owner_id, "removed from the group")
+        mailbox.hold_messages(connection, owner_id, "removed from the group")

@@ -98,7 +98,7 @@ class InboxWorker:
         """Takes up stored updates. Returns how many new ones there were."""
         # An update that is finished while the inbox is read is still in the result, and would be started a second time.
         begun, most = set(self._begun), LOOKED_AT + len(self._begun)
-        rows = await self._database.read(lambda c: mailbox.undone(c, self._shards.served, most))
+        rows = await self._database.read(lambda c: mailbox.unprocessed_updates(c, self._shards.served, most))
         fresh = [row for row in rows if row.n not in begun]
         for row in fresh:
             await self._begin(row)

@@ -11,7 +11,7 @@ from internal.dialogue.model import Turn, TurnState
 from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -89,7 +89,7 @@ class Lanes:
             except Exception:  # boundary of a lane: the turn stays open, and its attempts are counted in the database
                 failures += 1
                 log.exception("turn_failed", extra={"turn": turn.id})
-                await asyncio.sleep(pause(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
+                await asyncio.sleep(retry_delay(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
 
     async def _next(self, bot_id: int, lane: str) -> Turn | None:
         return await self._database.glance(lambda c: turns.next_in_lane(c, bot_id, lane))
@@ -102,4 +102,4 @@ class Lanes:
         if turn.state is TurnState.COLLECTING:
             return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)
         interrupted = turn.attempts - STARTS_AT_ONCE
-        return pause(interrupted, timedelta(seconds=1), timedelta(minutes=1)) if interrupted > 0 else timedelta(0)
+        return retry_delay(interrupted, timedelta(seconds=1), timedelta(minutes=1)) if interrupted > 0 else timedelta(0)

@@ -19,7 +19,7 @@ import aiohttp
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
 from internal.certificates import believed
 from internal.errors import ConfigurationError, LaplacedError, StorageError
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +174,7 @@ class Poller:
         self._failures += 1
         self._observer.telegram_error("getUpdates", kind)
         log.warning("poll_failed", extra={"kind": kind, "failures": self._failures})
-        wait = seconds if seconds is not None else pause(self._failures, RETRY_BASE, RETRY_MAX).total_seconds()
+        wait = seconds if seconds is not None else retry_delay(self._failures, RETRY_BASE, RETRY_MAX).total_seconds()
         await asyncio.sleep(wait)
 
 

@@ -32,10 +32,10 @@ from bot.telegram.intake.business import Business, business_of
 from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
-from bot.telegram.intake.order import found_inline, order_of, stopped_turn
-from bot.telegram.intake.outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import trigger_of
+from bot.telegram.intake.update_order import found_inline, order_of, stopped_turn
+from bot.telegram.intake.update_outcomes import IngestObserver, UpdateOutcomes
 from bot.telegram.intake.update_reader import read_update
 from bot.telegram.message_reader import (
     NOBODY,
@@ -56,11 +56,11 @@ from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
 from internal.events.trigger import UpdateTrigger
-from internal.events.triggered import triggered_by
+from internal.events.trigger_events import triggered_by
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.intake import Intake, Phrases, StoredMessage
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -155,7 +155,7 @@ class Ingest:
 
     async def resume(self) -> int:
         """Takes up accepted but unfinished updates in the background, at start. Returns how many."""
-        rows = await self._database.read(mailbox.undone)
+        rows = await self._database.read(mailbox.unprocessed_updates)
         self._last_resumed = max((row.n for row in rows), default=0)
         self._resuming = asyncio.create_task(self._resume(rows), name="ingest-resume")
         return len(rows)
@@ -203,7 +203,7 @@ class Ingest:
             except StorageError:
                 outages += 1
                 log.exception("update_waits", extra={"update": row.update_id})
-                await asyncio.sleep(pause(outages, self._retry, OUTAGE_PAUSE).total_seconds())
+                await asyncio.sleep(retry_delay(outages, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _attempt(self, row: InboxRow, work: Work) -> None:
         while True:
@@ -218,7 +218,7 @@ class Ingest:
                     return await self._outcomes.quarantine(
                         row, f"{type(error).__name__}: {error}"[:300], "answer-failed"
                     )
-                await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
+                await asyncio.sleep(retry_delay(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
         if found_inline(update, self._bot.id):

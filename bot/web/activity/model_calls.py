@@ -82,7 +82,7 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
         call_id: Annotated[str, Path(max_length=200)], user_filter: UserFilter = None
     ) -> WholeModelCallOut:
         def read(connection: Connection) -> WholeModelCallOut:
-            row = call_repository.one(connection, Calls(user_filter), call_id)
+            row = call_repository.get_call(connection, Calls(user_filter), call_id)
             if row is None:
                 raise NotFound(f"there is no model call {call_id}")
             call = WholeModelCallOut.of(row)

@@ -53,7 +53,7 @@ def notifications_router(database: Database, owners: Owners) -> APIRouter:
         """Notifications, newest first, without those that a pending forgetting hides."""
         await owners.stored(user_id)
         page, count = await database.read(
-            lambda c: visibility_notifications.shown(c, user_id, state, limit=limit, offset=offset)
+            lambda c: visibility_notifications.visible_page(c, user_id, state, limit=limit, offset=offset)
         )
         return NotificationsOut(notifications=[NotificationOut.of(one) for one in page], count=count)
 

@@ -184,14 +184,14 @@ def _change_task(connection: Connection, known: Task, changes: TaskChanges, tell
         recurrence = changes.recurrence if "recurrence" in fields else before.recurrence
         schedule = Schedule(due.due_at, due.whole_day, recurrence or None, due.tz)
         if schedule != before:
-            task = actions.move(connection, user_id, known.id, schedule, teller)
+            task = actions.reschedule(connection, user_id, known.id, schedule, teller)
     if "next_at" in fields and changes.next_at is not None:
         moment = in_zone(changes.next_at, zone_of(connection, user_id))
         assert moment is not None
         task = actions.postpone(connection, user_id, known.id, moment, teller)
     match changes.state:
         case "done":
-            return actions.done(connection, user_id, known.id, teller)
+            return actions.mark_done(connection, user_id, known.id, teller)
         case "cancelled":
             return actions.cancel(connection, user_id, known.id, teller)
         case "open" if task.state.closed:

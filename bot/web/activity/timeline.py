@@ -82,9 +82,9 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
 
         def read(connection: Connection) -> TimelineOut:
             if after is not None:
-                placed = timeline.behind(connection, filters, after, limit=limit)
+                placed = timeline.placed_after(connection, filters, after, limit=limit)
             else:
-                placed = timeline.before(connection, filters, before, limit=limit)
+                placed = timeline.placed_before(connection, filters, before, limit=limit)
             count = timeline.count(connection, filters) if counted else None
             return TimelineOut(events=_placed_out(connection, placed), count=count)
 
@@ -95,7 +95,7 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
         filters = await _filters(owners, user_filter, [], [], [])
 
         def read(connection: Connection) -> PlacedOut:
-            placed = expect_found(timeline.one(connection, filters, event_id), f"there is no event {event_id}")
+            placed = expect_found(timeline.placed_event(connection, filters, event_id), f"there is no event {event_id}")
             return _placed_out(connection, [placed])[0]
 
         return await database.read(read)
@@ -135,16 +135,16 @@ async def _filters(
 
 
 def _behind(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
-    placed = timeline.behind(connection, filters, place, limit=_AT_ONCE)
+    placed = timeline.placed_after(connection, filters, place, limit=_AT_ONCE)
     return _placed_out(connection, placed), placed[-1].place if placed else place
 
 
 def _standing(after: int | None, connection: Connection) -> ReadPosition:
-    return timeline.standing(connection, after, again=_AGAIN if after is not None else 0)
+    return timeline.read_position(connection, after, again=_AGAIN if after is not None else 0)
 
 
 def _news(filters: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
-    placed, here = timeline.news(connection, filters, since, limit=_AT_ONCE)
+    placed, here = timeline.new_since(connection, filters, since, limit=_AT_ONCE)
     return _placed_out(connection, placed), here
 
 

@@ -11,7 +11,7 @@ from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.flows.reflections.model import Kind
-from internal.flows.reflections.past import LifeAnswers
+from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.storage.database import Database
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from internal.events.trigger import UpdateTrigger
-from internal.events.triggered import triggered_by
+from internal.events.trigger_events import triggered_by
 from internal.scheduling.clock import Clock
 from internal.storage.types import new_id
 

@@ -57,7 +57,7 @@ def artifacts_router(database: Database, owners: Owners, erase: Erase) -> APIRou
     router = APIRouter(prefix="/artifacts", tags=["artifacts"], dependencies=KEYED)
 
     def found(connection: Connection, uuid: str, user_id: int | None) -> Artifact:
-        return view.one(connection, owner_of(connection, artifacts.owner_of, "artifact", uuid, user_id), uuid)
+        return view.get_artifact(connection, owner_of(connection, artifacts.owner_of, "artifact", uuid, user_id), uuid)
 
     @router.get("", responses=READING)
     async def list_artifacts(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> ArtifactsOut:

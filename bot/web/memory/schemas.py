@@ -77,7 +77,7 @@ class NodeOut(BaseModel):
 
     @classmethod
     def of(cls, node: Node) -> NodeOut:
-        return cls(id=node.id, label=node.label, properties=registry.shown(node))
+        return cls(id=node.id, label=node.label, properties=registry.specified_properties(node))
 
 
 class NodesOut(BaseModel):

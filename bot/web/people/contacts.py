@@ -13,7 +13,7 @@ from internal.errors import Refused
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.review import ImportReport, Placed, cards_of
 from internal.flows.contacts.sync import ContactSync, SyncReport
-from internal.flows.views.map_drawing import Place, drawn, places
+from internal.flows.views.map_drawing import Place, drawn, place_people
 from internal.flows.views.people_map import PeopleMaps
 from internal.import_formats.model import Unreadable
 from internal.language.text.spelling import Language
@@ -54,7 +54,7 @@ def map_router(database: Database, owners: Owners, maps: PeopleMaps) -> APIRoute
         if not await owners.about(user_id):
             return [], "en"
         user = await database.read(lambda c: users.get(c, user_id))
-        return places(*await maps.ties(user_id), user.lang), user.lang
+        return place_people(*await maps.ties(user_id), user.lang), user.lang
 
     @router.get("/map", responses=READING)
     async def people_map(user_id: UserId) -> MapOut:

@@ -48,7 +48,7 @@ from internal.flows.companion.calendar import PATH as CALENDAR_PATH
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.contacts.sync import ContactSync
 from internal.flows.forgetting.requests import ForgettingService
-from internal.flows.reflections.past import LifeAnswers
+from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.views.people_map import PeopleMaps
 from internal.scheduling.clock import Clock

@@ -30,14 +30,14 @@ from internal.agents.responder.blocks import (
     tasks_block,
 )
 from internal.agents.responder.inner_circle import InnerCircleBlock
-from internal.agents.responder.instructed import instructed_language
+from internal.agents.responder.obey_instructions import instructed_language
 from internal.agents.responder.output import Speech, spoken, written_call
 from internal.config.agents import ResponderConfig
-from internal.kept_texts import kept
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import text_language
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall
 from internal.people.model import people_block
+from internal.text_caches import cached
 
 ROUNDS: Final = 5
 """How often the model may use tools before it has to answer."""
@@ -193,7 +193,7 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return turns
 
 
-@kept(4096)
+@cached(4096)
 def _said(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
     if role == "assistant":

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.agents.responder.people_in_dialogue import Subject, named
+from internal.agents.responder.people_in_dialogue import Subject, people_named_in
 from internal.language.discretion.sensitivity import topics_of
 from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
@@ -28,7 +28,9 @@ def discreet(
     A question that only names somebody asks for everything.
     """
     language = text_language(said, request.owner.language)
-    names = [name for one in named(said, known) for name in one.names] + [p.name for p in find_people(said, language)]
+    names = [name for one in people_named_in(said, known) for name in one.names] + [
+        p.name for p in find_people(said, language)
+    ]
     people = {term for name in names for word in query_terms(name) for term, _ in word} | _OF_ALL
     meant = [{term for term, _ in word} for word in topic_terms(said)]
     asked = {term for word in meant if not word & people for term in word}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from internal import kept_texts
+from internal import text_caches
 from internal.people.model import Person, candidate_line, people_block
 
 OWNERS: Final = 1_000
@@ -20,7 +20,7 @@ class InnerCircleBlock:
 
     def __init__(self) -> None:
         self._shown: OrderedDict[int, dict[int, Person]] = OrderedDict()
-        kept_texts.asked(self)
+        text_caches.register_holder(self)
 
     def forget(self, user_id: int) -> None:
         self._shown.pop(user_id, None)

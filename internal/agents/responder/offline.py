@@ -28,9 +28,16 @@ from internal.agents.responder.blocks import (
     recalled_block,
 )
 from internal.agents.responder.discretion import discreet
-from internal.agents.responder.instructed import as_instructed, instructed_language
 from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
-from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
+from internal.agents.responder.obey_instructions import as_instructed, instructed_language
+from internal.agents.responder.people_in_dialogue import (
+    Subject,
+    author_of,
+    own_words,
+    people_called_in,
+    people_named_in,
+    subjects,
+)
 from internal.agents.responder.pictures import in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
 from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable
@@ -249,7 +256,7 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return "\n".join(f"{_plain(line)}." for line in request.relations)
     if kept := _asked_for(request, _with_name(said, known), speech):
         return kept
-    found = named(said, known) or called(said, known) or named(request.query, known)
+    found = people_named_in(said, known) or people_called_in(said, known) or people_named_in(request.query, known)
     names = [name for subject in found for name in subject.names]
     lines = newest_about(said, request, names) or newest_about(request.query, request, names)
     tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
@@ -266,7 +273,9 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
 
 def _with_name(said: str, known: Sequence[Subject]) -> str:
     """A question with the name of the one relative whom it calls by kinship: facts have the name."""
-    meant = [] if named(said, known) else [one for one in called(said, known) if one.person is not None]
+    meant = (
+        [] if people_named_in(said, known) else [one for one in people_called_in(said, known) if one.person is not None]
+    )
     if len(meant) != 1:
         return said
     asked = (word for word in said.split() if name_key(word) not in MY)  # "my mother" is not the owner himself

@@ -80,14 +80,14 @@ def _with_news(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
     )
 
 
-def named(text: str, among: Sequence[Subject]) -> list[Subject]:
+def people_named_in(text: str, among: Sequence[Subject]) -> list[Subject]:
     """The people whom a text names outright, most plainly first."""
     boosts = name_boosts(text, {number: subject.names for number, subject in enumerate(among)})
     found = [number for number in boosts if boosts[number] >= NAMED]
     return [among[number] for number in sorted(found, key=lambda number: (-boosts[number], number))]
 
 
-def called(text: str, among: Sequence[Subject]) -> list[Subject]:
+def people_called_in(text: str, among: Sequence[Subject]) -> list[Subject]:
     """The people whom the owner calls what the text calls somebody; a role beside a name counts more."""
     asked = roles_of(text)
     return [one for one in among if asked & one.roles] or [one for one in among if asked & one.loose]

@@ -85,13 +85,15 @@ def receive(
     ]
 
 
-def undone(connection: Connection, shards: Collection[int] | None = None, limit: int | None = None) -> list[InboxRow]:
+def unprocessed_updates(
+    connection: Connection, shards: Collection[int] | None = None, limit: int | None = None
+) -> list[InboxRow]:
     """Accepted updates of any bot that are not processed yet, in order of arrival; `shards` limits them."""
     query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(shards, _order_of_update()))
     return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n).limit(limit))]
 
 
-def settle(
+def mark_processed(
     connection: Connection,
     n: int,
     state: InboxState,
@@ -161,7 +163,7 @@ def drop_settled(connection: Connection, before: datetime) -> int:
 # -- outbox -----------------------------------------------------------------------------------------------------
 
 
-def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None:
+def enqueue(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None:
     """Queues one message; None if one with this dedupe key was queued before."""
     plain = asdict(outgoing)
     values = {key: plain.pop(key) for key in _ADDRESS}
@@ -226,7 +228,7 @@ def refuse(connection: Connection, user_id: int, row_id: str, error: str) -> boo
     return _move(connection, user_id, row_id, OutboxState.REFUSED, error=error, payload={})
 
 
-def hold(connection: Connection, user_id: int, error: str) -> int:
+def hold_messages(connection: Connection, user_id: int, error: str) -> int:
     """Holds everything queued for a user who cannot be reached."""
     waiting = _UNSENT & (outbox.c.user_id == user_id)
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
@@ -265,7 +267,7 @@ def move_chat(connection: Connection, old: int, new: int) -> int:
     return connection.execute(update(outbox).where(outbox.c.chat_id == old, _UNSENT).values(chat_id=new)).rowcount
 
 
-def unread(connection: Connection) -> tuple[int, datetime | None]:
+def inbox_depth(connection: Connection) -> tuple[int, datetime | None]:
     """How many updates are not processed yet, and since when the oldest waits."""
     query = select(func.count(), func.min(inbox.c.received_at)).where(inbox.c.state == InboxState.RECEIVED)
     count, oldest = connection.execute(query).one()

@@ -115,7 +115,7 @@ def erase(
 def _record(connection: Connection, version: Version, now: datetime) -> None:
     state = {"version": version.version, **version.snapshot.content()}
     mine = agent_state.agent_id(AGENT, version.user_id)
-    agent_state.put(connection, mine, KEY, state, user_id=version.user_id, now=now)
+    agent_state.save_state(connection, mine, KEY, state, user_id=version.user_id, now=now)
     note_change(connection, version.user_id)
 
 

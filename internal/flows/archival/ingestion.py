@@ -101,10 +101,12 @@ def add_episode(
 def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
     """Stores the search item of an episode, the beginning of its text; of a file one for each passage too."""
     found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
-    search_items.put(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
+    search_items.save_search_item(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
     for part in segments if episode.source_description == OF_FILE else ():
         ref_id, text = search_items.passage_of(episode.id, part.n), part.text or ""
-        search_items.put(connection, episode.user_id, EPISODE_ITEM, ref_id, text, rev, context=episode.name)
+        search_items.save_search_item(
+            connection, episode.user_id, EPISODE_ITEM, ref_id, text, rev, context=episode.name
+        )
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:

@@ -210,7 +210,7 @@ class Publication:
         idle_before: datetime | None,
     ) -> Published | None:
         """`ended` publishes only what closed sessions hold; the dialogue is over then if none is open."""
-        state = dialogue.state(connection, user_id)
+        state = dialogue.get_dialogue_state(connection, user_id)
         if state is None or (idle_before is not None and state.last_activity > idle_before):
             return None
         if everything_asked(connection, user_id) is not None:
@@ -218,13 +218,13 @@ class Publication:
         size = self._config.max_messages
         opened = line.open_session(connection, user_id) if ended else None
         closes = closes or (ended and opened is None)
-        waiting = dialogue.waiting(connection, user_id, limit=2 * size)
+        waiting = dialogue.unpublished_messages(connection, user_id, limit=2 * size)
         if closes and not waiting:
             self._close(connection, user_id, now)
             return NOTHING_LEFT
         bot_id = users.read_setting(connection, "bot_id")
         said_in = line.session_of_messages(connection, user_id, [message.id for message in waiting])
-        fragment = cut(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
+        fragment = fragment_of(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
         if not fragment or (opened is not None and said_in.get(fragment[-1].id) == opened.id):
             return None
         return self._write_fragment(connection, user_id, fragment, now, closes=closes)
@@ -272,7 +272,7 @@ class Publication:
         dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
         follow_messages(connection, user_id, episode.id)
         memory.publish(connection, user_id, {m.id: (episode.id, n) for n, m in enumerate(evidence, start=1)})
-        closed = closes and not dialogue.waiting(connection, user_id, limit=1)
+        closed = closes and not dialogue.unpublished_messages(connection, user_id, limit=1)
         if closed:
             self._close(connection, user_id, now)
         return Published(len(fragment), len(own_words(fragment)), last.seq, closed)
@@ -287,7 +287,7 @@ def slices(count: int) -> list[tuple[int, int]]:
     return [(begin + 1, end) for begin, end in itertools.pairwise(borders)]
 
 
-def cut(
+def fragment_of(
     waiting: Sequence[Message], open_seq: int | None, size: int, said_in: Mapping[str, str] | None = None
 ) -> list[Message]:
     """The longest beginning of at most `size` messages before `open_seq` in which every turn is whole.

@@ -13,9 +13,9 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.archivist.output import NOTHING, ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
-from internal.flows.archivist.guard import ReplyGuard
 from internal.flows.archivist.known_facts import KnownThings, known_things
 from internal.flows.archivist.known_memories import from_snapshot, known_memories, snapshot_of
+from internal.flows.archivist.reply_guard import ReplyGuard
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_facts import WrittenFacts, write_facts
 from internal.flows.archivist.write_memories import WrittenMemories, write_memories

@@ -18,7 +18,7 @@ from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Message
 from internal.errors import expect_found
 from internal.flows.artifacts.transcripts import Buttons
-from internal.flows.transfer.imports import ImportedDrafts, Importer, joined
+from internal.flows.transfer.imports import ImportedDrafts, Importer, sum_of_imports
 from internal.flows.turn.intake import Phrases
 from internal.import_formats import formats
 from internal.import_formats.model import Draft, ReadOptions, Unreadable
@@ -84,7 +84,7 @@ class FileImports:
             await self._importer.take(user.user_id, drafts[first : first + _BATCH], dry_run=False)
             for first in range(0, len(drafts), _BATCH)
         ]
-        return joined(taken)
+        return sum_of_imports(taken)
 
 
 class Known:

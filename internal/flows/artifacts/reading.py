@@ -52,7 +52,7 @@ from internal.flows.turn.intake import Phrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -130,7 +130,7 @@ class ArtifactReading:
     async def read_waiting(self) -> int:
         """Reads what no turn asked for in time. Returns the number of files."""
         now = self._clock.now()
-        found = await self._database.read(lambda c: artifacts.waiting(c, now, limit=_BATCH))
+        found = await self._database.read(lambda c: artifacts.due_artifacts(c, now, limit=_BATCH))
         for artifact in found:
             with acting_for(artifact.user_id), caused_by(turn=artifact.message_id):
                 user = await self._database.read(lambda c, one=artifact: users.get(c, one.user_id))  # type: ignore[misc]
@@ -148,7 +148,7 @@ class ArtifactReading:
                 return None
             if reason != "unavailable" or begun.attempts >= MOST_ATTEMPTS:
                 return await self._fail(user, begun, reason)
-            await asyncio.sleep(pause(begun.attempts, *_PAUSES).total_seconds())
+            await asyncio.sleep(retry_delay(begun.attempts, *_PAUSES).total_seconds())
 
     def _patience(self, artifact: Artifact) -> timedelta:
         own: timedelta | None = getattr(self._readers[artifact.kind], "patience", None)
@@ -224,10 +224,10 @@ class ArtifactReading:
             return
         text = failure_line(self._phrases, lang, artifact.kind, artifact.name, reason)
         line = Outgoing(message.user_id, message.bot_id, message.chat_id, text, f"file:{artifact.id}")
-        mailbox.put(connection, replace(line, thread_id=message.thread_id), self._clock.now())
+        mailbox.enqueue(connection, replace(line, thread_id=message.thread_id), self._clock.now())
 
     def _settle(self, connection: Connection, user: User, artifact: Artifact, found: FileText) -> None:
-        if not artifacts.settle(connection, artifact, pages=found.pages):
+        if not artifacts.mark_read(connection, artifact, pages=found.pages):
             return
         text = found.text
         shown = text if len(text) <= LONGEST_IN_MESSAGE else f"{text[:LONGEST_IN_MESSAGE].rstrip()} …"
@@ -241,7 +241,7 @@ class ArtifactReading:
         if found.export is not None:
             asked = exports.offer(user, artifact, message, found.export, self._phrases, self._offers)
             if asked is not None:
-                mailbox.put(connection, asked, now)
+                mailbox.enqueue(connection, asked, now)
         elif not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
         elif message.turn_id is not None:  # in a group, only what the bot was asked
@@ -249,7 +249,7 @@ class ArtifactReading:
             instead = line if artifact.reason is not None else None
             transcripts.show(connection, user, artifact, message, text, self._buttons, now, instead)
         if artifact.kind in SPOKEN:
-            transcripts.follow(connection, message, now)
+            transcripts.update_derived(connection, message, now)
         events.append(
             connection,
             "artifact_read",

@@ -37,7 +37,7 @@ def show(
         told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if instead else None
         if told is not None and told.outgoing.text == instead:
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
-        mailbox.put(connection, shown, now)
+        mailbox.enqueue(connection, shown, now)
 
 
 def correct(
@@ -52,9 +52,9 @@ def correct(
     attachments = [one | {READ: mark} if one.get(ARTIFACT) == artifact_id else one for one in message.attachments]
     content = message.content.replace(held, mark, 1)
     changed = dialogue.put_file_text(connection, message, content, attachments)
-    follow(connection, changed, now)
+    update_derived(connection, changed, now)
     shown = _shown(user, artifact, changed, text, buttons, correction=True)
-    mailbox.put(connection, shown, now)
+    mailbox.enqueue(connection, shown, now)
     events.append(
         connection,
         "transcript_corrected",
@@ -67,7 +67,7 @@ def correct(
     return changed
 
 
-def follow(connection: Connection, message: Message, now: datetime) -> None:
+def update_derived(connection: Connection, message: Message, now: datetime) -> None:
     """Has everything that is derived from a message follow its new words."""
     after_edit(connection, message, now)
     lifecycle.after_edit(connection, message, now)

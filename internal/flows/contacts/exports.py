@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.flows.contacts.matching import RELATIONS, Index, item_key
-from internal.flows.contacts.review import CIRCLE, GONE, TO_OWNER, joined
+from internal.flows.contacts.review import CIRCLE, GONE, TO_OWNER, merge_cards
 from internal.flows.views.people_map import read_ties
 from internal.import_formats.contact_card import Contact, Item, ItemKind, contact_of, new_card, property_of
 from internal.import_formats.vcard import Card, Property, escaped, read_cards, write_cards
@@ -142,7 +142,7 @@ def _card(person: Person, index: Index, items: Sequence[Item], to_owner: str | N
     card: Card = ()
     for one in stored:
         read = read_cards(one.card)[0]
-        card = joined(card, read) if card else read
+        card = merge_cards(card, read) if card else read
     if card:
         card = _renamed(with_known(card, items, index), person)
     else:

@@ -17,7 +17,7 @@ from internal.access.model import User
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.contacts.exports import export_cards
-from internal.flows.contacts.matching import RELATIONS, Index, alike, item_key, ways
+from internal.flows.contacts.matching import RELATIONS, Index, item_key, people_with_similar_names, ways
 from internal.flows.contacts.review import (
     GONE,
     TO_OWNER,
@@ -28,8 +28,8 @@ from internal.flows.contacts.review import (
     circle_of,
     day_of,
     is_company,
-    joined,
     line_of,
+    merge_cards,
     value_words,
 )
 from internal.flows.forgetting.erasure import episode_key
@@ -94,7 +94,9 @@ class ContactBook:
     ) -> ImportReport:
         known = await self._database.read(lambda c: {one.id: one.names for one in people.listing(c, user_id)})
         read = [contact_of(one.card) for one in cards]
-        names = await self._language.run(alike, sorted({one.name for one in read if one.name}), known)
+        names = await self._language.run(
+            people_with_similar_names, sorted({one.name for one in read if one.name}), known
+        )
 
         def work(connection: Connection) -> ImportReport:
             user, now = users.get(connection, user_id), self._clock.now()
@@ -374,7 +376,7 @@ class _Taking:
         before = next((one for one in self._index.stored.get(person_id, ()) if one.book == self._book), None)
         card = contact.card
         if before is not None and placed.href is None:
-            card = joined(read_cards(before.card)[0], card)
+            card = merge_cards(read_cards(before.card)[0], card)
         if before is not None and placed.href is not None:
             card = [*card, *self._gone(before, contact)]
         uid = contact.uid or (before.uid if before else "")
@@ -384,5 +386,5 @@ class _Taking:
         stored = StoredContact(
             self._user.user_id, self._book, person_id, uid, text, self._now, placed.href, placed.etag
         )
-        contacts.put(self._connection, stored)
+        contacts.save_contact(self._connection, stored)
         self._index.keep(person_id, stored)

@@ -58,7 +58,7 @@ def item_key(item: Item, region: str | None) -> tuple[str, str]:
     return item.kind, " ".join(name_key(item.value).split())
 
 
-def alike(names: Sequence[str], known: Mapping[int, Sequence[str]]) -> dict[str, dict[int, bool]]:
+def people_with_similar_names(names: Sequence[str], known: Mapping[int, Sequence[str]]) -> dict[str, dict[int, bool]]:
     """For each name the people who may have it in other letters or a shorter form, and whether that is sure.
 
     For the language process.

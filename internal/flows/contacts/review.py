@@ -66,7 +66,7 @@ def cards_of(text: str) -> list[Card]:
     raise Unreadable("this is neither a vCard nor a CSV of Google's contacts")
 
 
-def joined(one: Card, other: Card) -> Card:
+def merge_cards(one: Card, other: Card) -> Card:
     """The first card with what only the other holds."""
     known = {(each.name, each.value) for each in one}
     single = {"VERSION", "UID", "FN", "N", "REV", "PRODID", "PHOTO", "BDAY"} & {each.name for each in one}

@@ -141,7 +141,7 @@ class ContactSync:
         base = before or StoredContact(self._owner, self._server.url, person_id, uid, "", now)
         # Without an etag the card is read again the next time, and found to be as it was written.
         stored = replace(base, card=write_cards([card]), href=href, etag=etag, updated_at=now)
-        await self._database.write(lambda c: contacts.put(c, stored))
+        await self._database.write(lambda c: contacts.save_contact(c, stored))
 
     async def _stored(self) -> list[StoredContact]:
         return await self._database.read(lambda c: contacts.listing(c, self._owner, self._server.url))

@@ -75,7 +75,7 @@ def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple
     beside = support_repository.people_cited(connection, user_id, stated.lines)
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
     for stored in erase_repository.profiles(connection, user_id, ids):
-        person = hidden_parts.whole(connection, stored)
+        person = hidden_parts.with_hidden_parts(connection, stored)
         loose, bio, shown = support.loose_parts(connection, person), _bio(person), _bio(stored)
         states = {key for key, part in bio.items() if _states(part.text, stated, person, at_end=person.id in at_ends)}
         sure = [bio[key] for key in bio if key in states and key in loose]
@@ -98,7 +98,7 @@ def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> se
     """The keys of the parts that rest on these lines and no others."""
     found = {
         key: all_lines(connection, person.user_id, places)
-        for key, places in support_repository.places(connection, person.user_id, person.id).items()
+        for key, places in support_repository.support_lines(connection, person.user_id, person.id).items()
     }
     return {key for key, places in found.items() if places and places <= lines}
 
@@ -107,7 +107,7 @@ def _stated(connection: Connection, user_id: int, chain: Sequence[Version]) -> _
     ids = [one.fact.id for one in chain]
     ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     claims = claim_repository.of_edges(connection, user_id, ids)
-    places = evidence.places(connection, user_id, "claim", [claim.id for claim in claims])
+    places = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in claims])
     return _StatedFact(
         facts=[one.fact.fact for one in chain],
         names={end: name_traces.names_by_id(connection, user_id, end) for end in ends},
@@ -191,7 +191,9 @@ def show_replaced(connection: Connection, user_id: int, versions: Collection[str
     for replaced in forgettings.replaced(connection, user_id):
         if replaced.ref_id in versions:
             forgettings.put_back(connection, user_id, replaced.id)
-            hidden_parts.follow(connection, user_id, hidings.end(connection, user_id, replaced.id)["part"], now=now)
+            hidden_parts.update_hidden_parts(
+                connection, user_id, hidings.end_hiding(connection, user_id, replaced.id)["part"], now=now
+            )
 
 
 def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:
@@ -203,7 +205,7 @@ def erase(connection: Connection, user_id: int, versions: Sequence[str], key: by
     for replaced in forgettings.replaced(connection, user_id):
         if replaced.ref_id in versions:
             forgettings.put_back(connection, user_id, replaced.id)
-            hidings.end(connection, user_id, replaced.id)
+            hidings.end_hiding(connection, user_id, replaced.id)
     tombstones.mark_sentences_forgotten(connection, user_id, erased, key, now)
     return erased
 

@@ -141,7 +141,7 @@ def _erase_target(connection: Connection, asked: Forgetting, *, key: bytes, now:
     return erasing(connection, user_id, ref_id, now=now, wipe=wipe)
 
 
-@_within(_visible, merging_entities.apart)
+@_within(_visible, merging_entities.split_all_merged)
 def erase_episode(
     connection: Connection, user_id: int, episode_id: str, *, now: datetime, wipe: bool = True
 ) -> ErasureReport:
@@ -170,7 +170,7 @@ def erase_episode(
     return erased.report
 
 
-@_within(_visible, merging_entities.apart)
+@_within(_visible, merging_entities.split_all_merged)
 def erase_messages(
     connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime, wipe: bool = True
 ) -> ErasureReport:
@@ -272,7 +272,7 @@ def _with_merged(
 ) -> ErasureReport:
     """Erases a node and each node merged into it, with what belongs to each."""
     others = merges.merged_into(connection, user_id, node_id)
-    with merging_entities.apart(connection, user_id, now=now):
+    with merging_entities.split_all_merged(connection, user_id, now=now):
         erased_too = erase(node_id)
         for other in others:
             if store.get_node(connection, user_id, other, hidden=True) is not None:
@@ -304,7 +304,7 @@ def _erase_entity(
     return erased.report
 
 
-@_within(_visible, merging_entities.apart)
+@_within(_visible, merging_entities.split_all_merged)
 def erase_person(
     connection: Connection,
     user_id: int,

@@ -91,7 +91,7 @@ def without_values(connection: Connection, user_id: int, said: Iterable[str]) ->
         if not card:
             repository.drop(connection, user_id, [one.person_id])
         elif len(kept) < len(card):
-            repository.put(connection, replace(one, card=write_cards([kept])))
+            repository.save_contact(connection, replace(one, card=write_cards([kept])))
 
 
 def _card(stored: StoredContact) -> Card:
@@ -321,7 +321,7 @@ class Erasure:
         if claim_repository.names_node(self.connection, self.user_id, person.entity_id):
             return True
         return any(
-            support_repository.places(self.connection, self.user_id, source).get("")
+            support_repository.support_lines(self.connection, self.user_id, source).get("")
             for source in people.sources_of(self.connection, self.user_id, person.id)
         )
 

@@ -57,8 +57,8 @@ def preview(
                 erase(connection, asked, answered, key=_NO_KEY, now=asked.created_at, wipe=False)
             changed = partial(changed_after, connection, user_id, since)
             found[asked.id] = {
-                "node": set(hidings.gone(connection, user_id, "node", changed(NODE_CHANGE))),
-                "edge": set(hidings.gone(connection, user_id, "edge", changed(EDGE_CHANGE))),
+                "node": set(hidings.missing_ids(connection, user_id, "node", changed(NODE_CHANGE))),
+                "edge": set(hidings.missing_ids(connection, user_id, "edge", changed(EDGE_CHANGE))),
                 "part": set(),
             }
             left[asked.id] = _parts(connection, user_id, map(int, changed(CHANGE_KIND)))
@@ -73,4 +73,4 @@ def preview(
 def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
     """The keys of the parts of these profiles, hidden ones included."""
     profiles = erase_repository.profiles(connection, user_id, person_ids)
-    return {one.id: set(support.parts(hidden_parts.whole(connection, one))) for one in profiles}
+    return {one.id: set(support.parts(hidden_parts.with_hidden_parts(connection, one))) for one in profiles}

@@ -74,9 +74,9 @@ def take_along(connection: Connection, asked: Forgetting, messages: Collection[s
 def show(connection: Connection, asked: Forgetting) -> None:
     """Shows again what this closed request hid and no other hides."""
     user_id = asked.user_id
-    ended = hidings.end(connection, user_id, asked.id)
+    ended = hidings.end_hiding(connection, user_id, asked.id)
     erase_repository.show_nodes(connection, user_id, ended["node"])
-    hidden_parts.follow(connection, user_id, ended["part"], now=asked.created_at)
+    hidden_parts.update_hidden_parts(connection, user_id, ended["part"], now=asked.created_at)
     if asked.kind == EVERYTHING:
         message_items.put_later(connection, user_id)
         record_change(connection, user_id, EVERYTHING, "*")
@@ -99,7 +99,7 @@ def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, 
     hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
     erase_repository.drop_items(connection, user_id, hidden["node"])
     erase_repository.show_nodes(connection, user_id, visible["node"])
-    hidden_parts.follow(connection, user_id, hidden["part"] | visible["part"], now=now)
+    hidden_parts.update_hidden_parts(connection, user_id, hidden["part"] | visible["part"], now=now)
 
 
 def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> bool:
@@ -135,12 +135,12 @@ def _touch_events(connection: Connection, user_id: int, messages: Iterable[str])
     touched: set[str] = set()
     for event in chronicle.events_of_messages(connection, user_id, found):
         touched.add(event.id)
-        for step in (chronicle.before, chronicle.after):
+        for step in (chronicle.event_before, chronicle.after):
             beside = step(connection, user_id, event.n)
             while beside is not None:
                 touched.add(beside.id)
                 beside = step(connection, user_id, beside.n) if beside.message_id in hidden else None
-    chronicle.touch(connection, user_id, sorted(touched))
+    chronicle.mark_changed(connection, user_id, sorted(touched))
 
 
 def _number(ref_id: str) -> int:

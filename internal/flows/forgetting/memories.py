@@ -43,7 +43,7 @@ def with_facts(
 ) -> Removal:
     """Removes the memories that repeat these facts; `claims` are the claims beneath them."""
     words = [fact.fact for fact in facts]
-    places = evidence.places(connection, user_id, "claim", [claim.id for claim in stated])
+    places = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in stated])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
     removal = memory.remove_repeating(
         connection,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from internal import kept_texts
+from internal import text_caches
 from internal.errors import Conflict, NotFound
 from internal.events import repository as events
 from internal.events.trigger import caused_by
@@ -19,7 +19,6 @@ from internal.flows.forgetting.messages import always_taken, document_of, with_q
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.lines import own_messages
-from internal.kept_texts import Remembers
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
@@ -28,6 +27,7 @@ from internal.storage.engine.commit_order import ReadPosition
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
+from internal.text_caches import TextHolder
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ class ForgettingService:
         database: Database,
         clock: Clock,
         tombstone_key: bytes,
-        caches: Sequence[Remembers] = (),
+        caches: Sequence[TextHolder] = (),
         backups: Callable[[], Sequence[Backup]] = tuple,
     ) -> None:
         self._database, self._clock, self._key, self._caches = database, clock, tombstone_key, caches
@@ -231,7 +231,7 @@ class ForgettingService:
 
     async def _erase_one(self, forgetting: Forgetting) -> bool:
         def work(connection: Connection) -> ErasureReport | None:
-            if forgettings.state(connection, forgetting.user_id, forgetting.id) != "pending":
+            if forgettings.forgetting_state(connection, forgetting.user_id, forgetting.id) != "pending":
                 return None
             taken = hidings.of_requests(connection, forgetting.user_id, [forgetting.id], "message")
             return self._erase(connection, forgetting, taken | always_taken(connection, forgetting))
@@ -273,7 +273,7 @@ class ForgettingService:
     def _forget(self, user_id: int) -> None:
         for cache in self._caches:
             cache.forget(user_id)
-        kept_texts.forget(user_id)
+        text_caches.forget(user_id)
 
     async def follow(self) -> None:
         """Finds what other processes erased since, for instance over REST, and empties the log if there is a reason.

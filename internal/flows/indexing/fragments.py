@@ -33,7 +33,9 @@ def follow_messages(connection: Connection, user_id: int, episode_id: str) -> No
         return
     content = knowledge.episode_content(connection, user_id, episode, without=messages_to_forget(connection, user_id))
     found_by = f"{episode.name}\n{content}"[:FOUND_BY]
-    search_items.put(connection, user_id, EPISODE_ITEM, episode_id, found_by, next_rev(connection, user_id))
+    search_items.save_search_item(
+        connection, user_id, EPISODE_ITEM, episode_id, found_by, next_rev(connection, user_id)
+    )
 
 
 def lose_messages(connection: Connection, user_id: int, episode_ids: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from internal.chronicle import repository as line, view
 from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository
-from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, edge_of, node_of, plain
+from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, cypher_properties, edge_of, node_of
 from internal.graph.mirror.repository import Change, LabelledEdge
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Node
 from internal.graph.relationships import FACT
@@ -152,12 +152,12 @@ def _add_view(batch: Batch, found: view.View) -> None:
 
 
 def _viewed(node: view.ViewNode) -> MirrorNode:
-    return MirrorNode(node.label, plain({"id": node.id, **node.properties}))
+    return MirrorNode(node.label, cypher_properties({"id": node.id, **node.properties}))
 
 
 def _derived(edge: view.ViewEdge) -> MirrorEdge:
     ends = (edge.source, edge.target, edge.source_label, edge.target_label)
-    return MirrorEdge(edge.type, *ends, plain(edge.properties))
+    return MirrorEdge(edge.type, *ends, cypher_properties(edge.properties))
 
 
 def _zone(connection: Connection, user_id: int) -> str:

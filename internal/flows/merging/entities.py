@@ -62,7 +62,7 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
 
 
 @contextmanager
-def apart(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
+def split_all_merged(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
     """Splits all merged nodes within the block, so that each is erased by itself; merges them again afterwards."""
     stands = merging_merge.undo_merges(connection, user_id, now=now)
     if stands:

@@ -154,7 +154,7 @@ def _enqueue(
             message_id=message_id,
             part=number,
         )
-        mailbox.put(connection, outgoing, now)
+        mailbox.enqueue(connection, outgoing, now)
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:

@@ -93,7 +93,7 @@ class QuestionScheduler:
         local = now.astimezone(ZoneInfo(user.tz))
         if user.state is not UserState.ACTIVE or local.hour not in DAY or access.awaited(user, now) is not None:
             return False
-        state = dialogue.state(connection, user.user_id)
+        state = dialogue.get_dialogue_state(connection, user.user_id)
         if state is None or state.is_active or not QUIET <= now - state.last_activity <= ABSENT:
             return False
         today = local.replace(hour=0, minute=0, second=0, microsecond=0)

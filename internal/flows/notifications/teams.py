@@ -61,9 +61,9 @@ def accept(connection: Connection, user: User, invitation_id: str, now: datetime
     return team
 
 
-def leave(connection: Connection, user: User, team_id: str, now: datetime, phrases: Phrases) -> Team:
-    """Leaves, and notifies those who stay. Raises what `teams.leave` does."""
-    team = teams.leave(connection, user.user_id, team_id, now)
+def leave_team(connection: Connection, user: User, team_id: str, now: datetime, phrases: Phrases) -> Team:
+    """Leaves, and notifies those who stay. Raises what `teams.leave_team` does."""
+    team = teams.leave_team(connection, user.user_id, team_id, now)
     for member in team.members:
         if member.user_id != user.user_id:
             _notify(

@@ -22,7 +22,7 @@ from internal.scheduling.run import MOVING, NAME_LENGTH
 from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.database import Database
 from internal.storage.engine import sqlite
-from internal.storage.engine.data_lock import LOCK_FILE, hold, hold_for
+from internal.storage.engine.data_lock import LOCK_FILE, hold_folder, hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision
 from internal.storage.transfer import migrate_store as transfer_migrate_store
@@ -68,7 +68,7 @@ async def migrate_store(
         folders = {store.resolve().parent: store.parent for store in owned if isinstance(store, Path)}
         for whole, place in sorted(folders.items()):
             held.callback(_clear_away, [one for one in (whole, *whole.parents) if not one.exists()])
-            held.enter_context(hold(place))
+            held.enter_context(hold_folder(place))
         async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
             moved = await origin.read(transfer_migrate_store.moved_away)
             if moved is not None and not force:
@@ -167,7 +167,7 @@ async def _into_server(
             await transfer_migrate_store.need_source(origin)  # first: where nothing is moved, nothing is made
             await bring_up_to_date(database)
         async with alone(database, server):
-            moved = await transfer_migrate_store.move(
+            moved = await transfer_migrate_store.copy_store(
                 origin, database, name=name, progress=progress, force=force, keep=keep
             )
     return Move(moved, next(iter(kept), None))
@@ -188,7 +188,9 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, pro
     try:
         async with Database.open(draft) as database:
             try:
-                moved = await transfer_migrate_store.move(origin, database, name=name, progress=progress, force=True)
+                moved = await transfer_migrate_store.copy_store(
+                    origin, database, name=name, progress=progress, force=True
+                )
             finally:
                 begun = await database.read(transfer_migrate_store.is_half)
     except BaseException:

@@ -115,7 +115,7 @@ def _hide_the_rest(connection: Connection, changed: Sequence[Successor]) -> None
     """Hides what is not due yet."""
     for successor in changed:
         asked = successor.forgetting
-        if forgettings.state(connection, asked.user_id, asked.id) == "pending":
+        if forgettings.forgetting_state(connection, asked.user_id, asked.id) == "pending":
             hide(connection, asked, successor.messages)
 
 

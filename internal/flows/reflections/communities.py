@@ -60,7 +60,7 @@ def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) ->
 def renew(connection: Connection, user_id: int, now: datetime) -> None:
     """Finds the communities anew and keeps them until the next night."""
     found = grouped(_weights(connection, user_id, now), _kept(connection, user_id))
-    agent_state.put(connection, agent_state.agent_id(AGENT, user_id), AGENT, found, user_id=user_id, now=now)
+    agent_state.save_state(connection, agent_state.agent_id(AGENT, user_id), AGENT, found, user_id=user_id, now=now)
 
 
 def communities(connection: Connection, user_id: int) -> list[Community]:

@@ -61,7 +61,7 @@ class Reflections:
         """Shows this reflection no more."""
         kept = [*(one for one in _dismissed(connection, user_id) if one != key), key][-300:]
         mine = agent_state.agent_id(AGENT, user_id)
-        agent_state.put(connection, mine, _DISMISSED, kept, user_id=user_id, now=self._clock.now())
+        agent_state.save_state(connection, mine, _DISMISSED, kept, user_id=user_id, now=self._clock.now())
 
     def _shown(self, life: Life, dismissed: Sequence[str], now: datetime) -> list[Reflection]:
         found = [

@@ -24,14 +24,14 @@ from internal.errors import (
 )
 from internal.events import repository as events
 from internal.events.trigger import caused_by
-from internal.events.triggered import triggered_by
+from internal.events.trigger_events import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution, run_links
-from internal.flows.runs.together import Replies, Together
+from internal.flows.runs.joint_requests import Replies, Together
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import DAILY_COST, SUSPECT, Run, RunState, claim_of, pause
+from internal.scheduling.run import DAILY_COST, SUSPECT, Run, RunState, claim_of, retry_delay
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -99,7 +99,7 @@ class Attempts:
         if crashes >= self._config.max_attempts:
             await self._park(handler, run, CrashLoop(), claim=claim_of("", run.interruptions - 2))
             return None
-        alone = pause(crashes + 1, self._config.retry_base, self._config.retry_max) if crashes >= 0 else None
+        alone = retry_delay(crashes + 1, self._config.retry_base, self._config.retry_max) if crashes >= 0 else None
 
         def work(connection: Connection) -> Run | None:
             paid = run.state == RunState.REPLIED
@@ -234,7 +234,7 @@ class Attempts:
             await self._fail(handler, run, error)
             return
         everybody = self._outages[agent] = self._outages.get(agent, 0) + 1
-        wait = pause(max(everybody, run.outages + 1), self._config.retry_base, self._config.retry_max)
+        wait = retry_delay(max(everybody, run.outages + 1), self._config.retry_base, self._config.retry_max)
         if error.retry_after is not None:
             wait = max(wait, timedelta(seconds=min(error.retry_after, self._config.retry_max.total_seconds())))
         await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
@@ -244,7 +244,7 @@ class Attempts:
         if run.attempts >= min(most, self._config.max_attempts):
             await self._park(handler, run, error)
             return
-        due_at = self._clock.now() + pause(run.attempts, self._config.retry_base, self._config.retry_max)
+        due_at = self._clock.now() + retry_delay(run.attempts, self._config.retry_base, self._config.retry_max)
         await self._give_back(handler, run, due_at, error, charge=True, outcome="failed")
 
     async def _give_back(

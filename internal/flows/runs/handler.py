@@ -43,7 +43,7 @@ def publish_result(
         )
     bus.publish(connection, Topic.PROCESSED, payload=dict(payload), **about)
     mine, cursor = agent_state.agent_id(run.agent, run.user_id), {**links, "rev": run.rev}
-    agent_state.put(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)
+    agent_state.save_state(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)
 
 
 Count = tuple[Callable[[str, int], None], Mapping[str, int]]

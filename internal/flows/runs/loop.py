@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.config.settings import RunsConfig
 from internal.flows.runs.attempt import Attempts, Notify, RunObserver
 from internal.flows.runs.handler import RunHandler
-from internal.flows.runs.together import Together
+from internal.flows.runs.joint_requests import Together
 from internal.scheduling import open_run_repository as open_runs, run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import SUSPECT, Run
@@ -113,7 +113,7 @@ class RunLoop:
         now, worker, agents = self._clock.now(), self._worker, [handler.agent for handler in self._handlers]
 
         def read(connection: Connection) -> list[list[Run]]:
-            ready = [runs.ready(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
+            ready = [runs.ready_runs(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
             return [[run for run in its if not self._together.waits(connection, run)] for its in ready]
 
         with acting_for_everyone():

@@ -74,7 +74,7 @@ def known_people(connection: Connection, run: Run) -> list[Person]:
 
 
 def _without_own(connection: Connection, person: Person, lines: set[tuple[str, int]]) -> Person:
-    places = support_repository.places(connection, person.user_id, person.id)
+    places = support_repository.support_lines(connection, person.user_id, person.id)
     loose = support.loose_parts(connection, person)
     own = [part.text for key, part in loose.items() if part.kind == "bio" and places.get(key) and places[key] <= lines]
     return replace(person, bio=without_sentences(person.bio, own)) if own else person

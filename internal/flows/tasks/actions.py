@@ -18,10 +18,10 @@ def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuth
     return service.confirm(connection, user_id, task_id, author)
 
 
-def done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+def mark_done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
     """Marks a task as done, of a recurring one only this occurrence. Raises NotFound."""
     withdraw_about(connection, user_id, task_id, "done", author.now)
-    return service.done(connection, user_id, task_id, author)
+    return service.mark_done(connection, user_id, task_id, author)
 
 
 def cancel(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
@@ -36,7 +36,7 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
     return service.postpone(connection, user_id, task_id, moment, author)
 
 
-def move(connection: Connection, user_id: int, task_id: str, schedule: Schedule, author: TaskAuthor) -> Task:
+def reschedule(connection: Connection, user_id: int, task_id: str, schedule: Schedule, author: TaskAuthor) -> Task:
     """Gives a task another time, which confirms a proposed one.
 
     Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be sent again.

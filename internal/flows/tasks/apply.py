@@ -127,7 +127,7 @@ class _TaskWriter:
         known = tasks.get(self._connection, self._run.user_id, settled.task_id)
         if known is None or known.state.closed or known.id in self._mentioned:
             return
-        end = service.done if settled.outcome is TaskState.DONE else service.cancel
+        end = service.mark_done if settled.outcome is TaskState.DONE else service.cancel
         end(self._connection, self._run.user_id, known.id, self._with_cause(self._lines[settled.line]))
         withdraw_about(self._connection, self._run.user_id, known.id, settled.outcome.value, self._author.now)
         self.changes.counts[settled.outcome.value] += 1

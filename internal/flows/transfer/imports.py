@@ -98,12 +98,12 @@ class Importer:
 
     async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
         if dry_run:
-            return joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
+            return sum_of_imports(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()
         if drafts and not await self._admission.stored(user_id):
             await self._database.write(lambda c: self._admission.expect(c, user_id, now))
         works = [partial(self._store, user_id=user_id, draft=draft, now=now) for draft in drafts]
-        taken = joined(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
+        taken = sum_of_imports(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
         if taken.messages:
             self._woken()
         return taken
@@ -155,7 +155,7 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> ImportedDrafts:
     return ImportedDrafts([new], known=len(draft.segments) - len(new), changed=changed)
 
 
-def joined(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
+def sum_of_imports(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
     """What several imports did together."""
     return ImportedDrafts(
         [numbers for taken in several for numbers in taken.new],

@@ -33,24 +33,24 @@ from internal.events import bus, repository as events
 from internal.events.bus import Topic
 from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
-from internal.flows.turn.apology import sorry_key
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.honest_reply import Claims
 from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
 from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
-from internal.flows.turn.files import Files, of_files_alone, unread, unread_lines, with_files
+from internal.flows.turn.failure_reply import sorry_key
+from internal.flows.turn.files import Files, of_files_alone, unread_files, unread_lines, with_files
 from internal.flows.turn.intake import Phrases
+from internal.flows.turn.prepared_requests import Requests
 from internal.flows.turn.prompt import Prompts, Question, freeze
 from internal.flows.turn.reply_sources import page_links, sources_of, used_memories
-from internal.flows.turn.requests import Requests
 from internal.flows.turn.tools.web_pages import Web
 from internal.llm.model import ChatReply, Usage
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.storage.database import Database
 from internal.storage.owner_counters import changes_together
 
@@ -165,7 +165,7 @@ class TurnFlow:
             question = await self._start(turn)
             if question is None:
                 return
-            if self._files is not None and unread(question):
+            if self._files is not None and unread_files(question):
                 await self._drafts.begin(turn)
                 reading = with_files(question, self._files, self._database, partial(self._drafts.show, turn))
                 question = await or_stop(reading, stop) or question
@@ -316,7 +316,7 @@ class TurnFlow:
         place: dict[str, Any] = {"bot_id": turn.bot_id, "chat_id": turn.chat_id, "thread_id": turn.thread_id}
         place |= {"turn_id": turn.id, "delivery": "pending", "user_metadata": mark}
         message = dialogue.add(connection, turn.user_id, "assistant", text, now=now, **place)
-        dialogue.touch(connection, turn.user_id, now)
+        dialogue.record_activity(connection, turn.user_id, now)
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
 
@@ -336,7 +336,7 @@ class TurnFlow:
         return _Outcome.AGAIN
 
     def _pause(self, turn: Turn, error: ModelError) -> timedelta:
-        wait = pause(turn.attempts, self._retry_base, RETRY_MAX)
+        wait = retry_delay(turn.attempts, self._retry_base, RETRY_MAX)
         asked = error.retry_after if isinstance(error, ModelUnavailable) else None
         return wait if asked is None else min(max(wait, timedelta(seconds=asked)), RETRY_MAX)
 

@@ -21,7 +21,7 @@ from internal.dialogue.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.events import repository as events
 from internal.flows.turn.intake import Phrases
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.storage.database import Database
 
 UNKNOWN_WAIT = timedelta(seconds=30)
@@ -123,7 +123,7 @@ class Delivery:
         if file_failed or row.attempts >= MAX_ATTEMPTS:
             await self.refused(row, error)
             return
-        wait = timedelta(seconds=after) if after is not None else pause(failures, self._retry_base, RETRY_MAX)
+        wait = timedelta(seconds=after) if after is not None else retry_delay(failures, self._retry_base, RETRY_MAX)
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -154,7 +154,7 @@ class Delivery:
 
         def work(connection: Connection) -> None:
             if access.pause(connection, row.outgoing.user_id):
-                mailbox.hold(connection, row.outgoing.user_id, error)
+                mailbox.hold_messages(connection, row.outgoing.user_id, error)
             else:
                 self._refuse(connection, row, error, now)
 
@@ -194,7 +194,7 @@ class Delivery:
             notice = "speech-failed" if out.kind == "voice" else notice
             text, dedupe = self._phrases(user.lang, notice), f"{whole}:failed"
             notified = Outgoing(out.user_id, out.bot_id, out.chat_id, text, dedupe, thread_id=out.thread_id)
-            mailbox.put(connection, notified, now)
+            mailbox.enqueue(connection, notified, now)
         mailbox.refuse(connection, row.outgoing.user_id, row.id, error)
         events.append(
             connection,

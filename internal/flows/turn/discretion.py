@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection
 
-from internal import kept_texts
+from internal import text_caches
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
@@ -102,7 +102,7 @@ class Discretion:
         """`embedder` is the built-in one; `at_hand`: it embeds each message anyway."""
         self._database, self._embedder, self._at_hand = database, embedder, at_hand
         self._vectors: dict[tuple[str, bool], Vector] = {}
-        kept_texts.asked(self)
+        text_caches.register_holder(self)
 
     def forget(self, user_id: int) -> None:
         """Drops the vectors of all texts; they are made again where they are needed."""

@@ -37,7 +37,7 @@ def react(connection: Connection, turn: Turn, message: Message, emoji: str, now:
         dedupe = f"turn:{turn.id}:react"
         links = {"turn": turn.id}
         out = Outgoing(*place, emoji, dedupe, kind="react", tg_id=message.tg_id, links=links)
-        mailbox.put(connection, out, now)
+        mailbox.enqueue(connection, out, now)
 
 
 def enqueue(
@@ -75,8 +75,8 @@ def enqueue(
             part=number,
             links={"caused_by": result} if result is not None else {},
         )
-        mailbox.put(connection, outgoing, now)
+        mailbox.enqueue(connection, outgoing, now)
     if spoken and parts:
         words = "\n".join(one.part.text for one in parts)[:MOST_SPOKEN]
         voice = Outgoing(*place, words, f"turn:{turn.id}:voice", kind="voice", thread_id=turn.thread_id)
-        mailbox.put(connection, replace(voice, turn_id=turn.id), now)
+        mailbox.enqueue(connection, replace(voice, turn_id=turn.id), now)

@@ -42,14 +42,14 @@ def has_file(message: Message) -> bool:
     return any(one.get(READ) for one in message.attachments)
 
 
-def unread(question: Question) -> list[Message]:
+def unread_files(question: Question) -> list[Message]:
     """The messages of a question with files that nothing is known of yet."""
     return [message for message in question.asked if due(message.attachments)]
 
 
 async def with_files(question: Question, files: Files, database: Database, progress: Progress) -> Question:
     """The question with the text of its files, which are read first."""
-    await files.read_of(question.user, unread(question), progress)
+    await files.read_of(question.user, unread_files(question), progress)
     return await database.read(lambda c: read_question(c, question.turn))
 
 
@@ -57,7 +57,7 @@ def read_file(
     connection: Connection, user_id: int, name: str, first: int | None, last: int | None
 ) -> tuple[RecalledPassage, str] | None:
     """Pages of a file as a passage without a number, and what is left to read; None if there is none of them."""
-    file = view.named(connection, user_id, name)
+    file = view.artifact_by_name(connection, user_id, name)
     parts = [] if file is None else view.text_of(connection, user_id, file)
     chosen = [one for one in parts if first is None or (one.page is not None and first <= one.page <= (last or first))]
     if file is None or not chosen:

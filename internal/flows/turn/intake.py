@@ -120,7 +120,7 @@ class Intake:
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
     ) -> tuple[StoredMessage, str | None]:
         """The stored message and turn, and the reason why the author of a forward was refused."""
-        update_id = mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id)
+        update_id = mailbox.mark_processed(connection, update_n, InboxState.INGESTED, user_id=user.user_id)
         if update_id is None:
             return StoredMessage(None, None), None
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
@@ -142,7 +142,7 @@ class Intake:
             due_at = now + (ALONE if answer else timedelta(0))
             place = (artifact_id, message.id, incoming.bot_id)
             artifacts.add(connection, user.user_id, *place, kind=kind, file=file, now=now, due_at=due_at)
-        dialogue.touch(connection, user.user_id, now)
+        dialogue.record_activity(connection, user.user_id, now)
         refusal = _remember_authors(connection, incoming, now)
         turn = None
         if answer:
@@ -151,7 +151,7 @@ class Intake:
             turn = self._turn_for(connection, incoming, message, open_turn, now) if answer else None
         else:
             update = update_key(incoming.bot_id, update_n)
-            mailbox.put(connection, self._limit_reached(user, incoming, verdict, update, now), now)
+            mailbox.enqueue(connection, self._limit_reached(user, incoming, verdict, update, now), now)
         about = _answer_to(connection, incoming)
         closed = not incoming.aside and self._chronicling.heard(
             connection, message, tz=user.tz, now=now, command=incoming.command, about=about
@@ -224,7 +224,7 @@ class Intake:
 
     @staticmethod
     def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:
-        update_id = mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id)
+        update_id = mailbox.mark_processed(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id)
         if update_id is None:
             return None
         message = dialogue.find_incoming(connection, incoming)
@@ -256,7 +256,7 @@ def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
 
 
 def _react(connection: Connection, update_n: int, reaction: Reaction, now: datetime) -> None:
-    if mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id) is None:
+    if mailbox.mark_processed(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id) is None:
         return
     place = (reaction.user_id, reaction.bot_id, reaction.chat_id, reaction.tg_id)
     message_id = mailbox.message_shown(connection, *place)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol
 
 from sqlalchemy import Connection
 
-from internal import kept_texts
+from internal import text_caches
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.known_task import KnownTask
@@ -19,11 +19,11 @@ from internal.artifacts.model import ARTIFACT, READ
 from internal.config.agents import ResponderConfig
 from internal.config.settings import PersonaConfig
 from internal.dialogue import repository as dialogue, turn_repository as turns
+from internal.dialogue.message_rows import MOST_KEPT
 from internal.dialogue.model import INNER_MARKS, Message, Quoted, Turn, visible
-from internal.dialogue.rows import MOST_KEPT
 from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.errors import ModelContextExceeded
-from internal.flows.reflections.past import LifeAnswers
+from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.turn import instructions
 from internal.flows.turn.discretion import Discretion
@@ -316,4 +316,4 @@ def _kept_line(message: Message) -> tuple[DialogueLine, int]:
 
 
 _LINES: Final[dict[int, tuple[Message, DialogueLine, int]]] = {}
-kept_texts.dropped(_LINES.clear)
+text_caches.register_cache(_LINES.clear)

@@ -45,7 +45,7 @@ def count(connection: Connection, user_id: int) -> int:
     return artifacts.count(connection, user_id, without=messages_to_forget(connection, user_id))
 
 
-def one(connection: Connection, user_id: int, artifact_id: str) -> Artifact:
+def get_artifact(connection: Connection, user_id: int, artifact_id: str) -> Artifact:
     """One of them. Raises NotFound."""
     found = artifacts.find(connection, user_id, artifact_id)
     gone = found is None or everything_asked(connection, user_id) is not None
@@ -54,7 +54,7 @@ def one(connection: Connection, user_id: int, artifact_id: str) -> Artifact:
     return found
 
 
-def named(connection: Connection, user_id: int, name: str) -> Artifact | None:
+def artifact_by_name(connection: Connection, user_id: int, name: str) -> Artifact | None:
     """The latest file of this name, or whose name holds it."""
     wanted = name.casefold().strip()
     files = visible(connection, user_id, limit=500)

@@ -57,7 +57,7 @@ class Place:
     y: float
 
 
-def places(ties: Ties, people: Sequence[Person], language: Language) -> list[Place]:
+def place_people(ties: Ties, people: Sequence[Person], language: Language) -> list[Place]:
     """Everybody who is tied to the owner, on rings around him; each family of the tree has its own sector."""
     by_node = {person.entity_id: person for person in people}
     tied = {node: tie for node, tie in ties.map().ties(ties.owner).items() if node in by_node}

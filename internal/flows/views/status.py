@@ -48,7 +48,7 @@ def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
     )
 
 
-def unread(connection: Connection, user_id: int) -> Literal["reading", "waiting"] | None:
+def reading_state(connection: Connection, user_id: int) -> Literal["reading", "waiting"] | None:
     """Whether what was said is still being read or waits for it: then it is too early to say that nothing is known."""
     if everything_asked(connection, user_id) is None and runs.unfinished(connection, user_id):
         return "reading"
@@ -56,7 +56,7 @@ def unread(connection: Connection, user_id: int) -> Literal["reading", "waiting"
 
 
 def _unpublished(connection: Connection, user_id: int) -> int:
-    said = messages_shown(connection, user_id, own_words(dialogue.waiting(connection, user_id)))
+    said = messages_shown(connection, user_id, own_words(dialogue.unpublished_messages(connection, user_id)))
     return sum(not _only_asks(message.content) for message in said)
 
 

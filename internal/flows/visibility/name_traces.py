@@ -150,7 +150,7 @@ def clear_names(
 
 
 def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    places = evidence.places(connection, user_id, "entity", [node_id])
+    places = evidence.supporting_lines(connection, user_id, "entity", [node_id])
     versions = claim_repository.at_nodes(connection, user_id, [node_id])
     return [*texts_of(connection, user_id, places), *(one.fact for one in versions)]
 

@@ -15,7 +15,7 @@ ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM, Notif
 _ALL: Final = 1_000_000
 
 
-def shown(
+def visible_page(
     connection: Connection, user_id: int, state: NotificationState | None, *, limit: int, offset: int
 ) -> tuple[list[Notification], int]:
     """A page of a user's notifications, newest first, and how many there are."""

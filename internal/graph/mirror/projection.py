@@ -108,7 +108,7 @@ class GraphMirror(Protocol):
 
 def node_of(node: Node, more: Mapping[str, Any] | None = None) -> MirrorNode:
     """A stored node with the properties of its label, and these beside them."""
-    return MirrorNode(node.label, plain({**registry.shown(node), **(more or {})}))
+    return MirrorNode(node.label, cypher_properties({**registry.specified_properties(node), **(more or {})}))
 
 
 def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str, Any] | None = None) -> MirrorEdge:
@@ -120,10 +120,10 @@ def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str,
     properties |= {name: getattr(edge, name) for name in _TIMES}
     if edge.type == FACT:
         properties["created_at"] = edge.created_at
-    return MirrorEdge(edge.type, edge.source, edge.target, source_label, target_label, plain(properties))
+    return MirrorEdge(edge.type, edge.source, edge.target, source_label, target_label, cypher_properties(properties))
 
 
-def plain(properties: Mapping[str, Any]) -> dict[str, Any]:
+def cypher_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties for a Cypher database: times in ISO 8601 of UTC, objects as JSON, without None."""
     return {name: _value(value) for name, value in properties.items() if value is not None and value != {}}
 

@@ -74,7 +74,7 @@ def outright(claim: Claim) -> bool:
     return claim.valid_at is not None and claim.invalid_at is not None
 
 
-def order(claim: Claim) -> tuple[Any, ...]:
+def claim_order(claim: Claim) -> tuple[Any, ...]:
     """A total order of claims that does not depend on when they arrived, unless they are equal in everything else."""
     return (starts(claim), stops(claim), not owned(claim), claim.said_at, claim.target, claim.fact, claim.id)
 
@@ -95,8 +95,8 @@ class Track:
         self._loose: list[tuple[Claim, Period | None]] = []
         dated = [claim for claim in claims if claim.valid_at is not None]
         ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
-        timed = [(starts(claim), 1, order(claim), claim) for claim in dated]
-        timed += [(stops(claim), 0, order(claim), claim) for claim in ends]
+        timed = [(starts(claim), 1, claim_order(claim), claim) for claim in dated]
+        timed += [(stops(claim), 0, claim_order(claim), claim) for claim in ends]
         for moment, begins, _, claim in sorted(timed, key=lambda event: event[:3]):
             if begins:
                 self._begin(claim, moment)
@@ -203,7 +203,7 @@ class Cutting:
     passed: list[tuple[Period, Claim, bool]]
 
 
-def cut(period: Period, others: Sequence[Claim]) -> Cutting:
+def cut_period(period: Period, others: Sequence[Claim]) -> Cutting:
     """Closes a dated period at the claims of other targets (in order of time) and begins it anew where it is claimed
     again. Claims from exactly the same moment as one of its own close nothing."""
     cutting = Cutting([], [])

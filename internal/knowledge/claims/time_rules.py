@@ -43,8 +43,8 @@ from internal.knowledge.claims.periods import (
     Period,
     Track,
     also,
-    cut,
-    order,
+    claim_order,
+    cut_period,
     outright,
     overlapping,
     owned,
@@ -101,13 +101,13 @@ def project(claims: Collection[Claim], *, functional: bool) -> Projection:
 
     Raises Refused("interval") for a claim that ends before it begins.
     """
-    unique = sorted({claim.id: claim for claim in claims}.values(), key=order)
+    unique = sorted({claim.id: claim for claim in claims}.values(), key=claim_order)
     for claim in unique:
         refuse_interval(claim.valid_at, claim.invalid_at)
     return _Timeline(unique, functional).projection()
 
 
-def known(claims: Iterable[Claim], at: datetime) -> list[Claim]:
+def claims_held_at(claims: Iterable[Claim], at: datetime) -> list[Claim]:
     """The claims that were held then: their projection is what we knew at that moment."""
     return [c for c in claims if c.created_at <= at and (c.retracted_at is None or at < c.retracted_at)]
 
@@ -120,7 +120,7 @@ def refuse_interval(valid_at: datetime | None, invalid_at: datetime | None) -> N
 
 def wording(claims: Sequence[Claim]) -> Claim:
     """The claim whose words a span takes: the owner's last, else the last that is materially different."""
-    ordered = sorted(claims, key=lambda claim: (claim.said_at, order(claim)))
+    ordered = sorted(claims, key=lambda claim: (claim.said_at, claim_order(claim)))
     owners = [claim for claim in ordered if owned(claim)]
     if owners:
         return owners[-1]
@@ -164,9 +164,9 @@ class _Timeline:
         if not self._functional:
             return {period: [period] for period in periods}
         beginnings = [(period.track, claim) for period in periods for claim in period.claims]
-        beginnings.sort(key=lambda begun: order(begun[1]))
+        beginnings.sort(key=lambda begun: claim_order(begun[1]))
         others = {track: [c for t, c in beginnings if t != track] for track in {period.track for period in periods}}
-        cuttings = {period: cut(period, others[period.track]) for period in periods}
+        cuttings = {period: cut_period(period, others[period.track]) for period in periods}
         home = {c.id: piece for cutting in cuttings.values() for piece in cutting.pieces for c in piece.claims}
         for piece, claim, by_owner in (passed for cutting in cuttings.values() for passed in cutting.passed):
             if by_owner:
@@ -297,8 +297,8 @@ def _span(period: Period) -> Span:
         target=text.target,
         valid_at=period.start,
         invalid_at=period.end,
-        claims=tuple(claim.id for claim in sorted(period.all_claims, key=order)),
-        ends=tuple(claim.id for claim in sorted(period.ends, key=order)),
+        claims=tuple(claim.id for claim in sorted(period.all_claims, key=claim_order)),
+        ends=tuple(claim.id for claim in sorted(period.ends, key=claim_order)),
         text=text.id,
         by_owner=period.owned,
     )

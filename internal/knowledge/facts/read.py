@@ -14,7 +14,7 @@ from internal.knowledge.claims.changes import OpenContradiction
 from internal.knowledge.claims.contradictions import UNRESOLVED
 from internal.knowledge.claims.projection import precisions
 from internal.knowledge.claims.repository import Support
-from internal.knowledge.claims.time_rules import Span, known, project
+from internal.knowledge.claims.time_rules import Span, claims_held_at, project
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim, Fact, FactFilter
 from internal.knowledge.relations import Group, group_of, relation_name
@@ -181,7 +181,7 @@ def _known_facts(
     if ends is not None:  # a claim about another target may have closed a fact
         sources = {claim.source for claim in claims}
         claims = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
-    found = _as_known(connection, user_id, _spans(known(claims, known_at)), known_at)
+    found = _as_known(connection, user_id, _spans(claims_held_at(claims, known_at)), known_at)
     at_end = [fact for fact in found if wanted.node_id is None or wanted.node_id in (fact.source, fact.target)]
     fitting = [fact for fact in at_end if _fits(fact, wanted, known_at)]
     visible = store.nodes_by_ids(connection, user_id, {end for fact in fitting for end in (fact.source, fact.target)})

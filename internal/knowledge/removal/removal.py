@@ -95,7 +95,7 @@ def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequen
     """Removes the evidence of nodes that only these claims are about, so that their lines do not keep them."""
     ids = {claim.id for claim in claims}
     segments: dict[str, set[int]] = defaultdict(set)
-    for episode_id, number in evidence.places(connection, user_id, "claim", ids):
+    for episode_id, number in evidence.supporting_lines(connection, user_id, "claim", ids):
         segments[episode_id].add(number)
     ends = {end for claim in claims for end in (claim.source, claim.target)}
     alone = [

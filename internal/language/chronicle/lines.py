@@ -40,7 +40,7 @@ def read_lines(lines: Sequence[tuple[str, Names]]) -> list[Told]:
     return [_read(text, names) for text, names in lines]
 
 
-def alike(word: str, other: str) -> bool:
+def are_related_words(word: str, other: str) -> bool:
     """Whether two words are forms of one, or a verb and its noun: "переезд" and "переехали"."""
     if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
         return True
@@ -51,7 +51,7 @@ def alike(word: str, other: str) -> bool:
 def names_all(wanted: Sequence[str], text: str) -> bool:
     """Whether a text holds each of these words in some form."""
     held = content_words(text)
-    return bool(wanted) and all(any(alike(word, other) for other in held) for word in wanted)
+    return bool(wanted) and all(any(are_related_words(word, other) for other in held) for word in wanted)
 
 
 def _one_root(one: str, two: str) -> bool:

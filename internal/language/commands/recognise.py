@@ -42,7 +42,7 @@ from internal.language.tasks.requests import REMIND, find_tasks
 from internal.language.tasks.times import find_time
 from internal.language.text.openings import LEADING
 from internal.language.text.patterns import pattern
-from internal.language.text.slang import plain
+from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, sentences, words
 from internal.language.text.tables import all_of, any_of
 
@@ -109,7 +109,7 @@ def is_order(sentence: str, at: datetime, *, changes: bool = False) -> bool:
 
     With `changes` also what orders something about tasks: "cancel the dentist", "remind me to call Tom".
     """
-    said = plain(sentence)
+    said = spell_out(sentence)
     kinds = {one.kind for one in find_commands(said, at)}
     if kinds - {"cancel", "move", "mark"} or find_instructions(said):
         return True

@@ -7,13 +7,13 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import OSA
 
-from internal.kept_texts import kept
 from internal.language.dates.units import Span, fold
 from internal.language.tasks.times import TimeFound
 from internal.language.text.morphology import analyzer, dictionary_languages, parses
 from internal.language.text.openings import OPENING_WORDS
 from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import any_of, table
+from internal.text_caches import cached
 
 Kind = Literal[
     "forget",
@@ -73,7 +73,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in WORD.findall(fold(text)) if not forms(word) & EMPTY]
 
 
-@kept(20_000)
+@cached(20_000)
 def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The dictionary forms of a Cyrillic word with their grammemes; of a misspelt verb of a class, those meant."""
     key = name_key(word)
@@ -86,7 +86,7 @@ def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((name_key(parse.normal_form), parse.tag.grammemes) for parse in known or found)
 
 
-@kept(20_000)
+@cached(20_000)
 def forms(word: str) -> frozenset[str]:
     """A word as written and its dictionary forms; of an English one also without its s."""
     if word.isascii():
@@ -100,7 +100,7 @@ _SHORTEST_PLURAL: Final = 4
 _SHORTEST_MENDED: Final = 5
 
 
-@kept(20_000)
+@cached(20_000)
 def mended(word: str, language: Language) -> str:
     """The form of a class's verb that is one slip of the finger away; the word itself if there is none."""
     if len(word) < _SHORTEST_MENDED:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from internal.kept_texts import kept
 from internal.language.text.patterns import pattern
 from internal.language.text.tables import table
+from internal.text_caches import cached
 
 MONTHS = (
     "январ(?:ь|я|е|ю|ем|ский)|янв|січ(?:ень|ня|ні|ню|нем)|jan(?:uary)?",
@@ -166,7 +166,7 @@ def _day_in_digits(match: re.Match[str]) -> str:
     return month + str(number).rjust(len(match[0]) - len(month))
 
 
-@kept(4_000)
+@cached(4_000)
 def canonical(text: str) -> str | None:
     """The phrase (folded by `name_key`) in the notation of the rules; None if it holds any other word."""
     for shape, words in _PHRASES:
@@ -187,7 +187,7 @@ def _rewrite(symbols: Iterable[str]) -> str | None:
     return words or None
 
 
-@kept(2_000)
+@cached(2_000)
 def _symbol(word: str) -> str | None:
     """The word's symbol, empty for a word that changes nothing, None for a word that belongs to no date."""
     if match := _TENS.fullmatch(word):

@@ -120,7 +120,7 @@ _PART_OF_DAY: Final = {
 }
 
 
-def fits(rule: str, day: date) -> bool:
+def matches_rule(rule: str, day: date) -> bool:
     """Whether a day belongs to a rule."""
     if "BYDAY=" in rule:
         return CODES[day.weekday()] in rule.partition("BYDAY=")[2].split(";")[0].split(",")

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from internal.language.discretion.sensitivity import Topic, folded, pattern, topics_of
+from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
 
 _FILE: Final = Path(__file__).with_name("recipients.json")
 _TOKEN: Final = re.compile(r"[^\W\d_][\w'-]*|[.,;:!?()\"«»—–\n]+")
@@ -53,7 +53,7 @@ class _Known:
 @cache
 def _known() -> _Known:
     stored = json.loads(_FILE.read_text(encoding="utf-8"))
-    words = {name: frozenset(map(folded, stored[name])) for name in _Known.__slots__ if name not in ("roles", "same")}
+    words = {name: frozenset(map(fold, stored[name])) for name in _Known.__slots__ if name not in ("roles", "same")}
     same = {stem: group[0] for group in stored["same"] for stem in group}
     roles = stored["roles"].items()
     return _Known(
@@ -64,7 +64,7 @@ def _known() -> _Known:
 def may_be_for_others(text: str) -> bool:
     """Whether a text holds a word of writing or saying something, or a kind of text."""
     known = _known()
-    return not (known.orders | known.genres).isdisjoint(_TOKEN.findall(folded(text)))
+    return not (known.orders | known.genres).isdisjoint(_TOKEN.findall(fold(text)))
 
 
 def least_odds(text: str) -> float:
@@ -73,14 +73,14 @@ def least_odds(text: str) -> float:
     Least where it names a kind of text or an addressee, more with a mere word of writing, most without any. Of everyday
     messages that nothing was learnt from, 1 to 4 % are above them.
     """
-    if _OF_MEMORY.search(folded(text)):
+    if _OF_MEMORY.search(fold(text)):
         return _SURE
     return _PLAIN if not may_be_for_others(text) else _ADDRESSED if _is_addressed(text) else _CUED
 
 
 def _is_addressed(text: str) -> bool:
     """Whether a text names a kind of text, or somebody right behind a word of writing or saying."""
-    known, tokens = _known(), _TOKEN.findall(folded(text))
+    known, tokens = _known(), _TOKEN.findall(fold(text))
     if not known.genres.isdisjoint(tokens):
         return True
     reaches = [(place, _reach(known, tokens, place)) for place, one in enumerate(tokens) if one in known.orders]
@@ -100,8 +100,8 @@ def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
 
     Of several roles it is the one that may know least. What the owner says of himself in the order is his to tell.
     """
-    known, tokens = _known(), _TOKEN.findall(folded(text))
-    named, said = {folded(name) for name in names}, topics_of(text) - {"secret"}
+    known, tokens = _known(), _TOKEN.findall(fold(text))
+    named, said = {fold(name) for name in names}, topics_of(text) - {"secret"}
     for place, token in enumerate(tokens):
         if token in known.orders or token in known.genres:
             reach = _reach(known, tokens, place)
@@ -119,14 +119,14 @@ def _role(known: _Known, tokens: Sequence[str]) -> Recipient | None:
 
 def is_reminder(text: str) -> bool:
     """Whether the owner wants to be reminded of something: of writing to somebody, say."""
-    return not _known().reminders.isdisjoint(_TOKEN.findall(folded(text)))
+    return not _known().reminders.isdisjoint(_TOKEN.findall(fold(text)))
 
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a text by which it may be about the same as another: their first letters, whatever their endings."""
     known = _known()
     skipped = known.orders | known.genres | known.stops | known.plain
-    tokens = [token.removesuffix("'s") for token in _TOKEN.findall(folded(text))]
+    tokens = [token.removesuffix("'s") for token in _TOKEN.findall(fold(text))]
     words = [word for word in tokens if word[0].isalpha() and word not in skipped]
     stems = {word[: max(3, min(_STEM, len(word) - 1))] for word in words if len(word) > 2}
     return frozenset(known.same.get(stem, stem) for stem in stems)

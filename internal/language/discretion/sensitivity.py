@@ -20,7 +20,7 @@ _AMOUNT: Final = re.compile(
 """Sums of money."""
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Lower-case, with one kind of apostrophe, and е for ё."""
     return text.casefold().translate(_QUOTES)
 
@@ -31,7 +31,7 @@ def pattern(stems: Iterable[str]) -> re.Pattern[str]:
     Of several words each may have an ending of its own.
     """
     parts = []
-    for stem in sorted({folded(one) for one in stems}, key=len, reverse=True):
+    for stem in sorted({fold(one) for one in stems}, key=len, reverse=True):
         whole = stem.endswith("$")
         words = stem.removesuffix("$").split()
         inner = r"\w*\s+".join(map(re.escape, words))
@@ -47,6 +47,6 @@ def _patterns() -> dict[Topic, re.Pattern[str]]:
 
 def topics_of(text: str) -> frozenset[Topic]:
     """The topics that a text touches; empty for what anybody may hear."""
-    words = folded(text)
+    words = fold(text)
     found = {topic for topic, known in _patterns().items() if known.search(words)}
     return frozenset(found | {"money"} if _AMOUNT.search(words) else found)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from internal.kept_texts import kept
+from internal.text_caches import cached
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")
 _MIN_LETTERS: Final = 4
@@ -28,7 +28,7 @@ def echoes(answer: str, message: str) -> bool:
     return kept == len(words) if len(words) < _SHORT else kept >= _SHARE * len(words)
 
 
-@kept(2048)
+@cached(2048)
 def _words(text: str) -> frozenset[str]:
     folded = (word.casefold() for word in _WORD.findall(text))
     return frozenset(word[:_PREFIX] for word in folded if len(word) >= _MIN_LETTERS or word.isdigit())

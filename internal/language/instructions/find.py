@@ -12,7 +12,8 @@ from functools import partial
 from typing import Final, Literal
 
 from internal.language.dates.units import fold
-from internal.language.instructions.ends import (
+from internal.language.instructions.topics import condition_of, topics_of
+from internal.language.instructions.withdrawals import (
     AGAIN,
     DISMISSED,
     LIFTED,
@@ -22,10 +23,9 @@ from internal.language.instructions.ends import (
     UNWANTED,
     of_answers,
 )
-from internal.language.instructions.topics import condition_of, topics_of
 from internal.language.text.openings import OPENING
 from internal.language.text.patterns import pattern
-from internal.language.text.slang import plain
+from internal.language.text.slang import spell_out
 from internal.language.text.spelling import sentences, unquoted
 from internal.language.text.tables import any_of
 
@@ -122,7 +122,7 @@ _AND: Final = pattern(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?
 
 def find_instructions(text: str) -> list[FoundInstruction]:
     """The instructions in a message, and what takes earlier ones back, in their order."""
-    own = plain(unquoted(text)).strip()
+    own = spell_out(unquoted(text)).strip()
     if not own or len(own) > LONGEST_TEXT or own.startswith(("/", "[")) or _COPIED.search(own):
         return []
     found: list[FoundInstruction] = []

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Literal
 
-from internal.kept_texts import kept
-from internal.language.names.places import places
+from internal.language.names.places import place_ids
 from internal.language.text.morphology import dictionary_languages, dictionary_nominative, parses, readings_by_rules
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, word_languages
+from internal.text_caches import cached
 
 _QUOTES = re.compile(r"[«»“”„\"]")
 _PREPOSITION = re.compile(r"(?:в|во|у|на|из|с|со|к|з|із|зі|до|від|от|in|at|from|for|to|with)\s+(?=[A-ZА-ЯЁІЇЄҐ«\"“])")
@@ -109,7 +109,7 @@ def basic_form(name: str, language: Language | None = None) -> str:
 
     def unlikely(base: str) -> tuple[bool, bool, bool]:
         return (
-            base not in places(),
+            base not in place_ids(),
             not _in_dictionary(base, languages),
             no_ukrainian_letters == any(c in "іїєґ" for c in base),
         )
@@ -143,7 +143,7 @@ def place_form(name: str, language: Language) -> str:
         str(parse.normal_form)
         for parse in readings
         if parse.is_known and parse.tag.POS == "NOUN" and "inan" in parse.tag.grammemes and parse.tag.case != "nomn"
-        if "Geox" in parse.tag.grammemes or name_key(str(parse.normal_form)) in places()
+        if "Geox" in parse.tag.grammemes or name_key(str(parse.normal_form)) in place_ids()
     )
     town = next(towns, None)
     return _cased(town, written) if town else basic_form(name, language)
@@ -164,7 +164,7 @@ def is_place(name: str) -> bool:
     return bool(forms.places) or any(map(_is_geographic, _WORD.findall(name_key(name))))
 
 
-@kept(20_000)
+@cached(20_000)
 def _is_geographic(word: str) -> bool:
     """Whether a word is known as a place and not as an organization (МГУ is a form of a river's name too)."""
     languages = [language for language in dictionary_languages(word) if language != "en"]
@@ -227,17 +227,17 @@ def _other_alphabet(sound: str) -> str:
     return ("c" if sound[0] == "l" else "l") + sound[1:]
 
 
-@kept(50_000)
+@cached(50_000)
 def _forms(name: str) -> NameForms:
     plain = plain_forms(name)
     written = _QUOTES.sub("", _PREPOSITION.sub("", name.strip()))
     bare = _LEGAL.sub("", name_key(written)).strip()
     bases = {bare} if written.isupper() else set(_bases(bare))
-    place_ids = frozenset(place for key in (*plain.keys, bare, *bases) if (place := places().get(key)))
+    places = frozenset(place for key in (*plain.keys, bare, *bases) if (place := place_ids().get(key)))
     return NameForms(
         plain.keys,
         frozenset(filter(None, bases)),
-        place_ids,
+        places,
         frozenset(sound for base in bases for sound in _sounds(base)),
     )
 
@@ -258,7 +258,7 @@ class _Nominatives:
     forms: tuple[str, ...]
 
 
-@kept(50_000)
+@cached(50_000)
 def _nominatives(word: str) -> _Nominatives:
     if not word.isascii():
         languages = [language for language in dictionary_languages(word) if language != "en"]

@@ -9,12 +9,12 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from internal.kept_texts import kept
 from internal.language.text.english import FOREIGN_NAMES, GIVEN_NAMES
 from internal.language.text.morphology import Gender, regular_forms
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
+from internal.text_caches import cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _by_skeleton() -> dict[str, tuple[GivenName, ...]]:
     return {skeleton: tuple(names) for skeleton, names in found.items()}
 
 
-@kept(50_000)
+@cached(50_000)
 def given_names(word: str) -> tuple[GivenName, ...]:
     """The readings of a word in any case form as a first name of the table; a Latin word also by its sound."""
     key = name_key(word)

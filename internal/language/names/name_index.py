@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from internal.kept_texts import kept
 from internal.language.names.given_names import GivenName, english_relatives, spellings_of
 from internal.language.names.kinship import relations
 from internal.language.names.name_words import NameWord, name_words, translations
@@ -14,6 +13,7 @@ from internal.language.text.english import ORDINARY_NAMES, opens_sentence
 from internal.language.text.morphology import declined_forms, name_readings, ordinary, ordinary_namesakes
 from internal.language.text.romanisation import cyrillic_spelling, skeletons
 from internal.language.text.spelling import Token, name_key, tokens
+from internal.text_caches import cached
 
 
 class FormKind(IntEnum):
@@ -64,7 +64,7 @@ class _Name:
     words: tuple[NameWord, ...]
 
 
-@kept(50_000)
+@cached(50_000)
 def word_forms(word: NameWord) -> Mapping[str, Form]:
     """Every form in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
     forms: dict[str, Form] = {}

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from internal.kept_texts import kept
 from internal.language.names.given_names import GivenName, english_relatives, given_names, is_english_given_name
 from internal.language.names.kinship import is_title
 from internal.language.text.morphology import name_readings
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, word_languages
+from internal.text_caches import cached
 
 WordKind = Literal["first", "patronymic", "surname", "initial", "title"]
 WordReason = Literal["", "prefix", "declension", "diminutive", "transliteration"]
@@ -41,7 +41,7 @@ class NameWord:
         return frozenset(name.group for name in self.given)
 
 
-@kept(50_000)
+@cached(50_000)
 def name_words(name: str) -> tuple[NameWord, ...]:
     """The words of a name in order, each with its likeliest kind; digits and marks are left out."""
     written = [word for word in _WORD.findall(name) if not word.isdigit()]
@@ -160,7 +160,7 @@ def _name_dictionaries() -> object:
     return default_dicts()
 
 
-@kept(20_000)
+@cached(20_000)
 def translations(key: str) -> frozenset[str]:
     """Keys of the Russian spellings of a Ukrainian surname or patronymic (names-translator): Кравець gives кравец."""
     languages: tuple[Language, ...] = word_languages(key)

@@ -8,10 +8,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from internal.kept_texts import kept
 from internal.language.names.name_index import FormKind, Match, NameIndex
 from internal.language.names.same_person import Reason, same_person_reason
 from internal.language.text.spelling import name_key
+from internal.text_caches import cached
 
 __all__ = ["NAMED", "NAME_WEIGHT", "Reason", "mentions", "mentions_of", "name_boosts", "name_key", "same_person_reason"]
 
@@ -29,7 +29,7 @@ NAMED = 0.5
 _KIND_BOOST = {FormKind.EXACT: 1.0, FormKind.DECLENSION: 1.0, FormKind.TRANSLITERATION: 0.95, FormKind.DIMINUTIVE: 0.8}
 
 
-@kept(64)
+@cached(64)
 def _index(people: tuple[tuple[int, tuple[str, ...]], ...]) -> NameIndex:
     return NameIndex.of(dict(people))
 

@@ -14,7 +14,7 @@ _LANGUAGES = ("en", "ru", "uk")
 
 
 @cache
-def places() -> Mapping[str, str]:
+def place_ids() -> Mapping[str, str]:
     """Maps the folded name of a place in any of the languages to the place's id; some 1,500 names, 0.2 s once."""
     ids: dict[str, str] = {}
     for place, name in (*_listed(), *_countries(), *_zone_cities()):

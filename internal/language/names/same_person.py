@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from internal.kept_texts import kept
 from internal.language.names.name_words import NameWord, WordReason, name_words, word_reason
 from internal.language.text.spelling import name_key
+from internal.text_caches import cached
 
 Reason = Literal["prefix", "patronymic", "declension", "diminutive", "transliteration"]
 
@@ -15,7 +15,7 @@ _MOST_WORDS = 5
 _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
 
 
-@kept(100_000)
+@cached(100_000)
 def same_person_reason(a: str, b: str) -> Reason | None:
     """Why two names may mean one person; None if they are equal (that is no hint) or nothing says so. Symmetric.
 

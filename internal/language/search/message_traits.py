@@ -4,8 +4,8 @@ import re
 from functools import partial
 from typing import Final
 
-from internal.kept_texts import kept
 from internal.language.text.tables import any_of
+from internal.text_caches import cached
 
 _any: Final = partial(any_of, "internal.language.search")
 
@@ -83,7 +83,7 @@ def names_in(text: str) -> int:
     return min(MOST_NAMES, sum(word not in _OF_I for word in _NAME_INSIDE.findall(text)))
 
 
-@kept(_CACHED_WORDS)
+@cached(_CACHED_WORDS)
 def _of_word(word: str) -> int:
     folded = word.casefold()
     time = TIME if _TIME_WORD.fullmatch(folded) or word == _MAY else 0  # small, it is a verb

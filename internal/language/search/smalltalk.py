@@ -4,9 +4,9 @@ import re
 from functools import partial
 from typing import Final
 
-from internal.kept_texts import kept
 from internal.language.search.terms import plain_query_terms
 from internal.language.text.tables import any_of
+from internal.text_caches import cached
 
 _any: Final = partial(any_of, "internal.language.search")
 
@@ -63,7 +63,7 @@ def asks_again(text: str, question: str) -> bool:
     return _only_asks(text) and len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
 
 
-@kept(1_000)
+@cached(1_000)
 def _only_asks(text: str) -> bool:
     if len(text) > _MOST_CHARACTERS:
         return False
@@ -71,7 +71,7 @@ def _only_asks(text: str) -> bool:
     return bool(sentences) and all(_is_bare_question(sentence) for sentence in sentences)
 
 
-@kept(1_000)
+@cached(1_000)
 def knows_nothing(text: str) -> bool:
     """Whether a short answer only says that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
     if len(text) > _MOST_CHARACTERS:
@@ -96,7 +96,7 @@ def asks_of_bot(text: str) -> bool:
     return bool(_OF_BOT.search(text))
 
 
-@kept(1_000)
+@cached(1_000)
 def _beginnings(text: str) -> frozenset[str]:
     """The beginnings of the longer words of a text, without function words."""
     words = (forms[0][0] for forms in plain_query_terms(text))

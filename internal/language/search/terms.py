@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from internal.kept_texts import kept
 from internal.language.names.given_names import english_relatives, given_names
-from internal.language.names.places import places
+from internal.language.names.places import place_ids
 from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.ukrainian import ukrainian_stem
+from internal.text_caches import cached
 
 ANALYZER: Final = "words-1" if has_ukrainian_dictionary() else "words-1 without uk"
 """The version of these rules: terms made by another version are made again."""
@@ -130,7 +130,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         yield _Token(written, capital, capital and not opens, username is not None)
 
 
-@kept(100_000)
+@cached(100_000)
 def _document_word(written: str, capital: bool, named: bool, username: bool) -> tuple[str, ...]:
     key = _POSSESSIVE.sub("", name_key(written))
     if username or _DIGIT.search(key):
@@ -148,7 +148,7 @@ def _document_word(written: str, capital: bool, named: bool, username: bool) -> 
     return tuple(dict.fromkeys([key, *names, *forms, *_rule_stems(key, forms), *sounds, *groups, *places]))
 
 
-@kept(50_000)
+@cached(50_000)
 def _query_word(written: str, capital: bool, named: bool, username: bool) -> Word:
     """The alternatives of a query word; owners write names in lower case too, so a possible name is one."""
     key = _POSSESSIVE.sub("", name_key(written))
@@ -231,7 +231,7 @@ def _sounds(keys: Iterable[str]) -> list[str]:
 
 def _places(keys: Iterable[str]) -> list[str]:
     """The ids of the place with one of these names: Киев, Київ and Kyiv are one. One-word names only."""
-    return sorted({PLACE + place.replace(" ", "") for key in keys if (place := places().get(key))})
+    return sorted({PLACE + place.replace(" ", "") for key in keys if (place := place_ids().get(key))})
 
 
 def _is_given_name(key: str) -> bool:
@@ -250,7 +250,7 @@ def _groups(key: str) -> list[str]:
     return sorted({f"{GIVEN}{name.group}" for name in given_names(key)})
 
 
-@kept(50_000)
+@cached(50_000)
 def _is_function_word(key: str) -> bool:
     """Whether a word has no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
     if key in _STOP:

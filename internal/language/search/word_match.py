@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from internal.kept_texts import kept
 from internal.language.names import entities
 from internal.language.search.terms import SOUND, document_terms, topic_terms, words_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, words
+from internal.text_caches import cached
 
 WORDS = "words"
 """The same words in any forms; other reasons are those of `entities`."""
@@ -101,7 +101,7 @@ def _have_partners(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[st
     return True
 
 
-@kept(50_000)
+@cached(50_000)
 def word_forms(text: str, *, light: bool) -> WordForms:
     """The word forms of a text; with `light` without the words in which a goal or a decision is expressed."""
     (terms,) = document_terms([text])

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from internal.kept_texts import kept
 from internal.language.dates.units import fold
 from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
@@ -16,6 +15,7 @@ from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, sentences
 from internal.language.text.tables import table
+from internal.text_caches import cached
 
 Outcome = Literal["done", "cancelled"]
 
@@ -156,7 +156,7 @@ def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     )
 
 
-@kept(4_000)
+@cached(4_000)
 def _read(text: str, *, title: bool) -> _Statement:
     verbs: set[str] = set()
     things: set[str] = set()
@@ -182,7 +182,7 @@ def _read(text: str, *, title: bool) -> _Statement:
     return _Statement(frozenset(verbs), frozenset(things), past)
 
 
-@kept(20_000)
+@cached(20_000)
 def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
     """The dictionary forms of a Cyrillic word, whether it is a verb, and whether in the past tense."""
     key = name_key(word)

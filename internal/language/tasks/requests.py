@@ -29,7 +29,7 @@ from internal.language.tasks.titles import (
 from internal.language.tasks.vocabulary import any_of
 from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
-from internal.language.text.slang import plain
+from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, sentences
 
 Kind = Literal["reminder", "task", "promise"]
@@ -148,7 +148,7 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
         for begin, part in _clauses(text[start:end]):
             if len(part) > MAX_SENTENCE:
                 continue
-            task = _of_sentence(plain(part), at, language)
+            task = _of_sentence(spell_out(part), at, language)
             if task is not None:
                 tasks.append(
                     _with_titles_before(replace(task, span=(start + begin, start + begin + len(part))), tasks, text)

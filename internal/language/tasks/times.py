@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 from internal.language.dates.days import NamedDay, named_days
 from internal.language.dates.hours import NamedHour, named_hour
 from internal.language.dates.normalise import WEEKDAYS, days_in_digits
-from internal.language.dates.recurrences import CODES, fits, recurrence
+from internal.language.dates.recurrences import CODES, matches_rule, recurrence
 from internal.language.dates.spoken_hours import in_digits
 from internal.language.dates.units import COUNT, UNIT, Span, blank_out, day_after, fold, number_of, unit_of
 from internal.language.tasks.vocabulary import any_of
@@ -212,7 +212,7 @@ def _recurring(folded: str, at: datetime, rule: str, span: Span, hour: time | No
     for ahead in range(370):
         day = begin + timedelta(days=ahead)
         moment = datetime.combine(day, hour or time(), at.tzinfo)
-        if fits(rule, day) and (moment > at if hour is not None else day > at.date() or bool(starts)):
+        if matches_rule(rule, day) and (moment > at if hour is not None else day > at.date() or bool(starts)):
             return TimeFound(moment, hour is None, rule, tuple(sorted(spans)))
     raise AssertionError(f"no day of a year fits {rule}")
 

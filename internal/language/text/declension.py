@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from internal.kept_texts import kept
 from internal.language.text.morphology import regular_forms
+from internal.text_caches import cached
 
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
 _MASCULINE: Final = " а у ом ем е ові еві і"
@@ -45,7 +45,7 @@ _RULES: Final = (
 """Endings of a nominative, what stands in their place, and the endings of cases behind it."""
 
 
-@kept(5_000)
+@cached(5_000)
 def written_forms(key: str) -> frozenset[str]:
     """The forms in which a sentence may hold a word of a name: cases, English possessives, the plural of families.
 

@@ -11,9 +11,9 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from internal.kept_texts import kept
 from internal.language.text.spelling import Language, name_key, word_languages, words
 from internal.language.text.ukrainian import ukrainian_name_forms
+from internal.text_caches import cached
 
 NameKind = Literal["first", "patronymic", "surname"]
 Gender = Literal["masc", "femn"]
@@ -81,14 +81,14 @@ def parses(word: str, language: Language) -> tuple[Any, ...]:
     return _parses(word.lower(), language)
 
 
-@kept(50_000)
+@cached(50_000)
 def _parses(word: str, language: Language) -> tuple[Any, ...]:
     if not _WORD.fullmatch(word):  # pymorphy3 fails at letters that Unicode has no names for
         return ()
     return tuple(analyzer(language).parse(word))
 
 
-@kept(50_000)
+@cached(50_000)
 def name_readings(word: str) -> tuple[NameReading, ...]:
     """The ways to read a Cyrillic word as a first name, patronymic or surname in the singular."""
     found = dict.fromkeys(
@@ -133,7 +133,7 @@ def dictionary_nominative(parse: Any) -> str:
     return str(same.word if same else parse.normal_form)
 
 
-@kept(20_000)
+@cached(20_000)
 def declined_forms(word: str) -> frozenset[str]:
     """Keys of every singular form of a nominative Cyrillic name, the nominative included.
 
@@ -181,7 +181,7 @@ def regular_forms(key: str) -> Iterable[str]:
     return (key[:-1] + ending for ending in endings)
 
 
-@kept(50_000)
+@cached(50_000)
 def ordinary(word: str) -> bool:
     """Whether a Cyrillic word written in lower case is likelier an ordinary word than a name (вера, кости, коваль)."""
     key = name_key(word)
@@ -190,7 +190,7 @@ def ordinary(word: str) -> bool:
     return any(_ordinary_in(key, language) for language in dictionary_languages(key) if language != "en")
 
 
-@kept(50_000)
+@cached(50_000)
 def ordinary_namesakes(word: str) -> frozenset[str]:
     """Every form of the ordinary words that a name in the nominative is written like: мороз for Мороз."""
     return frozenset(

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from internal.kept_texts import kept
+from internal.text_caches import cached
 
 # Capitals are single symbols here for sounds that Latin writes with several letters: Z zh, C ch, S sh.
 _CYRILLIC = {
@@ -26,7 +26,7 @@ _SILENT_H = re.compile(r"(?<=[aeiou])h$")
 _SOFT_C = re.compile(r"c(?![eiy])")
 
 
-@kept(50_000)
+@cached(50_000)
 def skeletons(word: str) -> frozenset[str]:
     """Every coarse spelling of one word: at most four, empty if it has no letter of the two alphabets.
 

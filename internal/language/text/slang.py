@@ -15,7 +15,7 @@ _SURELY: Final = 2
 """Letters up to which a short form is one only in lower case: "R" and "UR" are names of something."""
 
 
-def plain(text: str) -> str:
+def spell_out(text: str) -> str:
     """The text with everything written out, of the same case and marks; the same text where nothing is short."""
 
     def written_out(match: re.Match[str]) -> str:

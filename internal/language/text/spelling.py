@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from internal.kept_texts import kept
 from internal.language.text.patterns import pattern
+from internal.text_caches import cached
 
 Language = Literal["ru", "uk", "en"]
 
@@ -26,7 +26,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@kept(50_000)
+@cached(50_000)
 def name_key(text: str) -> str:
     """The key under which a name, an alias or a username is stored and compared; empty if nothing is left.
 

@@ -22,7 +22,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from internal import kept_texts
+from internal import text_caches
 from internal.errors import LaplacedError, ModelUnavailable
 
 P = ParamSpec("P")
@@ -143,7 +143,7 @@ class LanguageWorker:
     def forget(self, user_id: int) -> None:
         """Drops what the child keeps of texts, as soon as it is free."""
         if self._child is not None and not self._closed:
-            dropped = self._put((kept_texts.forget, (user_id,), {}), bulk=False)
+            dropped = self._put((text_caches.forget, (user_id,), {}), bulk=False)
             dropped.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
 
     async def close(self) -> None:

@@ -82,7 +82,7 @@ def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) 
 
 def citing_episodes(connection: Connection, user_id: int, node_id: str) -> set[str]:
     """The episodes that cite a node as a thing of the knowledge graph."""
-    return {episode_id for episode_id, _ in evidence.places(connection, user_id, "entity", [node_id])}
+    return {episode_id for episode_id, _ in evidence.supporting_lines(connection, user_id, "entity", [node_id])}
 
 
 def is_end_of_claim(connection: Connection, user_id: int, node_id: str) -> bool:

@@ -19,4 +19,4 @@ def last_nights(connection: Connection) -> dict[int, datetime]:
 
 def note_night(connection: Connection, user_id: int, now: datetime) -> None:
     night = now.isoformat().encode()
-    agent_state.put(connection, agent_state.agent_id(_AGENT, user_id), _KEY, night, user_id=user_id, now=now)
+    agent_state.save_state(connection, agent_state.agent_id(_AGENT, user_id), _KEY, night, user_id=user_id, now=now)

@@ -20,7 +20,7 @@ def listing(connection: Connection, user_id: int, book: str | None = None) -> li
     return [_contact(row) for row in connection.execute(query.order_by(contacts.c.book, contacts.c.person_id))]
 
 
-def put(connection: Connection, contact: StoredContact) -> None:
+def save_contact(connection: Connection, contact: StoredContact) -> None:
     """Stores a card in the place of the one that this person had in the same book."""
     values = asdict(contact)
     changes = {name: value for name, value in values.items() if name not in _KEY}

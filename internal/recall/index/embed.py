@@ -13,7 +13,7 @@ from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUn
 from internal.language.text.passages import batches
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.storage import vectors
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -180,7 +180,8 @@ class VectorBackfill:
 
         def put(connection: Connection) -> int:
             return sum(
-                vectors.put(connection, item, model, vector) for item, vector in zip(batch, embedded, strict=True)
+                vectors.save_vector(connection, item, model, vector)
+                for item, vector in zip(batch, embedded, strict=True)
             )
 
         return await self._database.write(changes_together(put), point="C11")
@@ -207,7 +208,7 @@ class VectorBackfill:
 
     def _back_off(self, error: ModelError) -> None:
         self._failures += 1
-        wait = pause(self._failures, self._retry_base, self._retry_max)
+        wait = retry_delay(self._failures, self._retry_base, self._retry_max)
         if isinstance(error, ModelUnavailable) and error.retry_after is not None:
             wait = min(max(wait, timedelta(seconds=error.retry_after)), self._retry_max)
         self._not_before = self._clock.now() + wait

@@ -16,8 +16,8 @@ from internal.language.search.terms import ANALYZER, Word
 from internal.people.repository import CHANGE_KIND as PERSON, ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
+from internal.recall.index.changed_owners import log_since
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
-from internal.recall.index.log_reads import log_since
 from internal.recall.index.scoring import Mask, Scores
 from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import FIRST_ROWS, ByteCache, OwnerLocks, VectorRows

@@ -19,8 +19,8 @@ from internal.language.search import message_traits
 from internal.recall.index.bm25 import K1
 from internal.recall.index.scoring import top
 from internal.recall.index.vector_rows import cosines
+from internal.recall.messages.message_rows import BOT, NOBODY, OWNER, Floats, Mask, MessageRows, Numbers, padded
 from internal.recall.messages.question import Question
-from internal.recall.messages.rows import BOT, NOBODY, OWNER, Floats, Mask, MessageRows, Numbers, padded
 from internal.storage.vectors import Vector
 
 NAMES: Final = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from internal.recall.index.bm25 import LexicalIndex, from_bytes, to_bytes
 from internal.recall.index.vector_rows import FIRST_ROWS, quantise
-from internal.recall.messages.rows import (
+from internal.recall.messages.message_rows import (
     BOT,
     COLUMNS,
     GAP,

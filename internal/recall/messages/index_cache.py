@@ -9,15 +9,15 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.recall.index import people_repository as changes
+from internal.recall.index.changed_owners import FEW, log_since
 from internal.recall.index.item_repository import VectorKind
-from internal.recall.index.log_reads import FEW, log_since
 from internal.recall.index.people_repository import ChangeLog
 from internal.recall.index.terms import TermTools, analyse_new
-from internal.recall.index.vector_rows import ByteCache, OwnerLocks, aside
+from internal.recall.index.vector_rows import ByteCache, OwnerLocks, on_thread
 from internal.recall.messages import repository
 from internal.recall.messages.index import MessageIndex
-from internal.recall.messages.rows import OWNER, MessageRow
-from internal.recall.messages.saved import SavedIndexes
+from internal.recall.messages.message_rows import OWNER, MessageRow
+from internal.recall.messages.saved_indexes import SavedIndexes
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
@@ -98,7 +98,7 @@ class MessageIndexes:
             cached = await self._refreshed(user_id, cached, commits)
         if cached.unanalysed and self._tools is not None:
             terms = await analyse_new(self._tools, cached.unanalysed)
-            await aside(len(cached), lambda: cached.set_terms(terms))
+            await on_thread(len(cached), lambda: cached.set_terms(terms))
         return cached
 
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
@@ -112,7 +112,7 @@ class MessageIndexes:
         if refreshed.index is not None:
             self._cache.put(user_id, index)
         if refreshed.touched:
-            await aside(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
+            await on_thread(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
             self._cache.shrink()
         index.rename(OWNER, refreshed.owner)
         index.seq, index.commits = refreshed.seq, commits

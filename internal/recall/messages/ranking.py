@@ -1,6 +1,6 @@
 """The learned ranking of messages: a weight for each feature, and the chance that a message with a score is an answer.
 
-The weights are stored in `ranking.json`, written by `internal.recall.messages.fitting` from judged questions.
+The weights are stored in `ranking.json`, written by `internal.recall.messages.training` from judged questions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.rows import Floats
+from internal.recall.messages.message_rows import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, bindparam, exists, literal, select
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
+from internal.dialogue.message_rows import AS_STORED, kept_messages
 from internal.dialogue.model import Message
-from internal.dialogue.rows import AS_STORED, kept_messages
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
-from internal.recall.messages.rows import MessageRow
+from internal.recall.messages.message_rows import MessageRow
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
@@ -76,7 +76,7 @@ def change_at(connection: Connection, user_id: int, seq: int) -> str | None:
     return None if found is None else f"{found.kind} {found.id}"
 
 
-def holds(connection: Connection, user_id: int, seq: int, change: str) -> bool:
+def log_continues(connection: Connection, user_id: int, seq: int, change: str) -> bool:
     """Whether the log still leads on from this place and nothing was erased since; a restored store has another log."""
     behind = select(changes.c.kind).where(changes.c.user_id == user_id, changes.c.seq >= seq)
     erased = behind.where(changes.c.seq > seq, changes.c.kind.in_((FORGOTTEN, EVERYTHING)))

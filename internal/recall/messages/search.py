@@ -20,14 +20,14 @@ from internal.language.search.terms import names_oneself
 from internal.llm.model import Embedder
 from internal.recall.index.item_repository import VectorKind
 from internal.recall.index.terms import TermTools
-from internal.recall.index.vector_rows import aside
+from internal.recall.index.vector_rows import on_thread
 from internal.recall.messages import features, repository
 from internal.recall.messages.features import NAMES, Candidates
 from internal.recall.messages.index import MessageIndex
 from internal.recall.messages.index_cache import CACHE_BYTES, MessageIndexes
+from internal.recall.messages.message_rows import BOT, OWNER, Floats, Mask, MessageRows, Numbers
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
-from internal.recall.messages.rows import BOT, OWNER, Floats, Mask, MessageRows, Numbers
 from internal.recall.messages.sender_names import SenderNames
 from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
@@ -234,7 +234,7 @@ class MessageSearch:
             question = await self._question(user_id, index, query)
             if question.vector is None and not question.words and not question.senders:
                 return None
-            return await aside(len(index), lambda: _compute(index, question, allowed_range))
+            return await on_thread(len(index), lambda: _compute(index, question, allowed_range))
 
     async def _question(self, user_id: int, index: MessageIndex, query: Query) -> Question:
         named = await self._senders.named(index, query)

@@ -27,7 +27,7 @@ from internal.recall.index.ranking import Candidate, Match, entity_names
 from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactRequest
 from internal.recall.index.terms import TermTools
-from internal.recall.index.vector_rows import aside
+from internal.recall.index.vector_rows import on_thread
 from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.named_entities import NamedEntityFinder
 from internal.recall.search.names import NameTools
@@ -279,7 +279,7 @@ class KnowledgeSearch:
             scores = ranking.score_items(ranking.match(index, query.vector, query.words), named())
             return ranking.best(scores, index.source_in(labels) if labels else None, count)
 
-        return await aside(len(index), work)
+        return await on_thread(len(index), work)
 
     async def _likely_facts(
         self, user_id: int, query: Query, count: int, moment: Moment, about: Collection[str]
@@ -297,7 +297,7 @@ class KnowledgeSearch:
                     mask &= index.source_in(about) | index.target_in(about)
                 return ranking.best(scores, mask, count)
 
-            return await aside(len(index), work, _VERY_MANY_ROWS)
+            return await on_thread(len(index), work, _VERY_MANY_ROWS)
 
     async def _match_facts(self, user_id: int, query: Query) -> None:
         async with self._indexes.lock(user_id, "fact"):
@@ -307,7 +307,7 @@ class KnowledgeSearch:
         """Compares a question with the facts once for all its searches; called under the owner's lock."""
         match: Match | None = query.cache.get("facts")
         if match is None or match.index is not index or match.version != index.version:
-            match = await aside(len(index), lambda: ranking.match(index, query.vector, query.words))
+            match = await on_thread(len(index), lambda: ranking.match(index, query.vector, query.words))
             query.cache.put("facts", match)
         return match
 

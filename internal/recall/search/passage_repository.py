@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, literal, select
 
+from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message
-from internal.dialogue.rows import message_of
 from internal.storage.chunks import chunks
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, messages, observations, search_items

@@ -22,7 +22,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people.model import Circle, Person, names_of
 from internal.recall.index import people_repository
-from internal.recall.index.log_reads import log_since
+from internal.recall.index.changed_owners import log_since
 from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.index.people_repository import PersonVector, person_of_change
 from internal.recall.index.scoring import dot_product, normalised, top

@@ -19,7 +19,7 @@ from internal.storage.transfer.row_copy import (
     STAYING,
     batches,
     carried_tables,
-    empty,
+    delete_all_rows,
     go_on_behind,
     highest_given,
     put_batch,
@@ -84,7 +84,7 @@ def replace_with(connection: Connection, file: Path) -> None:
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as raw:
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, hide_parameters=True)
         with engine.connect() as source:
-            empty(connection)
+            delete_all_rows(connection)
             forget_move(connection)
             for table in tables:
                 for batch in batches(source, table):

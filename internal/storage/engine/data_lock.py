@@ -80,7 +80,7 @@ class SharedFolder(FolderLock):
 
 
 @contextlib.contextmanager
-def hold(data_dir: Path) -> Iterator[FolderLock]:
+def hold_folder(data_dir: Path) -> Iterator[FolderLock]:
     """Owns the folder (created closed to others if absent) until the block ends.
 
     Raises StorageLocked with the holder's process id, and StorageError for a folder that cannot be used. The kernel
@@ -108,13 +108,13 @@ def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
     """Owns the data folder, and the database's folder where it is another: two installations must not share a file.
 
     The data folder is closed to other users. In the other folder, which may be anybody's, only our files are.
-    Raises as `hold`.
+    Raises as `hold_folder`.
     """
     with contextlib.ExitStack() as stack:
-        lock = stack.enter_context(hold(data_dir))
+        lock = stack.enter_context(hold_folder(data_dir))
         close_to_others(data_dir)
         if database_folder.resolve() != data_dir.resolve():
-            stack.enter_context(hold(database_folder))
+            stack.enter_context(hold_folder(database_folder))
         yield lock
 
 
@@ -122,7 +122,7 @@ def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
 def hold_for(store: Path | str, data_dir: Path) -> Iterator[FolderLock]:
     """Takes what a process needs of the folder: owns it with a database file, shares it with other workers of a server.
 
-    Raises as `hold`.
+    Raises as `hold_folder`.
     """
     with hold_all(data_dir, store.parent) if isinstance(store, Path) else share(data_dir) as lock:
         yield lock

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine as SqlEngine
 from sqlalchemy.engine import Dialect
 from sqlalchemy.util import LRUCache
 
-from internal import kept_texts
+from internal import text_caches
 
 MOST_STATEMENTS: Final = 2_000
 
@@ -21,7 +21,7 @@ class StatementCache:
     def __init__(self) -> None:
         self._dialect: Dialect | None = None
         self._compiled: LRUCache[object, object] = LRUCache(MOST_STATEMENTS)
-        kept_texts.asked(self)
+        text_caches.register_holder(self)
 
     def forget(self, user_id: int) -> None:
         """Drops all statements: a compiled one holds the values that it was first executed with."""

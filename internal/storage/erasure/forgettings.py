@@ -135,7 +135,7 @@ def pending_of(connection: Connection, user_id: int, kind: Kind, ref_id: str | N
     return next(same, None)
 
 
-def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
+def forgetting_state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
     """`pending`, `undone` or `done`; None for a request this owner never made."""
     one = (forgettings.c.user_id == user_id) & (forgettings.c.id == forgetting_id)
     return connection.execute(select(forgettings.c.state).where(one)).scalar_one_or_none()

@@ -50,7 +50,7 @@ def hide(
     """Hides the owner's targets among these for one request. Returns those that nothing hid before."""
     wanted = sorted(set(targets))
     if kind in _TABLES:
-        wanted = sorted(set(wanted).difference(gone(connection, user_id, kind, wanted)))
+        wanted = sorted(set(wanted).difference(missing_ids(connection, user_id, kind, wanted)))
     before = hidden_among(connection, user_id, kind, wanted)
     fresh = [target for target in wanted if target not in before]
     row = {"user_id": user_id, "forgetting_id": forgetting_id, "kind": kind}
@@ -96,7 +96,7 @@ def align(connection: Connection, user_id: int, wanted: Mapping[str, Targets]) -
     return hidden, visible
 
 
-def end(connection: Connection, user_id: int, forgetting_id: str) -> Targets:
+def end_hiding(connection: Connection, user_id: int, forgetting_id: str) -> Targets:
     """Ends what a request hides. Returns the targets that nothing hides any more."""
     one = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id)
     ended = _none()
@@ -167,7 +167,7 @@ def parts_hidden_for(connection: Connection, user_id: int, ref_ids: Sequence[str
     return sorted(set(connection.execute(query).scalars()))
 
 
-def gone(connection: Connection, user_id: int, kind: HiddenKind, ids: Iterable[str]) -> list[str]:
+def missing_ids(connection: Connection, user_id: int, kind: HiddenKind, ids: Iterable[str]) -> list[str]:
     """The ids of nodes or edges among these that are not stored."""
     table, listed, there = _TABLES[kind], sorted(ids), set[str]()
     for chunk in chunks(listed):

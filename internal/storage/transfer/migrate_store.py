@@ -24,7 +24,7 @@ from internal.storage.transfer.row_copy import (
     Batch,
     Key,
     carried_tables,
-    empty,
+    delete_all_rows,
     go_on_behind,
     highest_given,
     is_empty,
@@ -84,7 +84,7 @@ async def nothing_kept() -> None:
     """Keeps nothing: what the target holds is a copy, or nothing."""
 
 
-async def move(
+async def copy_store(
     source: Database,
     target: Database,
     *,
@@ -106,14 +106,14 @@ async def move(
         await snapshot.read(without_haste)
         counts = await snapshot.read(lambda c: row_counts(c, tables))
         # The source is hashed as the target will be able to store it.
-        meant = await look(snapshot, tables, counts, progress, "reading", without_nul=target.shared)
+        meant = await hash_tables(snapshot, tables, counts, progress, "reading", without_nul=target.shared)
         begun = await _begin(target, {"source": name, "content": meant.tables}, force, keep)
         total = sum(counts.values())
         carrier = Carrier(snapshot, target, noting=True, report=lambda rows: progress("moving", rows, total))
         await carrier.carry_all(tables)
     async with target.snapshot() as snapshot:
         await snapshot.read(without_haste)
-        arrived = await look(snapshot, tables, counts, progress, "comparing")
+        arrived = await hash_tables(snapshot, tables, counts, progress, "comparing")
     moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
     if not moved.differing:
         await target.write(_move.drop)
@@ -126,7 +126,7 @@ async def need_source(source: Database) -> None:
     await source.read(refuse_half)
 
 
-async def look(
+async def hash_tables(
     snapshot: Snapshot,
     tables: Sequence[Table],
     counts: dict[str, int],
@@ -280,7 +280,7 @@ async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Call
 
 
 def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
-    empty(connection)
+    delete_all_rows(connection)
     _move.create(connection, checkfirst=True)
     connection.execute(delete(_move))
     _note(connection, _HEAD, head)

@@ -129,7 +129,7 @@ def is_empty(connection: Connection) -> bool:
     return True
 
 
-def empty(connection: Connection) -> None:
+def delete_all_rows(connection: Connection) -> None:
     """Deletes every row of the copied tables."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"TRUNCATE {', '.join(table.name for table in carried_tables())}")

@@ -140,7 +140,7 @@ def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | N
     return None if row is None else _invitation(row)
 
 
-def asked(connection: Connection, team_id: str) -> int:
+def count_invitations(connection: Connection, team_id: str) -> int:
     """The number of unanswered invitations to a team."""
     waiting = (team_invitations.c.team_id == team_id) & (team_invitations.c.state == InvitationState.PENDING.value)
     with across_owners(connection):

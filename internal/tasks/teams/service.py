@@ -50,7 +50,7 @@ def invite(connection: Connection, user_id: int, team_id: str, named: str, now: 
     declined = before is not None and before.state is InvitationState.DECLINED
     if before is not None and declined and now < (before.decided_at or before.created_at) + ASKED_AGAIN:
         raise Refused("team_declined", "he has said no; that is not asked again for a week")
-    if len(team.members) + repository.asked(connection, team_id) >= MOST_MEMBERS:
+    if len(team.members) + repository.count_invitations(connection, team_id) >= MOST_MEMBERS:
         raise Refused("team_full", f"a team has at most {MOST_MEMBERS} members")
     asked = Invitation(invitee, new_id(), team_id, team.name, user_id, InvitationState.PENDING, now)
     repository.add_invitation(connection, asked)
@@ -80,7 +80,7 @@ def decline(connection: Connection, user_id: int, invitation_id: str, now: datet
     return asked
 
 
-def leave(connection: Connection, user_id: int, team_id: str, now: datetime) -> Team:
+def leave_team(connection: Connection, user_id: int, team_id: str, now: datetime) -> Team:
     """Leaves, withdrawing unanswered invitations. Returns the team as it was. Raises NotFound."""
     team = of_member(connection, user_id, team_id)
     repository.drop_member(connection, team_id, user_id)

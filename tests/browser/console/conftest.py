@@ -12,7 +12,7 @@ from support.product.console_product import ANNA, BOT_TOKEN, KEY, House, Lodger,
 from support.product.screenshot import chromium
 
 from bot.runtime.headless import open_alone
-from bot.runtime.http import served
+from bot.runtime.http import serve_rest_and_mcp
 from internal.access.console import service as console
 from internal.config.settings import load
 
@@ -35,7 +35,7 @@ async def house(tmp_path_factory: Any) -> AsyncIterator[House]:
     lodger = Lodger()
     async with (
         open_alone(config) as (app, ports),
-        served(app, replace(ports, simulator=lodger, bot_token=BOT_TOKEN)) as server,
+        serve_rest_and_mcp(app, replace(ports, simulator=lodger, bot_token=BOT_TOKEN)) as server,
     ):
         assert server.console is not None
         await app.database.write(furnish)

@@ -21,7 +21,7 @@ def say(connection: Connection) -> None:
     row = {"user_id": 1, "role": "owner", "state": "active", "name": "Olena", "lang": "en", "tz": "UTC"}
     connection.execute(insert(users).values(**row, settings={}, created_at=FIRST_MOMENT))
     dialogue.add(connection, 1, "user", "My friend Bob plays chess.", now=FIRST_MOMENT)
-    dialogue.touch(connection, 1, FIRST_MOMENT)
+    dialogue.record_activity(connection, 1, FIRST_MOMENT)
 
 
 async def test_an_order_waits_for_no_pause(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from bot.cli.main import main
 from bot.web.admin.operations import ArchiveReport, archive_router
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
-from internal.storage.engine.data_lock import hold
+from internal.storage.engine.data_lock import hold_folder
 from internal.storage.files.keys import ensure_key
 
 GROUPS = {name: one for name, one in main.commands.items() if isinstance(one, click.Group)}
@@ -215,7 +215,7 @@ def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
 def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
     """While another process that serves nothing holds the data, a command names it and ends with 1."""
     call = called if command in SERVERS else called_here
-    with hold(tmp_path / "data"):
+    with hold_folder(tmp_path / "data"):
         told = call(tmp_path, *command.split(), *NEEDED.get(command, []))
     held = f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
     assert (told.returncode, told.stderr) == (1, held)
@@ -230,7 +230,7 @@ async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Pat
 
     app = FastAPI()
     app.include_router(archive_router(archive))
-    with hold(tmp_path / "data") as lock:
+    with hold_folder(tmp_path / "data") as lock:
         guarded = Guard(app, api_key=ensure_key(tmp_path / "data", "server_api_key"), allowed_hosts=[], own_secret=[])
         async with serving(guarded, "127.0.0.1", 0) as server:
             lock.announce(server.url)

@@ -101,7 +101,7 @@ async def test_stored_vectors_of_another_model_are_noted(config: Config, model: 
         row = {"user_id": 1, "item": "person:1", "kind": "person", "ref_id": "1", "text": "x", "text_hash": "h"}
         connection.execute(insert(search_items).values(**row, rev=1))
         for due in vectors.due(connection, "old", 4, limit=9):
-            vectors.put(connection, due, "old", np.ones(4, dtype=np.float32))
+            vectors.save_vector(connection, due, "old", np.ones(4, dtype=np.float32))
 
     async with Database.open(config.database_path) as database:
         await database.exclusive(migrate)

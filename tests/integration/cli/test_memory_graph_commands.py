@@ -23,7 +23,7 @@ from internal.config.settings import load
 from internal.graph import store
 from internal.scheduling.clock import SystemClock
 from internal.storage.database import Database
-from internal.storage.engine.data_lock import hold
+from internal.storage.engine.data_lock import hold_folder
 from internal.storage.files.keys import ensure_key
 from internal.storage.migration import migrate
 from internal.storage.tables import users
@@ -156,7 +156,7 @@ def test_a_running_server_is_asked(ids: dict[str, str], tmp_path: Path) -> None:
 
     async def ask() -> list[list[dict[str, Any]]]:
         config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path / "data")})
-        with hold(tmp_path / "data") as lock:
+        with hold_folder(tmp_path / "data") as lock:
             async with Database.open(tmp_path / "data" / "laplaced.db") as database:
                 web = FastAPI()
                 web.include_router(await DatabaseRouters(config, database, SystemClock(), AsyncExitStack()).memory())

@@ -23,7 +23,7 @@ from internal.flows.operations.health_checks import Level
 from internal.scheduling.clock import SystemClock
 from internal.storage.backup.backup import back_up_here
 from internal.storage.database import Database
-from internal.storage.engine.data_lock import hold
+from internal.storage.engine.data_lock import hold_folder
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, users
@@ -104,7 +104,7 @@ def test_second_move_needs_force(folder: Path, place: Path | str) -> None:
 
 def test_running_bot_is_not_moved(folder: Path, place: Path | str) -> None:
     """While a process holds the file's folder the move is refused; a copy of the moment is made if it is asked for."""
-    with hold(folder / "data"):
+    with hold_folder(folder / "data"):
         refused = laplaced("migrate-store", SOURCE, address_of(place))
         assert (refused.exit_code, "holds the data folder" in refused.stderr) == (1, True)
         done = laplaced("migrate-store", "--while-running", SOURCE, address_of(place))

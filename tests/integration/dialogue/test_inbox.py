@@ -97,22 +97,22 @@ def test_whatever_is_repeated_each_number_is_stored_once(batches: list[list[int]
             assert [row.update_id for row in fresh] == expected
             seen += expected
         assert [(number, raw) for number, _, raw in rows(connection)] == [(n, f"{n}") for n in seen]
-        assert [row.update_id for row in mailbox.undone(connection)] == seen
+        assert [row.update_id for row in mailbox.unprocessed_updates(connection)] == seen
 
 
 def test_two_bots_number_their_updates_apart(connection: Connection) -> None:
     """The same number of another bot is another update."""
     for bot in (BOT, OTHER_BOT):
         assert len(mailbox.receive(connection, bot, [(1, "x")], NOW)) == 1
-    assert [row.bot_id for row in mailbox.undone(connection)] == [BOT, OTHER_BOT]
+    assert [row.bot_id for row in mailbox.unprocessed_updates(connection)] == [BOT, OTHER_BOT]
 
 
 def test_what_is_worked_off_loses_its_text_once(connection: Connection) -> None:
     """A second settling changes nothing, whatever it says; what a human has to look at keeps its text."""
     done, aside = mailbox.receive(connection, BOT, [(1, "secret"), (2, "unreadable")], NOW)
-    assert mailbox.settle(connection, done.n, InboxState.INGESTED, user_id=5)
-    assert not mailbox.settle(connection, done.n, InboxState.QUARANTINED, error="late", keep_raw=True)
-    assert mailbox.settle(connection, aside.n, InboxState.QUARANTINED, error="no date", keep_raw=True)
+    assert mailbox.mark_processed(connection, done.n, InboxState.INGESTED, user_id=5)
+    assert not mailbox.mark_processed(connection, done.n, InboxState.QUARANTINED, error="late", keep_raw=True)
+    assert mailbox.mark_processed(connection, aside.n, InboxState.QUARANTINED, error="no date", keep_raw=True)
     assert rows(connection) == [(1, "ingested", ""), (2, "quarantined", "unreadable")]
     assert mailbox.quarantined(connection) == 1
     [shown] = mailbox.quarantine(connection, limit=10)
@@ -124,7 +124,7 @@ def test_what_was_put_aside_is_replayed_or_given_up(connection: Connection) -> N
     stored = mailbox.receive(connection, BOT, [(n, f"{n}") for n in range(1, 6)], NOW)
     for row in stored[:4]:
         mailbox.count_attempt(connection, row.n)
-        mailbox.settle(connection, row.n, InboxState.QUARANTINED, error="no", keep_raw=True)
+        mailbox.mark_processed(connection, row.n, InboxState.QUARANTINED, error="no", keep_raw=True)
     assert mailbox.count_attempt(connection, stored[4].n) == 1
     [again] = mailbox.replay(connection, stored[1].n)
     assert (again.update_id, again.raw, again.state, again.attempts) == (2, "2", "received", 0)
@@ -141,7 +141,7 @@ def test_keys_of_old_updates_go_those_of_open_ones_stay(connection: Connection) 
     """Telegram may use a number again after a quiet week; what still waits for somebody is never dropped."""
     stored = mailbox.receive(connection, BOT, [(n, "x") for n in range(1, 5)], NOW)
     for row, state in zip(stored, (InboxState.INGESTED, InboxState.IGNORED, InboxState.QUARANTINED), strict=False):
-        mailbox.settle(connection, row.n, state, keep_raw=True)
+        mailbox.mark_processed(connection, row.n, state, keep_raw=True)
     assert mailbox.drop_settled(connection, NOW) == 0
     assert mailbox.drop_settled(connection, NOW + timedelta(days=2)) == 2
     assert [number for number, _, _ in rows(connection)] == [3, 4]

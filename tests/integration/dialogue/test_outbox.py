@@ -33,7 +33,7 @@ def connection() -> Iterator[Connection]:
 def owe(connection: Connection, text: str, *, chat: int = 1, bot: int = BOT, **more: Any) -> str:
     """One message of a private chat."""
     fields = {"dedupe": f"{bot}:{chat}:{text}"} | more
-    row_id = mailbox.put(connection, Outgoing(chat, bot, chat, text, **fields), NOW)
+    row_id = mailbox.enqueue(connection, Outgoing(chat, bot, chat, text, **fields), NOW)
     assert row_id is not None
     return row_id
 
@@ -59,12 +59,12 @@ def test_what_is_owed_comes_back_as_it_was(connection: Connection) -> None:
         keyboard=[[{"text": "⏹", "callback_data": "x"}]], force_reply=True, reply_to=5, thread_id=6, tg_id=9,
         turn_id="t", message_id="m", part=3,
     )  # fmt: skip
-    row_id = mailbox.put(connection, out, NOW)
+    row_id = mailbox.enqueue(connection, out, NOW)
     assert row_id is not None
     row = mailbox.get(connection, row_id)
     assert row is not None
     assert (row.outgoing, row.state, row.attempts, row.uncertain, row.due_at) == (out, "pending", 0, 0, NOW)
-    assert mailbox.put(connection, out, LATER) is None
+    assert mailbox.enqueue(connection, out, LATER) is None
     assert mailbox.by_dedupe(connection, 1, "key") == row
     assert mailbox.by_dedupe(connection, 2, "key") is None
     assert mailbox.by_dedupe(connection, 1, "another") is None
@@ -157,14 +157,14 @@ def test_what_is_settled_stays_so_and_loses_its_text(connection: Connection, set
     row = mailbox.get(connection, row_id)
     assert row is not None
     assert (row.outgoing.text, row.tg_id) == ("", 100 if settle == "sent" else None)
-    assert mailbox.put(connection, Outgoing(1, BOT, 1, "x", f"{BOT}:1:secret"), NOW) is None
+    assert mailbox.enqueue(connection, Outgoing(1, BOT, 1, "x", f"{BOT}:1:secret"), NOW) is None
 
 
 def test_who_left_is_owed_until_he_writes_to_the_same_bot(connection: Connection) -> None:
     """Only his messages are held, and only this bot's come free."""
     own, foreign = owe(connection, "own"), owe(connection, "foreign", bot=OTHER_BOT)
     other = owe(connection, "other", chat=2)
-    assert mailbox.hold(connection, 1, "blocked the bot") == 2
+    assert mailbox.hold_messages(connection, 1, "blocked the bot") == 2
     assert due(connection) == ["other"]
     assert mailbox.unsent(connection) == Unsent(waiting=1, oldest_due_at=NOW, held=2)
     assert mailbox.release(connection, 1, BOT, LATER) == 1
@@ -211,7 +211,7 @@ def test_a_turn_is_open_until_all_its_parts_are_settled(connection: Connection) 
 
     mailbox.mark_sent(connection, 1, parts[0], 1)
     mailbox.refuse(connection, 1, parts[1], "400")
-    mailbox.hold(connection, 1, "blocked the bot")
+    mailbox.hold_messages(connection, 1, "blocked the bot")
     assert states() == TurnState.ANSWERED
     mailbox.mark_sent(connection, 1, parts[2], 3)
     assert states() == TurnState.CLOSED

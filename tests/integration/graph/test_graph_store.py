@@ -104,7 +104,7 @@ def test_an_update_that_changes_nothing_writes_nothing(graph: Graph) -> None:
     """What was read may be written back, `id` and `created` included; what the owner confirms is marked as his."""
     goal = graph.node("Goal", description="Дім")
     end = graph.log_end
-    assert store.update_node(graph.connection, OWNER, goal.id, registry.shown(goal), now=LATER) == goal
+    assert store.update_node(graph.connection, OWNER, goal.id, registry.specified_properties(goal), now=LATER) == goal
     assert graph.log_end == end
     confirmed = store.update_node(graph.connection, OWNER, goal.id, {"description": "Дім"}, now=LATER, by="owner")
     assert confirmed.owner_set("description")
@@ -181,8 +181,8 @@ def test_hidden_and_merged_nodes_are_nowhere(graph: Graph) -> None:
     assert [node.id for node in store.nodes(graph.connection, OWNER)] == sorted([kyiv, anna])
     with pytest.raises(NotFound):
         graph.fact(anna, "WORKS_FOR", acme)
-    assert hidings.end(graph.connection, OWNER, "another")["node"] == set()
-    assert hidings.end(graph.connection, OWNER, "asked")["node"] == {acme}
+    assert hidings.end_hiding(graph.connection, OWNER, "another")["node"] == set()
+    assert hidings.end_hiding(graph.connection, OWNER, "asked")["node"] == {acme}
     assert store.get_edge(graph.connection, OWNER, edge.id) is not None
     store.redirect_node(graph.connection, OWNER, acme, kyiv)
     assert store.get_node(graph.connection, OWNER, acme) is None
@@ -309,4 +309,4 @@ def _tell(graph: Graph, edge_id: str, source: str, target: str) -> None:
     for about in (f"claim:{claim['id']}", f"entity:{target}"):
         cited = {"episode_id": "e", "segment": 1, "operation": "created"}
         graph.connection.execute(insert(evidence).values(user_id=graph.user_id, target=about, **cited))
-    searched.put(graph.connection, graph.user_id, "fact", edge_id, "f", 1)
+    searched.save_search_item(graph.connection, graph.user_id, "fact", edge_id, "f", 1)

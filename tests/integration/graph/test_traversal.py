@@ -70,7 +70,7 @@ def test_no_walk_leads_through_what_is_hidden_or_merged(graph: Graph) -> None:
     assert within(graph, made[0], 3) == {}
     with pytest.raises(NotFound):
         within(graph, made[1], 1)
-    hidings.end(graph.connection, OWNER, "asked")
+    hidings.end_hiding(graph.connection, OWNER, "asked")
     store.redirect_node(graph.connection, OWNER, made[2], made[0])
     assert within(graph, made[0], 3) == {made[1]: 1}
 

@@ -154,5 +154,5 @@ def test_a_fact_can_be_hidden_and_shown_again(knowledge: Knowledge) -> None:
     assert [one.target_name for one in knowledge.facts(known_at=knowledge.now)] == ["tea"]
     with pytest.raises(NotFound):
         service.fact(knowledge.connection, OWNER, works)
-    assert hidings.end(knowledge.connection, OWNER, "asked")["edge"] == {works}
+    assert hidings.end_hiding(knowledge.connection, OWNER, "asked")["edge"] == {works}
     assert len(knowledge.facts()) == 2

@@ -32,7 +32,7 @@ from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
 from bot.mcp.tools import TASK_TOOLS, TOOLS as TABLE
 from bot.runtime.headless import open_alone
-from bot.runtime.http import RunningServers, served, server_key
+from bot.runtime.http import RunningServers, serve_rest_and_mcp, server_key
 from bot.web.server.uvicorn import listening, serving
 from internal.access.api_keys import ApiKeys
 from internal.errors import ConfigurationError
@@ -53,7 +53,7 @@ async def running(tmp_path: Path) -> AsyncIterator[tuple[RunningServers, str]]:
     async with (
         scripted() as model,
         open_alone(configured(tmp_path, model)) as (app, ports),
-        served(app, ports) as server,
+        serve_rest_and_mcp(app, ports) as server,
     ):
         yield server, server_key(app)
 
@@ -132,7 +132,7 @@ async def test_a_taken_port_is_told(tmp_path: Path) -> None:
         busy = copy(app)
         busy.config = app.config.model_copy(update={"mcp": mcp})
         with pytest.raises(ConfigurationError, match=rf":{taken.port} \(server\.host, mcp\.port\): .*in use"):
-            async with served(busy, ports):
+            async with serve_rest_and_mcp(busy, ports):
                 pass
         taken.close()
 

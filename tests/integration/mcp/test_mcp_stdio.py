@@ -15,7 +15,7 @@ from support.interfaces.mcp_stage import OWNER, ask, configured, drive, process_
 from support.patience import PATIENCE_S
 
 from bot.runtime.headless import open_alone
-from bot.runtime.http import served
+from bot.runtime.http import serve_rest_and_mcp
 from internal.events import repository as events
 from internal.storage.engine.data_lock import held
 from internal.testing import ScriptedModel
@@ -49,7 +49,7 @@ async def test_every_tool_works_when_nothing_runs(tmp_path: Path) -> None:
 async def test_a_running_server_is_asked(tmp_path: Path) -> None:
     """What is told through the command is stored by the holder of the data folder; if that stops, it is said so."""
     async with scripted() as model, AsyncExitStack() as client_side:
-        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             app.lock.announce(server.rest.url)
             client = await client_side.enter_async_context(started(tmp_path, model))
             await drive(client)

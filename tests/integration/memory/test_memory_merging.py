@@ -111,7 +111,7 @@ def test_what_only_one_of_them_was_told_by_falls_with_its_message(memories: Memo
     whole, part = named(connection, "Goal", "Learn to sail"), named(connection, "Goal", "Get the skipper's licence")
     assert entities.merge(connection, OWNER, part, whole, now=NOON).properties["priority"] == 1
     assert memory.set_status(connection, OWNER, part, "active", now=NOON).id == whole  # a button of before
-    with entities.apart(connection, OWNER, now=NOON):
+    with entities.split_all_merged(connection, OWNER, now=NOON):
         memory.remove_episode(connection, OWNER, "second", now=NOON)
     left = store.get_node(connection, OWNER, whole)
     assert left is not None
@@ -196,7 +196,7 @@ def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tupl
 
 
 def forgotten(connection: Connection, episode: str) -> None:
-    with entities.apart(connection, OWNER, now=NOON):
+    with entities.split_all_merged(connection, OWNER, now=NOON):
         memory.remove_episode(connection, OWNER, episode, now=NOON)
 
 

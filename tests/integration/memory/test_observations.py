@@ -33,7 +33,7 @@ def contradiction(words: str = "which database", **properties: Any) -> ProposedM
 
 
 def only(memories: Memories, label: str) -> dict[str, Any]:
-    return registry.shown(memories.node(label))
+    return registry.specified_properties(memories.node(label))
 
 
 def told_only(node: Any, *links: Any, **more: Any) -> Callable[[Memories], dict[str, Any]]:
@@ -79,7 +79,7 @@ def about_facts(memories: Memories) -> dict[str, Any]:
         memories.connection, OWNER, "Contradiction", {"description": "WORKS_FOR", "facts": ["f1", "f2"]}, now=NOON
     )
     service.project_nodes(memories.connection, OWNER, [node.id], now=NOON)
-    return registry.shown(store.get_node(memories.connection, OWNER, node.id) or node)
+    return registry.specified_properties(store.get_node(memories.connection, OWNER, node.id) or node)
 
 
 def preferred(memories: Memories) -> dict[str, Any]:

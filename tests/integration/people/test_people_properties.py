@@ -84,7 +84,7 @@ class LifeOfPeople(RuleBasedStateMachine):
         entities = repository.entity_ids(self.connection, OWNER, [person_id])
         erase_repository.hide_nodes(self.connection, OWNER, "asked", entities)
         self.follow_changes()
-        erase_repository.show_nodes(self.connection, OWNER, hidings.end(self.connection, OWNER, "asked")["node"])
+        erase_repository.show_nodes(self.connection, OWNER, hidings.end_hiding(self.connection, OWNER, "asked")["node"])
 
     @rule(person_id=IDS)
     def erase(self, person_id: int) -> None:
@@ -97,7 +97,7 @@ class LifeOfPeople(RuleBasedStateMachine):
         for due in vectors.due(self.connection, MODEL, DIM, limit=limit):
             seed = int(due.text_hash[:8], 16)
             vector = np.random.default_rng(seed).normal(size=DIM).astype(np.float32)
-            assert vectors.put(self.connection, due, MODEL, vector)
+            assert vectors.save_vector(self.connection, due, MODEL, vector)
 
     @rule()
     def follow_changes(self) -> None:

@@ -191,5 +191,5 @@ def test_somebody_who_is_being_forgotten_is_nowhere(connection: Connection, arch
     assert [refused.reason for refused in outcome.refused] == ["unknown_person", "being_forgotten"]
     with pytest.raises(Refused):
         service.from_metadata(connection, OWNER, Sender(7, "Петров"), seen_at=NOON, now=NOON)
-    erase_repository.show_nodes(connection, OWNER, hidings.end(connection, OWNER, "asked")["node"])
+    erase_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
     assert archive.person("Петров").username == "petrov"

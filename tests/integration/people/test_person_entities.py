@@ -175,7 +175,7 @@ def test_a_hidden_persons_relations_are_hidden_too(two: Archive, connection: Con
     tell(connection, anna, "WORKS_FOR", acme)
     erase_repository.hide_nodes(connection, OWNER, "asked", [anna])
     assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0}
-    erase_repository.show_nodes(connection, OWNER, hidings.end(connection, OWNER, "asked")["node"])
+    erase_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
     assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0, anna: 1}
 
 

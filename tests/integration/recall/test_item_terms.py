@@ -27,7 +27,7 @@ def known(database: Database) -> Known:
 async def put(database: Database, *texts: str, user_id: int = OWNER) -> None:
     def store(connection: Connection) -> None:
         for number, text in enumerate(texts):
-            search_items.put(connection, user_id, "fact", str(number), text, number)
+            search_items.save_search_item(connection, user_id, "fact", str(number), text, number)
 
     await database.write(store)
 

@@ -239,7 +239,7 @@ async def test_messages_come_last_and_a_few_at_a_time(memory: Memory, database: 
 
     def say(connection: Connection) -> None:
         for n in range(BATCH + 1):
-            search_items.put(connection, OWNER, "message", f"{n:03}", f"said {n}", 1, context="before:")
+            search_items.save_search_item(connection, OWNER, "message", f"{n:03}", f"said {n}", 1, context="before:")
 
     await database.write(say)
     await memory.learn(Added("Петров"), embed=False)
@@ -260,4 +260,4 @@ async def test_a_vector_of_nothing_cannot_be_stored(memory: Memory, database: Da
     await memory.learn(Added("Петров"), embed=False)
     (due,) = await database.read(lambda c: vectors.due(c, "m", 2, limit=1))
     with pytest.raises(ValueError):
-        await database.write(lambda c: vectors.put(c, due, "m", np.zeros(2, dtype=np.float32)))
+        await database.write(lambda c: vectors.save_vector(c, due, "m", np.zeros(2, dtype=np.float32)))

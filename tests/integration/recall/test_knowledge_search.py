@@ -250,7 +250,7 @@ async def test_what_is_forgotten_is_found_no_more(known: Known) -> None:
     assert made["allergy"] in [hit.fact.id for hit in await search.facts(OWNER, question)]
     await known.database.write(lambda c: hidings.hide(c, OWNER, "asked", "edge", [made["allergy"]]))
     assert made["allergy"] not in [hit.fact.id for hit in await search.facts(OWNER, question)]
-    await known.database.write(lambda c: hidings.end(c, OWNER, "asked"))
+    await known.database.write(lambda c: hidings.end_hiding(c, OWNER, "asked"))
     assert made["allergy"] in [hit.fact.id for hit in await search.facts(OWNER, question)]
     await known.database.write(lambda c: service.erase_fact(c, OWNER, made["allergy"], now=NOON))
     assert made["allergy"] not in [hit.fact.id for hit in await search.facts(OWNER, question, include_invalid=True)]

@@ -232,7 +232,7 @@ async def test_recall_shows_the_line_that_answers(mind: Mind) -> None:
             name = "Чат семьи" if source == "text" else "dialogue 2026-02-01 10:00"
             episode = Episode(OWNER, source, source, name, "", "", None, now, now)
             episodes.add_episode(connection, episode, lines)
-            search_items.put(connection, OWNER, "episode", episode.id, "Дачу купили", 1)
+            search_items.save_search_item(connection, OWNER, "episode", episode.id, "Дачу купили", 1)
         return said
 
     said = await mind.database.write(talk)

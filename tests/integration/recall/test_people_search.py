@@ -106,7 +106,7 @@ async def test_a_search_sees_every_write_made_before_it(
     await database.write(lambda c: erase_repository.hide_nodes(c, OWNER, "asked", maria))
     assert found(await find(search, "врач в детской больнице")) == ["Петров"]
 
-    await database.write(lambda c: erase_repository.show_nodes(c, OWNER, hidings.end(c, OWNER, "asked")["node"]))
+    await database.write(lambda c: erase_repository.show_nodes(c, OWNER, hidings.end_hiding(c, OWNER, "asked")["node"]))
     assert set(found(await find(search, "врач в детской больнице"))) == {"Петров", "Мария"}
 
 

@@ -18,7 +18,7 @@ from internal.people.operations import Added
 from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
 from internal.storage.migration import migrate
-from internal.storage.transfer.migrate_store import move
+from internal.storage.transfer.migrate_store import copy_store
 from internal.testing.vectors import TrigramEmbedder
 
 LINES = (
@@ -81,7 +81,7 @@ async def test_what_is_found_is_the_same_on_both_engines(tmp_path: Path) -> None
         await sqlite.exclusive(migrate)
         await sqlite.write(add_users)
         await remembered(sqlite)
-        moved = await move(sqlite, postgresql, name="tests", progress=lambda *_: None)
+        moved = await copy_store(sqlite, postgresql, name="tests", progress=lambda *_: None)
         assert moved.differing == []
         some = 0
         for question in QUESTIONS:

@@ -30,7 +30,7 @@ class Counting:
 
 
 def _touch(connection: Connection, said: Message) -> None:
-    dialogue.touch(connection, said.user_id, said.timestamp)
+    dialogue.record_activity(connection, said.user_id, said.timestamp)
 
 
 @pytest.fixture

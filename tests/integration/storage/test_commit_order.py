@@ -128,9 +128,9 @@ async def test_who_read_earlier_is_told_again_what_may_have_come_since(workers: 
     one, other = workers
     async with unfinished(one, add_event, OWNER, "late"):
         await other.write(lambda c: add_event(c, STRANGER, "early"))
-        [placed] = await other.read(lambda c: timeline.before(c, timeline.Wanted(None), None, limit=10))
+        [placed] = await other.read(lambda c: timeline.placed_before(c, timeline.Wanted(None), None, limit=10))
     since = await other.read(lambda c: position_at(c, tables.events, placed.place, again=10))
-    found, _ = await other.read(lambda c: timeline.news(c, timeline.Wanted(None), since, limit=10))
+    found, _ = await other.read(lambda c: timeline.new_since(c, timeline.Wanted(None), since, limit=10))
     assert [one.event.event_type for one in found] == ["late", "early"]
 
 
@@ -146,7 +146,7 @@ async def test_a_stream_of_everybody_tells_what_is_late(workers: tuple[Database,
     def look(
         wanted: timeline.Wanted, since: ReadPosition, connection: Connection
     ) -> tuple[Sequence[str], ReadPosition]:
-        found, here = timeline.news(connection, wanted, since, limit=1)
+        found, here = timeline.new_since(connection, wanted, since, limit=1)
         return [one.event.event_type for one in found], here
 
     async def read() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from internal.errors import StorageError, StorageLocked
 from internal.storage.engine import data_lock
-from internal.storage.engine.data_lock import Holder, held, hold, hold_all, holder, share
+from internal.storage.engine.data_lock import Holder, held, hold_all, hold_folder, holder, share
 from internal.storage.files import keys as key_files
 from internal.storage.files.permissions import PRIVATE_FOLDER
 
@@ -40,7 +40,7 @@ def test_second_process_is_refused_with_the_holders_pid(folder: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD_UNTIL_KILLED, folder], stdout=subprocess.PIPE) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == b"held\n"
-        with pytest.raises(StorageLocked, match=f"process {first.pid} holds the data folder"), hold(folder):
+        with pytest.raises(StorageLocked, match=f"process {first.pid} holds the data folder"), hold_folder(folder):
             pass
         assert holder(folder) == Holder(first.pid, "http://127.0.0.1:1")
         assert held(folder)
@@ -55,22 +55,22 @@ def test_killed_holder_leaves_no_lock(folder: Path) -> None:
         first.send_signal(signal.SIGKILL)
     assert not held(folder)
     assert holder(folder) == Holder(first.pid, "http://127.0.0.1:1")
-    with hold(folder):
+    with hold_folder(folder):
         assert holder(folder) == Holder(os.getpid(), None)
 
 
 def test_second_owner_in_the_same_process_is_refused_too(folder: Path) -> None:
     """The lock does not mistake two owners in one process for one, and the refused one takes nothing away."""
-    with hold(folder):
+    with hold_folder(folder):
         for _ in range(2):
-            with pytest.raises(StorageLocked), hold(folder):
+            with pytest.raises(StorageLocked), hold_folder(folder):
                 pass
         assert holder(folder) == Holder(os.getpid(), None)
 
 
 def test_folder_is_free_after_the_block(folder: Path) -> None:
     """Leaving the block, by an error too, gives the folder back and takes the note away."""
-    with pytest.raises(ZeroDivisionError), hold(folder):
+    with pytest.raises(ZeroDivisionError), hold_folder(folder):
         raise ZeroDivisionError
     assert holder(folder) is None
     assert not held(folder)
@@ -80,14 +80,14 @@ def test_asking_takes_nothing(folder: Path) -> None:
     """Looking whether a folder is held neither makes it nor keeps it from the next owner."""
     assert not held(folder)
     assert not folder.exists()
-    with hold(folder):
+    with hold_folder(folder):
         assert held(folder)
         assert holder(folder) == Holder(os.getpid(), None)
 
 
 def test_folder_is_private(folder: Path) -> None:
     """A new data folder, deep ones too, is closed to other users of the machine."""
-    with hold(folder / "deep"):
+    with hold_folder(folder / "deep"):
         assert stat.S_IMODE((folder / "deep").stat().st_mode) == 0o700
         assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "deep").iterdir()} == {0o600}
 
@@ -106,19 +106,19 @@ def test_data_folder_that_was_open_is_closed(tmp_path: Path) -> None:
 def test_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:
     """A file in the folder's place is a nameable failure."""
     (tmp_path / "data").write_text("", encoding="utf-8")
-    with pytest.raises(StorageError, match="cannot use the data folder"), hold(tmp_path / "data"):
+    with pytest.raises(StorageError, match="cannot use the data folder"), hold_folder(tmp_path / "data"):
         pass
 
 
 def test_full_disk_is_told(folder: Path) -> None:
     """Who cannot leave his note is told why, leaves nothing behind, and holds nothing."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with hold(folder):
+    with hold_folder(folder):
         pass
     before = sorted(folder.iterdir())
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # as if not a byte were left
     try:
-        with pytest.raises(StorageError, match=r"cannot use the data folder .*data: "), hold(folder):
+        with pytest.raises(StorageError, match=r"cannot use the data folder .*data: "), hold_folder(folder):
             pass
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -136,7 +136,7 @@ def test_unreadable_note_is_no_holder(folder: Path, text: str) -> None:
 
 def test_key_is_made_once_and_kept_private(folder: Path) -> None:
     """The same key is given for ever; nobody else on the machine can read it."""
-    with hold(folder):
+    with hold_folder(folder):
         first = key_files.ensure_key(folder, "server_api_key")
         assert (
             key_files.ensure_key(folder, "server_api_key") == first == key_files.existing_key(folder, "server_api_key")
@@ -147,14 +147,14 @@ def test_key_is_made_once_and_kept_private(folder: Path) -> None:
 
 def test_every_key_is_another(folder: Path) -> None:
     """Different names have different keys, and a missing one is None to who may not make it."""
-    with hold(folder):
+    with hold_folder(folder):
         assert key_files.existing_key(folder, "hmac_key") is None
         assert key_files.ensure_key(folder, "hmac_key") != key_files.ensure_key(folder, "webhook_secret")
 
 
 def test_empty_key_file_is_filled(folder: Path) -> None:
     """A file that a crash left empty is no key: an empty key would open the server to everybody."""
-    with hold(folder):
+    with hold_folder(folder):
         (folder / "hmac_key").write_text("\n", encoding="utf-8")
         assert key_files.ensure_key(folder, "hmac_key")
 

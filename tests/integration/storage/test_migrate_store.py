@@ -18,8 +18,8 @@ from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import changes, events, leases, messages, settings, users, vectors
 from internal.storage.transfer import migrate_store
-from internal.storage.transfer.migrate_store import Moved, forget_move, is_half, move, nothing_kept, refuse_half
-from internal.storage.transfer.row_copy import batches, carried_tables, empty, numbered_by
+from internal.storage.transfer.migrate_store import Moved, copy_store, forget_move, is_half, nothing_kept, refuse_half
+from internal.storage.transfer.row_copy import batches, carried_tables, delete_all_rows, numbered_by
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def origin(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 async def full(origin: Database) -> Database:
     """A file whose every table has rows."""
-    await origin.write(empty)
+    await origin.write(delete_all_rows)
     await origin.write(fill)
     return origin
 
@@ -70,7 +70,7 @@ async def moved(
     force: bool = False,
     keep: Callable[[], Awaitable[object]] = nothing_kept,
 ) -> Moved:
-    return await move(source, into, name=name, progress=tell_nobody, force=force, keep=keep)
+    return await copy_store(source, into, name=name, progress=tell_nobody, force=force, keep=keep)
 
 
 class Killed(Exception):
@@ -88,7 +88,7 @@ async def killed_after(count: int, source: Database, into: Database) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        await move(source, into, name="origin", progress=told)
+        await copy_store(source, into, name="origin", progress=told)
 
 
 def all_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:

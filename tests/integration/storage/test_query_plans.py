@@ -63,11 +63,11 @@ def incoming(number: int) -> Incoming:
 def take(connection: Connection, number: int) -> Turn:
     """Everything that C1 and C2 ask."""
     [row] = mailbox.receive(connection, BOT, [(number, "{}")], NOW)
-    mailbox.settle(connection, row.n, InboxState.INGESTED, user_id=USER)
+    mailbox.mark_processed(connection, row.n, InboxState.INGESTED, user_id=USER)
     collecting, turn_id = turns.collecting(connection, USER, BOT, incoming(number).lane), new_id()
     message = dialogue.add_incoming(connection, incoming(number), metadata={}, turn_id=turn_id)
     assert message is not None
-    dialogue.touch(connection, USER, NOW)
+    dialogue.record_activity(connection, USER, NOW)
     if collecting is not None:
         turns.freeze(connection, collecting)
     return turns.open_turn(connection, incoming(number), now=NOW, close_at=NOW, seq=message.seq, id=turn_id)
@@ -83,7 +83,7 @@ def answer(connection: Connection, turn: Turn) -> str:
     assert turns.finish(connection, turn, TurnState.ANSWERED, rev=turns.revision(connection, turn))
     said = dialogue.add(connection, USER, "assistant", "Hello", now=NOW, turn_id=turn.id, delivery="pending")
     out = Outgoing(USER, BOT, USER, "Hello", f"turn:{turn.id}:0", turn_id=turn.id, message_id=said.id)
-    row_id = mailbox.put(connection, out, NOW)
+    row_id = mailbox.enqueue(connection, out, NOW)
     assert row_id is not None
     events.append(connection, "agent_result", source="agent:Responder", now=NOW, user_id=USER)
     return row_id
@@ -116,11 +116,11 @@ async def test_a_turn_reads_no_growing_table_whole(database: Database) -> None:
             assert user is not None
             access.may_speak(connection, user, NOW, messages_per_minute=20, daily_cost_usd=5)
             turns.first_open_seq(connection, USER, BOT)
-            dialogue.waiting(connection, USER, limit=800)
+            dialogue.unpublished_messages(connection, USER, limit=800)
             dialogue.idle_since(connection, NOW - timedelta(minutes=30), limit=200)
             mailbox.release(connection, USER, BOT, NOW)
             turns.unfinished(connection, BOT)
-            mailbox.undone(connection)
+            mailbox.unprocessed_updates(connection)
         assert len(said) > 30
         return scans(connection, said)
 

@@ -360,7 +360,7 @@ async def test_what_is_hidden_stays_hidden_for_its_request(empty: Database) -> N
     )
     part = f"profile:1:{Part('bio', 'Из ACME.').key}"
     assert {tuple(row) for row in found} == {("r", "node", "e"), ("unknown", "node", "n"), ("s", "part", part)}
-    kept = await empty.read(lambda c: suggestion_repository.aside(c, 1, 1))
+    kept = await empty.read(lambda c: suggestion_repository.hidden_profile_parts(c, 1, 1))
     assert [(one["before"]["bio"], one["after"]["bio"]) for _, one in kept] == [("Сестра. Из ACME.", "Сестра.")]
 
 

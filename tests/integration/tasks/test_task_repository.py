@@ -59,7 +59,7 @@ def test_a_recurring_task_goes_on_after_each_firing(connection: Connection) -> N
     """Done today, it is told of tomorrow; cancelled, never again."""
     daily = Schedule(NOON + timedelta(hours=1), False, "FREQ=DAILY", "UTC")
     task = opened(connection, "Water the plants", schedule=daily)
-    assert service.done(connection, OWNER, task.id, TELLER).next_at == NOON + timedelta(days=1, hours=1)
+    assert service.mark_done(connection, OWNER, task.id, TELLER).next_at == NOON + timedelta(days=1, hours=1)
     then = NOON + timedelta(days=1, hours=2)
     (due,) = repository.due(connection, then, 10)
     fired = repository.fired(connection, due, "n1", next_firing(due.schedule, NINE, then), then)
@@ -83,7 +83,7 @@ def test_nobody_sees_or_changes_another_owners_task(connection: Connection) -> N
     assert repository.listing(connection, STRANGER) == []
     assert repository.count(connection, STRANGER) == 0
     assert repository.drop(connection, STRANGER, [task.id]) == 0
-    for change in (service.done, service.cancel, service.confirm, service.reopen):
+    for change in (service.mark_done, service.cancel, service.confirm, service.reopen):
         with pytest.raises(NotFound):
             change(connection, STRANGER, task.id, TELLER)
     assert repository.get(connection, OWNER, task.id) == task
@@ -100,7 +100,7 @@ def test_what_is_being_forgotten_is_neither_listed_nor_told(connection: Connecti
         assert len(repository.due(connection, then, 10)) == 1
         assert len(repository.pending(connection, OWNER)) == 1
         forgettings.close(connection, asked, "undone")
-        hidings.end(connection, OWNER, asked.id)
+        hidings.end_hiding(connection, OWNER, asked.id)
     assert len(repository.due(connection, then, 10)) == 2
 
 
@@ -116,7 +116,7 @@ def test_pending_tasks_are_what_is_open_or_proposed(connection: Connection) -> N
     assert listed() == ["Call", "Maybe"]
     (first, _) = agent_value(connection, mine, "pending_tasks") or []
     assert set(first) == {"id", "title", "due_at", "recurrence", "state"}
-    service.done(connection, OWNER, task.id, TELLER)
+    service.mark_done(connection, OWNER, task.id, TELLER)
     assert listed() == ["Maybe"]
     service.reopen(connection, OWNER, task.id, TELLER)
     assert listed() == ["Call", "Maybe"]

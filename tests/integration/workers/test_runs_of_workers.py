@@ -30,7 +30,7 @@ class Worker:
         await self.duty.leases.release_all()
 
     async def ready(self) -> list[Run]:
-        return await self.database.read(lambda c: runs.ready(c, AGENT, NOW, limit=10, worker=self.name))
+        return await self.database.read(lambda c: runs.ready_runs(c, AGENT, NOW, limit=10, worker=self.name))
 
     async def claim(self, run: Run) -> Run | None:
         token = f"{self.name}-{run.id}"

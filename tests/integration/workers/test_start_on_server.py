@@ -78,7 +78,7 @@ async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
     config = config_of(tmp_path, address)
     config.data_dir.mkdir()
     async with Database.open(address) as database:
-        await database.write(lambda c: mailbox.put(c, Outgoing(1, 1, 1, "Hi", "key"), old))
+        await database.write(lambda c: mailbox.enqueue(c, Outgoing(1, 1, 1, "Hi", "key"), old))
         without = {check.name: check for check in await examine_here(config)}
         await Leases(database, "w").take(f"{SERVING}w")
         beside = {check.name: check for check in await examine_here(config)}

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from internal.chronicle import audit, repository, view
 from internal.chronicle.model import Event, EventLabel
 from internal.chronicle.view import View, ViewEdge
-from internal.dialogue.rows import message_of
+from internal.dialogue.message_rows import message_of
 from internal.storage.tables import messages
 
 USERS = (EventLabel.REQUEST, EventLabel.FEEDBACK)

@@ -107,7 +107,7 @@ class Known:
 
         def store(connection: Connection) -> None:
             episodes.add_episode(connection, episode, [])
-            search_items.put(connection, episode.user_id, "episode", episode.id, episode.content, 1)
+            search_items.save_search_item(connection, episode.user_id, "episode", episode.id, episode.content, 1)
 
         await self.database.write(store)
 

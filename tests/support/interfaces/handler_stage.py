@@ -29,7 +29,7 @@ from internal.config.settings import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox.model import InboxRow, InboxState
 from internal.errors import ModelError
-from internal.events.triggered import triggered_by
+from internal.events.trigger_events import triggered_by
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.contacts.imports import ContactBook

@@ -98,7 +98,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
         found = notifications.generate(connection, user_id, NotificationKind.NOTICE, words, now=now, dedupe=words)
         snapshot = snapshots.add(connection, user_id, Snapshot(who=(Item(words, now),)), now=now)
         agent = agent_state.agent_id("task_manager", user_id)
-        agent_state.put(connection, agent, "pending_tasks", [{"title": words}], user_id=user_id, now=now)
+        agent_state.save_state(connection, agent, "pending_tasks", [{"title": words}], user_id=user_id, now=now)
         task = put(connection, tasks, **task_row(user_id, words), created_at=now, updated_at=now)
         call = put(connection, model_calls, **call_row(user_id, words), at=now)
         disclosures.record(
@@ -113,7 +113,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
             connection, user_id, source="text", name=words, segments=text_segments(words, now), now=now,
             source_description=OF_FILE, source_url=None, reference_time=now, dedupe=None, agents=[], episode_id=file,
         )  # fmt: skip
-        dialogue.touch(connection, user_id, now)
+        dialogue.record_activity(connection, user_id, now)
         return {
             "memory": memories[0],
             "memory 2": memories[1],

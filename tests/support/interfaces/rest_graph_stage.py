@@ -31,7 +31,7 @@ from internal.config.settings import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.operations.nightly import NightlyMaintenance
-from internal.flows.reflections.past import LifeAnswers
+from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
@@ -124,7 +124,7 @@ class Stage:
 
         def record(connection: Connection) -> str:
             episodes.add_episode(connection, episode, [Segment(1, now, fact, None)])
-            search_items.put(connection, user_id, "episode", episode_id, fact, 1)
+            search_items.save_search_item(connection, user_id, "episode", episode_id, fact, 1)
             outcome = knowledge.record_claims(connection, user_id, [claim], now=now)
             [fact_id] = outcome.facts
             assert fact_id is not None, outcome.refused

@@ -133,7 +133,7 @@ class BotStage(ControlClient):
         """One message in the outbox; its row id."""
         fields: dict[str, Any] = {"user_id": chat_id, "dedupe": f"{chat_id}:{text}:{next(_new_people)}"} | more
         outgoing = Outgoing(bot_id=self.bot.id, chat_id=chat_id, text=text, **fields)
-        row_id = await self.write(lambda c: mailbox.put(c, outgoing, datetime.now(UTC)))
+        row_id = await self.write(lambda c: mailbox.enqueue(c, outgoing, datetime.now(UTC)))
         self.sender.wake()
         assert row_id is not None
         return row_id

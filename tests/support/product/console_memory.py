@@ -90,7 +90,7 @@ def furnish_clara(connection: Connection, now: datetime) -> None:
     _keep_in_mind(connection, now)
     _remember(connection, now)
     _spend(connection, now)
-    dialogue.touch(connection, CLARA, now)
+    dialogue.record_activity(connection, CLARA, now)
 
 
 def trouble(connection: Connection, now: datetime) -> None:
@@ -100,7 +100,7 @@ def trouble(connection: Connection, now: datetime) -> None:
     [run] = runs.of_agent(connection, CLARA, "archivist")
     runs.park(connection, run, now, "the model's reply was no JSON, five times")
     [row] = mailbox.receive(connection, 7, [(4711, '{"update_id": 4711, "poll": {}}')], now)
-    mailbox.settle(connection, row.n, InboxState.QUARANTINED, error="KeyError: 'question'", keep_raw=True)
+    mailbox.mark_processed(connection, row.n, InboxState.QUARANTINED, error="KeyError: 'question'", keep_raw=True)
 
 
 def _learn(connection: Connection, now: datetime) -> None:
@@ -134,7 +134,7 @@ def _learn(connection: Connection, now: datetime) -> None:
             lines=[ClaimLine(1, fact)],
         )
         episodes.add_episode(connection, episode, [Segment(1, at, f"{fact}.", None)])
-        search_items.put(connection, CLARA, "episode", episode.id, fact, 1)
+        search_items.save_search_item(connection, CLARA, "episode", episode.id, fact, 1)
         knowledge.record_claims(connection, CLARA, [claim], now=at)
 
 
@@ -175,7 +175,7 @@ def _plan(connection: Connection, now: datetime) -> None:
         schedule = Schedule(None if due is None else now + due, False, more.pop("recurrence", None), ZONE)
         tasks.open_task(connection, CLARA, tasks.NewTask(title, schedule, **more), teller)
     over = tasks.open_task(connection, CLARA, tasks.NewTask("Renew the passport", Schedule(tz=ZONE)), teller)
-    tasks.done(connection, CLARA, over.id, teller)
+    tasks.mark_done(connection, CLARA, over.id, teller)
 
 
 def _weigh(connection: Connection, now: datetime) -> None:

@@ -28,7 +28,7 @@ from support.product.forked_process import (
     Starter,
 )
 
-from bot.shared.child_process import begun, kept_alive
+from bot.shared.child_process import kept_alive, started_child
 from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram
 
 BOT = "bot"
@@ -167,7 +167,7 @@ async def local_telegram(
 ) -> AsyncIterator[LocalTelegram]:
     """A local Telegram, its data in the folder, for the time of the block; on a free port unless one is named."""
     telegram = ForkedTelegram(folder, port=port, token=token, bot_name="Laplaced", host="127.0.0.1")
-    async with begun(telegram):
+    async with started_child(telegram):
         await telegram.ready()
         async with kept_alive(telegram) if keep_alive else nullcontext():
             yield telegram

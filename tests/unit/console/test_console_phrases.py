@@ -14,7 +14,7 @@ from fluent.syntax.ast import Message
 
 from bot.application import doctor, mirror
 from bot.console import phrases
-from bot.console.pages.health import found
+from bot.console.pages.health import check_text
 from bot.console.phrases import Phrases
 from bot.shared.languages import LANGUAGES, preferred
 from bot.shared.recurrence_words import repeat_words
@@ -76,14 +76,14 @@ def test_a_finding_is_told_in_the_readers_language(language: str, hours: str) ->
     """With its way out, and with times as the reader has them; what has no key yet stays as it was told."""
     say = Phrases(language, "Europe/Kyiv")
     late = asdict(check_clock(NOON, NOON + timedelta(hours=3)))
-    message, fix = found(say, late)
+    message, fix = check_text(say, late)
     assert hours in message
     assert "NTP" in fix
     assert fix != late["fix"]
-    shown, none = found(say, asdict(check_clock(NOON, None)))
+    shown, none = check_text(say, asdict(check_clock(NOON, None)))
     assert "14:00" in shown
     assert none == ""
-    assert found(say, late | {"key": "never-heard-of"}) == (late["message"], late["fix"])
+    assert check_text(say, late | {"key": "never-heard-of"}) == (late["message"], late["fix"])
 
 
 def test_no_phrase_stands_twice() -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from sqlalchemy import create_engine, insert, select
 
+from internal.dialogue.message_rows import message_of, plain_forward
 from internal.dialogue.model import ForwardOrigin, Message
-from internal.dialogue.rows import message_of, plain_forward
 from internal.storage.tables import messages
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from internal.dialogue.model import Message
-from internal.flows.archival.publication import SLICE, cut, slices
+from internal.flows.archival.publication import SLICE, fragment_of, slices
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
@@ -34,12 +34,12 @@ def dialogue(*turns: str | None) -> list[Message]:
 )
 def test_a_fragment_ends_where_no_turn_is_torn(turns: str, open_seq: int | None, size: int, length: int) -> None:
     """Also where questions and answers are interleaved; a turn longer than a fragment is cut all the same."""
-    assert len(cut(dialogue(*turns), open_seq, size)) == length
+    assert len(fragment_of(dialogue(*turns), open_seq, size)) == length
 
 
 def test_messages_without_a_turn_are_turns_of_their_own() -> None:
     """A message over a limit has no answer, and the fragment may end behind it."""
-    assert len(cut(dialogue(None, None, "a", "a"), None, 3)) == 2
+    assert len(fragment_of(dialogue(None, None, "a", "a"), None, 3)) == 2
 
 
 @given(
@@ -50,7 +50,7 @@ def test_messages_without_a_turn_are_turns_of_their_own() -> None:
 def test_a_fragment_tears_no_turn_unless_one_fills_it(turns: list[str | None], size: int, open_seq: int | None) -> None:
     """A beginning of the dialogue, within the size, before the open turn, and whole."""
     messages = dialogue(*turns)
-    fragment = cut(messages, open_seq, size)
+    fragment = fragment_of(messages, open_seq, size)
     assert fragment == messages[: len(fragment)]
     assert len(fragment) <= size
     assert all(open_seq is None or message.seq < open_seq for message in fragment)

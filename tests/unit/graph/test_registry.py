@@ -435,14 +435,14 @@ def test_columns_mirror_what_is_filtered_by() -> None:
 def test_a_node_is_shown_with_all_its_specified_properties() -> None:
     """What the store keeps stands beside what was written; a decision has no time of creation in its specification."""
     memory = Node(1, "m", "Memory", node("Memory", {"content": "a"}), NOON, access_count=2)
-    shown = registry.shown(memory)
+    shown = registry.specified_properties(memory)
     assert (shown["id"], shown["created"], shown["accessCount"], shown["lastAccessed"]) == (
         "m",
         NOON.isoformat(),
         2,
         None,
     )
-    assert "created" not in registry.shown(Node(1, "d", "Decision", {"description": "a"}, NOON))
+    assert "created" not in registry.specified_properties(Node(1, "d", "Decision", {"description": "a"}, NOON))
 
 
 def test_what_is_searched_is_said_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.knowledge.timeline_cases import disputes, said, year, years
 
 from internal.errors import Refused
-from internal.knowledge.claims.time_rules import Projection, known, project
+from internal.knowledge.claims.time_rules import Projection, claims_held_at, project
 from internal.knowledge.model import Claim
 
 
@@ -303,4 +303,4 @@ def test_what_was_known_is_the_timeline_of_the_claims_of_then() -> None:
     ):
         moment = year(at)
         assert moment is not None
-        assert years(works(*known([taken_back, b], moment))) == expected
+        assert years(works(*claims_held_at([taken_back, b], moment))) == expected

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from support.knowledge.timeline_cases import said
 from support.long import examples
 
-from internal.knowledge.claims.time_rules import Projection, Span, known, project
+from internal.knowledge.claims.time_rules import Projection, Span, claims_held_at, project
 from internal.knowledge.model import Claim
 
 TARGETS = st.sampled_from("ABC")
@@ -141,7 +141,7 @@ def test_disjoint_intervals_stay_apart(stays: list[tuple[str, int]]) -> None:
 def test_what_was_known_is_what_the_claims_of_then_say(claims: list[Claim], at: int) -> None:
     """Later claims change nothing of what was known before."""
     moment = said("A", at).said_at.replace(year=at)
-    assert both(known(claims, moment)) == both([one for one in claims if one.created_at <= moment])
+    assert both(claims_held_at(claims, moment)) == both([one for one in claims if one.created_at <= moment])
 
 
 @given(STATEMENTS)

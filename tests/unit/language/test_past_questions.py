@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.chronicle.past import answering, past_question
+from internal.language.chronicle.past_questions import answering, past_question
 
 NAMES = {1: ["Олег", "Oleh"], 2: ["Аня", "Ганна", "Anna"], 3: ["Tom"]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.chronicle.lines import alike, names_all, read_lines
+from internal.language.chronicle.lines import are_related_words, names_all, read_lines
 
 NAMES = {
     1: ["Олег", "Oleh"],
@@ -78,7 +78,7 @@ def test_a_matter_is_what_others_speak_of(line: str, spoke: dict[str, set[int]])
 )
 def test_a_verb_and_its_noun_are_alike(word: str, other: str, same: bool) -> None:
     """So are forms of one word; a shared prefix is not enough."""
-    assert alike(word, other) is same
+    assert are_related_words(word, other) is same
 
 
 def test_all_words_are_named() -> None:

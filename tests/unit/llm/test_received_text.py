@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from internal.errors import ModelError, ModelReplyInvalid
 from internal.llm.model import ChatMessage, ChatRequest
 from internal.llm.sse import EventStream
-from internal.llm.thoughts import ThoughtFilter, without_thoughts
+from internal.llm.strip_thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 

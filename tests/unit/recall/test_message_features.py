@@ -16,11 +16,11 @@ from support.long import examples
 from internal.language.search.question_kinds import NamedDates, QuestionKind
 from internal.language.search.terms import Word
 from internal.recall.index.bm25 import K1, B
-from internal.recall.messages import features, rows as message_rows
+from internal.recall.messages import features, message_rows
 from internal.recall.messages.features import NAMES, candidates
 from internal.recall.messages.index import MessageIndex
+from internal.recall.messages.message_rows import BOT, OWNER, MessageRow
 from internal.recall.messages.question import Question, without_names
-from internal.recall.messages.rows import BOT, OWNER, MessageRow
 
 Key = tuple[str, int]
 """A passage: its message, and its number in it."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from internal.recall.messages.features import NAMES
-from internal.recall.messages.fitting import LEXICAL, OF_BOT, Judged, fit
 from internal.recall.messages.ranking import Ranking, Rankings, shipped_rankings, write_rankings
+from internal.recall.messages.training import LEXICAL, OF_BOT, Judged, fit
 
 
 def judged(count: int = 30) -> list[Judged]:

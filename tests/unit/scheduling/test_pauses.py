@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.patience import PATIENCE_S
 
-from internal.scheduling.run import pause
+from internal.scheduling.run import retry_delay
 from internal.scheduling.ticker import Ticker
 
 
@@ -17,7 +17,7 @@ from internal.scheduling.ticker import Ticker
 def test_a_pause_doubles_up_to_its_limit(attempts: int, base: float, longest: float) -> None:
     """Never shorter than the one before, never above the limit, and no overflow after years of failing."""
     first, most = timedelta(seconds=base), timedelta(seconds=longest)
-    now, then = pause(attempts, first, most), pause(attempts + 1, first, most)
+    now, then = retry_delay(attempts, first, most), retry_delay(attempts + 1, first, most)
     assert min(first, most) <= now <= then <= most
     assert then == min(2 * now, most) or attempts < 1
 

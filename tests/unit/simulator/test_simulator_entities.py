@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.simulator.entities import checked, split_text, trimmed, utf16_length, utf16_slice, with_found
+from bot.simulator.entities import check_entities, split_text, trimmed, utf16_length, utf16_slice, with_found
 from bot.simulator.server.errors import ApiRefusal
 
 texts = st.text(alphabet=st.sampled_from("aЖ😀 \n👨‍👩‍👧é"), max_size=60)
@@ -30,7 +30,7 @@ def test_trimming_keeps_what_entities_cover(text: str, data: st.DataObject) -> N
     """After trimming, each entity covers what it covered, but for the blank space that is gone."""
     boundaries = [utf16_length(text[:index]) for index in range(len(text) + 1)]
     start, end = sorted((data.draw(st.sampled_from(boundaries)), data.draw(st.sampled_from(boundaries))))
-    entities = checked([{"type": "bold", "offset": start, "length": end - start}], text)
+    entities = check_entities([{"type": "bold", "offset": start, "length": end - start}], text)
     inner, moved = trimmed(text, entities)
     assert inner == text.strip()
     covered = [utf16_slice(inner, entity["offset"], entity["offset"] + entity["length"]) for entity in moved]
@@ -75,5 +75,5 @@ def test_nothing_is_found_inside_given_entities() -> None:
 def test_entities_that_do_not_fit_are_refused(entity: dict[str, object]) -> None:
     """Unknown kinds, wrong numbers, halves of a character and links without an address are 400."""
     with pytest.raises(ApiRefusal) as refused:
-        checked([entity], "😀x")
+        check_entities([entity], "😀x")
     assert refused.value.code == 400

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import example, given, strategies as st
 
-from bot.telegram.rendering import LIMIT, Rendered, draft, escape, plain, render, utf16_len
+from bot.telegram.rendering import LIMIT, Rendered, draft, escape, render, render_plain, utf16_len
 
 MARKDOWN = st.lists(
     st.sampled_from(
@@ -80,13 +80,13 @@ def test_whatever_a_model_writes_can_be_sent(markdown: str) -> None:
     """No Markdown, however broken, raises or makes a message that Telegram refuses, and something seen stays seen."""
     parts = render(markdown)
     sendable(parts)
-    assert bool(parts) == bool(plain(markdown))
+    assert bool(parts) == bool(render_plain(markdown))
 
 
 @given(st.text(max_size=200))
 def test_plain_is_the_text_itself(text: str) -> None:
     """The way out shows every character that can be shown, without entities."""
-    parts = plain(text)
+    parts = render_plain(text)
     sendable(parts)
     assert all(not part.entities for part in parts)
     shown = "".join(part.text for part in parts)

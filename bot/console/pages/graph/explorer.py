@@ -6,7 +6,7 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.elements import empty, style, trouble_notice
+from bot.console.elements import empty_list, style, trouble_notice
 from bot.console.page_context import PageContext
 from bot.console.rest import Json, Refused, segment
 
@@ -55,7 +55,7 @@ async def build(context: PageContext) -> None:
     else:
         found = (await context.rest.get("/graph/beginnings", user_id=context.user_id, limit=_BEGINNINGS))["nodes"]
         if not found:
-            empty("hub", context.say("graph-empty"), context.say("graph-empty-text"))
+            empty_list("hub", context.say("graph-empty"), context.say("graph-empty-text"))
             return
         first = [await _around(context, one["id"], {}) for one in found]
     kept = await context.rest.get("/graph/communities", user_id=context.user_id)

@@ -2,7 +2,7 @@
 
 from nicegui import ui
 
-from bot.console.elements import empty, heading, style
+from bot.console.elements import empty_list, heading, style
 from bot.console.page_context import Page, PageContext
 from bot.console.pages.people.circles import lay_circles
 from bot.console.pages.people.profile import lay_profile
@@ -27,7 +27,7 @@ async def _lay_map(context: PageContext) -> None:
     with ui.element("div").classes("people-map"):
         ui.link(context.say("people-circles"), context.at("/people")).classes("people-view")
         if not known["people"]:
-            empty("family_restroom", context.say("people-map"), context.say("people-map-none"))
+            empty_list("family_restroom", context.say("people-map"), context.say("people-map-none"))
             return
         heading(context.say("people-map"), 2)
         with ui.element("div").classes("people-drawing").props('role="img" tabindex=0') as place:

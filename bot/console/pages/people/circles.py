@@ -5,7 +5,7 @@ from typing import Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.elements import empty, trouble_notice
+from bot.console.elements import empty_list, trouble_notice
 from bot.console.page_context import PageContext, initials
 from bot.console.rest import Json
 
@@ -22,7 +22,7 @@ async def lay_circles(context: PageContext) -> None:
     """Raises Trouble."""
     found = await context.rest.get("/people", user_id=context.user_id, limit=_DRAWN)
     if not found["people"]:
-        empty("groups", context.say("people-empty"), context.say("people-empty-text"))
+        empty_list("groups", context.say("people-empty"), context.say("people-empty-text"))
         return
     _Circles(context, found["people"], found["count"])
 

@@ -28,7 +28,7 @@ from bot.telegram.handlers.buttons import (
     WhyButton,
     button,
 )
-from bot.telegram.handlers.facts.fact_text import LINE, cut, number_rows, numbered, quotable
+from bot.telegram.handlers.facts.fact_text import LINE, number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.people.find import answer_text, find, find_answer, the_one
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -174,7 +174,7 @@ def _forgotten_fact(connection: Connection, user: User, fact_id: str) -> tuple[s
     left = bio_sentences.remaining(connection, user.user_id, fact_id)[:_OFFERED]
     if left:
         sentences = numbered(
-            [phrase(user.lang, "forget-fact-left", name=one.name, text=cut(one.sentence, LINE)) for one in left]
+            [phrase(user.lang, "forget-fact-left", name=one.name, text=shorten(one.sentence, LINE)) for one in left]
         )
         text = f"{text}\n\n{phrase(user.lang, 'forget-fact-remaining', count=len(left))}\n{sentences}"
         rows += number_rows([_remove_button(user, fact_id, one, number) for number, one in enumerate(left, start=1)], 2)
@@ -250,7 +250,7 @@ async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Ch
     user_id, now = chat.user.user_id, services.clock.now()
 
     def work(connection: Connection) -> bool:
-        state = forgettings.state(connection, user_id, callback_data.forgetting)
+        state = forgettings.forgetting_state(connection, user_id, callback_data.forgetting)
         if state == "pending":
             asked = requests.undo(connection, user_id, callback_data.forgetting)
             requests.append_event(connection, requests.UNDONE, asked, now)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Rows, SessionButton, SessionsButton, button
-from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered
+from bot.telegram.handlers.facts.fact_text import local, number_rows, numbered, shorten
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -119,7 +119,7 @@ def _session_line(user: User, session: Session) -> str:
 
 
 def _topic(user: User, session: Session) -> str:
-    return cut(session.topic, _TOPIC) or label(user.lang, "session-untitled")
+    return shorten(session.topic, _TOPIC) or label(user.lang, "session-untitled")
 
 
 def router() -> Router:

@@ -6,7 +6,7 @@ from aiogram.types import CallbackQuery, Message
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Id, Owned, Rows, button
-from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered
+from bot.telegram.handlers.facts.fact_text import number_rows, numbered, shorten
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -45,7 +45,7 @@ async def pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, s
         said = label(user.lang, "undo-done", what=_text(user, change))
     except LaplacedError:
         said = label(user.lang, "undo-too-late")
-    await chat.toast(cut(said, _TOAST))
+    await chat.toast(shorten(said, _TOAST))
     await chat.edit(*await _listing(user, services, callback_data.page))
 
 
@@ -59,7 +59,7 @@ def _text(user: User, change: Change) -> str:
     if change.fields:
         fields = (label(user.lang, f"person-button-{one}") for one in change.fields)
         what = f"{what} ({', '.join(fields).lower()})"
-    return label(user.lang, f"undo-{change.kind.value}", what=cut(what, _LONGEST))
+    return label(user.lang, f"undo-{change.kind.value}", what=shorten(what, _LONGEST))
 
 
 async def _listing(user: User, services: Services, page: int) -> tuple[str, Rows]:

@@ -1,7 +1,7 @@
 """The button that shows what to know before meeting a person."""
 
 from bot.telegram.handlers.buttons import Button, Owned, button
-from bot.telegram.handlers.facts.fact_text import cut, quotable
+from bot.telegram.handlers.facts.fact_text import quotable, shorten
 from bot.telegram.i18n import label
 from internal.access.model import User
 
@@ -17,5 +17,5 @@ class BriefButton(Owned, prefix="br", command="/brief"):
 def brief_button(user: User, person_id: int, name: str = "") -> Button:
     """With the person's name, where it is known."""
     key = "brief-button" if name else "brief-button-unnamed"
-    words = label(user.lang, key, name=cut(quotable(name), _ON_A_BUTTON))
+    words = label(user.lang, key, name=shorten(quotable(name), _ON_A_BUTTON))
     return button(words, BriefButton(owner=user.user_id, person=person_id))

@@ -9,7 +9,7 @@ from babel.dates import format_skeleton
 
 from bot.telegram.delivery.outbox_chat import buttons
 from bot.telegram.handlers.companion.reflections import dismiss_rows, reflections_text
-from bot.telegram.handlers.facts.fact_text import cut, quotable
+from bot.telegram.handlers.facts.fact_text import quotable, shorten
 from bot.telegram.handlers.tasks.task_text import day_words, reminder_buttons, task_line
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
@@ -47,7 +47,9 @@ class CompanionWording:
                 phrase(lang, "occasion-likes", list="; ".join(quotable(fact.fact).rstrip(".") for fact in likes))
             )
         if gifts:
-            lines.append(phrase(lang, "occasion-gifts", list="; ".join(f"«{cut(one.quote, _QUOTE)}»" for one in gifts)))
+            lines.append(
+                phrase(lang, "occasion-gifts", list="; ".join(f"«{shorten(one.quote, _QUOTE)}»" for one in gifts))
+            )
         return "\n".join(lines)
 
     def nudge(self, user: User, task: Task, meant: LastContact, still_open: Sequence[Task], now: datetime) -> str:
@@ -57,7 +59,7 @@ class CompanionWording:
             lines[0] = phrase(lang, "nudge-person", title=task.title, name=person.display_name)
         if meant.line is not None:
             when = day_of(user, meant.line.at.astimezone(ZoneInfo(user.tz)).date(), today)
-            lines.append(phrase(lang, "nudge-last", when=when, quote=cut(quotable(meant.line.quote), _QUOTE)))
+            lines.append(phrase(lang, "nudge-last", when=when, quote=shorten(quotable(meant.line.quote), _QUOTE)))
         if still_open:
             lines.append(phrase(lang, "nudge-open", list="; ".join(quotable(one.title) for one in still_open)))
         return "\n".join(lines)
@@ -111,14 +113,14 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
         phrase(lang, "brief-about", name=person.display_name, circle=circle, since=person.first_seen.astimezone(zone))
     ]
     if about := _about(known):
-        lines.append(escape(cut(about, _BIO)))
+        lines.append(escape(shorten(about, _BIO)))
 
     def fact(one: Fact) -> str:
         return f"[{numbered.index(one) + 1}] {escape(quotable(one.fact))}"
 
     def told(one: EvidenceLine) -> str:
         when = day_of(user, one.at.astimezone(zone).date(), today)
-        return f"{escape(when)}: «{escape(cut(quotable(one.quote), _QUOTE))}»"
+        return f"{escape(when)}: «{escape(shorten(quotable(one.quote), _QUOTE))}»"
 
     lines += _sections(
         lang,
@@ -163,7 +165,7 @@ def _questions(user: User, known: Brief, today: date) -> list[str]:
         if line.at.astimezone(ZoneInfo(user.tz)).date() == today:
             continue
         when = day_of(user, line.at.astimezone(ZoneInfo(user.tz)).date(), today)
-        asked.append(phrase(lang, "brief-ask-talk", what=cut(quotable(line.quote), _QUOTE), when=when))
+        asked.append(phrase(lang, "brief-ask-talk", what=shorten(quotable(line.quote), _QUOTE), when=when))
     return asked[:_MOST_ASKED]
 
 

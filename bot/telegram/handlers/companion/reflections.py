@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Owned, Rows, button
-from bot.telegram.handlers.facts.fact_text import cut, quotable
+from bot.telegram.handlers.facts.fact_text import quotable, shorten
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.tasks.task_text import day_words
 from bot.telegram.i18n import label, phrase
@@ -43,7 +43,7 @@ def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> 
         values = {"subject": quotable(one.subject), "before": quotable(one.before), "names": ", ".join(one.names)}
         said = phrase(user.lang, f"reflection-{one.kind}", count=one.count, last=day(one.at), **values)
         shown = sorted({line.text: line for line in one.sources}.values(), key=lambda line: line.at)[-_RECEIPTS:]
-        receipts = [f"• {escape(day(line.at))}: «{escape(cut(line.text, _QUOTE))}»" for line in shown]
+        receipts = [f"• {escape(day(line.at))}: «{escape(shorten(line.text, _QUOTE))}»" for line in shown]
         parts.append("\n".join([f"{number}\\. {said}", *receipts]))
     return "\n\n".join(parts)
 

@@ -55,10 +55,10 @@ async def week(message: Message, command: CommandObject, chat: Chat, services: S
 
 async def _show(chat: Chat, services: Services, days: int) -> None:
     user, now = chat.user, services.clock.now()
-    await chat.say(*await services.read(lambda c: shown(c, user, now, days)))
+    await chat.say(*await services.read(lambda c: agenda_card(c, user, now, days)))
 
 
-def shown(connection: Connection, user: User, now: datetime, days: int) -> tuple[str, Rows]:
+def agenda_card(connection: Connection, user: User, now: datetime, days: int) -> tuple[str, Rows]:
     """The days ahead, with a button for each person whom they name."""
     found = agenda(connection, user, now=now, days=days)
     named = [people.person(connection, user.user_id, one) for one in list(found.people)[:_OFFERED]]

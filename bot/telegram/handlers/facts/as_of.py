@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.facts.fact_text import cut, fact_lines, local, numbered
+from bot.telegram.handlers.facts.fact_text import fact_lines, local, numbered, shorten
 from bot.telegram.handlers.facts.facts import open_buttons
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
@@ -32,7 +32,7 @@ async def asof(message: Message, command: CommandObject, chat: Chat, services: S
         return
     asked = await services.dates.question(command.args, user, now)
     if asked is None:
-        await chat.say(phrase(user.lang, "asof-unreadable", text=cut(command.args, 64)))
+        await chat.say(phrase(user.lang, "asof-unreadable", text=shorten(command.args, 64)))
     elif asked.begins > now:
         await chat.say(phrase(user.lang, "asof-future", period=_period(user, asked)))
     elif not asked.question:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers import buttons
-from bot.telegram.handlers.facts.fact_text import QUOTE, cut, fact_line, numbered, quotable
+from bot.telegram.handlers.facts.fact_text import QUOTE, fact_line, numbered, quotable, shorten
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
@@ -51,7 +51,7 @@ def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple
 
 def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
     """The fact, and the quotes that support it where they say more than it does."""
-    said = cut(lines[-1].quote, QUOTE // 2) if lines else ""
+    said = shorten(lines[-1].quote, QUOTE // 2) if lines else ""
     line = fact_line(user, fact)
     if not said or said.removesuffix(".") == fact.fact.removesuffix("."):
         return line
@@ -69,7 +69,7 @@ def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> button
     distinct = len(named) == len(sides) and all(named)
     rows: buttons.Rows = []
     for number, side in enumerate(sides, start=1):
-        text = f"{number} · {cut(side.target_name if distinct else side.fact, _ON_BUTTON)}"
+        text = f"{number} · {shorten(side.target_name if distinct else side.fact, _ON_BUTTON)}"
         rows.append([answer(text, buttons.Answer.ONE, side.id)])
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     neither = label(user.lang, "contradiction-button-neither", count=len(sides))

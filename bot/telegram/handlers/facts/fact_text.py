@@ -67,7 +67,7 @@ def local(user: User, moment: datetime) -> datetime:
     return moment.astimezone(ZoneInfo(user.tz))
 
 
-def when(user: User, fact: Fact) -> str:
+def period_text(user: User, fact: Fact) -> str:
     """Since when and until when a fact is true, in words that need no escaping; empty if neither is known."""
     spans = fact.valid_at is not None and fact.valid_stated and fact.invalid_at is not None
     until = fact.invalid_at and day(user.lang, local(user, fact.invalid_at), fact.invalid_precision, alone=spans)
@@ -82,9 +82,9 @@ def when(user: User, fact: Fact) -> str:
 
 def fact_line(user: User, fact: Fact, *, apart: bool = False) -> str:
     """One line: the fact and its dates. `apart` adds the other end, where another fact has the same text."""
-    dates, words = when(user, fact), escape(quotable(fact.fact))
+    dates, words = period_text(user, fact), escape(quotable(fact.fact))
     if apart and fact.target_name:
-        words = f"{words} ({escape(cut(fact.target_name, LINE))})"
+        words = f"{words} ({escape(shorten(fact.target_name, LINE))})"
     return f"{words} — {dates}" if dates else words
 
 
@@ -96,7 +96,7 @@ def fact_lines(user: User, facts: Sequence[Fact]) -> list[str]:
 
 def quotable(text: str) -> str:
     """The text shortened and without a final full stop, to stand inside a sentence."""
-    return cut(text, LINE).removesuffix(".")
+    return shorten(text, LINE).removesuffix(".")
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> str:
@@ -106,14 +106,14 @@ def numbered(lines: Sequence[str], first: int = 1) -> str:
 
 def card_text(user: User, card: Card) -> str:
     fact, lang = card.fact, user.lang
-    lines = [f"**{escape(fact.fact)}**", _sentence(when(user, fact) or label(lang, "when-open"))]
+    lines = [f"**{escape(fact.fact)}**", _sentence(period_text(user, fact) or label(lang, "when-open"))]
     lines += _standing(user, card)
     if fact.set_by == "owner":
         lines.append(phrase(lang, "fact-owners-word"))
     if fact.original_fact and fact.original_fact != fact.fact:
         lines.append(phrase(lang, "fact-before", text=quotable(fact.original_fact)))
     if fact.update_reason:
-        lines.append(phrase(lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
+        lines.append(phrase(lang, "fact-reason", reason=shorten(fact.update_reason, LINE)))
     return "\n".join(lines) + "\n\n" + fact_sources(user, card, SHOWN_SOURCES)
 
 
@@ -144,7 +144,7 @@ def fact_sources(user: User, card: Card, limit: int) -> str:
     fact = card.fact
     if fact.set_by != "owner" or fact.original_fact in (None, fact.fact):
         return sources_text(user, card, limit)
-    said = phrase(user.lang, "source-quote", text=cut(fact.fact, QUOTE))
+    said = phrase(user.lang, "source-quote", text=shorten(fact.fact, QUOTE))
     own = f"> {said}\n> — {phrase(user.lang, 'source-own', at=local(user, fact.created_at))}"
     since = [line for line in card.lines if line.at > fact.created_at]
     again = {line.episode_id for line in since}
@@ -172,7 +172,7 @@ def sources_text(user: User, card: Sourced, limit: int, title: str | None = None
 def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
     url = line.telegram_link or line.url or (episode.source_url if episode else None)
     named = [escape(episode.episode_name)] if episode else []
-    said = phrase(user.lang, "source-quote", text=cut(line.quote, QUOTE))
+    said = phrase(user.lang, "source-quote", text=shorten(line.quote, QUOTE))
     return f"> {said}\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
 
 
@@ -228,7 +228,7 @@ def _version(user: User, fact: Fact) -> str:
     key = "version-owners" if fact.set_by == "owner" else "version-recorded"
     lines = [f"{escape(quotable(fact.fact))} — {phrase(user.lang, key, at=local(user, fact.created_at))}"]
     if fact.update_reason:
-        lines.append(phrase(user.lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
+        lines.append(phrase(user.lang, "fact-reason", reason=shorten(fact.update_reason, LINE)))
     return "\n".join(lines)
 
 
@@ -237,7 +237,7 @@ def number_rows(buttons: Sequence[Button], width: int = 4) -> list[list[Button]]
     return [list(buttons[start : start + width]) for start in range(0, len(buttons), width)]
 
 
-def cut(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     """The first `length` characters at most, cut at a word's end where there is one near."""
     text = " ".join(with_signs(text).split())
     if len(text) <= length:

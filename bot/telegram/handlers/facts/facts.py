@@ -27,22 +27,22 @@ from bot.telegram.handlers.buttons import (
     WhyButton,
     button,
 )
+from bot.telegram.handlers.empty_lists import nothing_yet
 from bot.telegram.handlers.facts.audience import audience_button
 from bot.telegram.handlers.facts.fact_text import (
     LISTED_SOURCES,
     SHOWN_SOURCES,
     Card,
     card_text,
-    cut,
     fact_lines,
     fact_sources,
     number_rows,
     numbered,
     read_card,
+    shorten,
     versions_text,
 )
 from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
-from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -80,7 +80,7 @@ async def facts(message: Message, command: CommandObject, chat: Chat, services: 
         rows = [
             [button(_subject_label(user, one), FactsButton(owner=user.user_id, about=one.node_id))] for one in found
         ]
-        await chat.say(phrase(user.lang, "facts-choose", name=cut(name, 64)), rows)
+        await chat.say(phrase(user.lang, "facts-choose", name=shorten(name, 64)), rows)
     else:
         await chat.say(*await _mentioned(name, user, services))
 
@@ -94,8 +94,8 @@ async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Ro
     hits = await services.knowledge.facts(user.user_id, name, PAGE)
     found = [hit.fact for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not found:
-        return phrase(user.lang, "facts-unknown", name=cut(name, 64)), []
-    title = phrase(user.lang, "facts-found", name=cut(name, 64))
+        return phrase(user.lang, "facts-unknown", name=shorten(name, 64)), []
+    title = phrase(user.lang, "facts-found", name=shorten(name, 64))
     return f"{title}\n\n{numbered(fact_lines(user, found))}", open_buttons(user, found)
 
 
@@ -232,7 +232,7 @@ def _ends(user: User, fact: Fact, data: FactButton) -> list[Button]:
     ends = {fact.source: fact.source_name, fact.target: fact.target_name}
     shown = {one: name for one, name in ends.items() if one not in (data.origin, store.owner_node_id(user.user_id))}
     return [
-        button(cut(name, _NAME_ON_BUTTON), FactsButton(owner=user.user_id, about=one))
+        button(shorten(name, _NAME_ON_BUTTON), FactsButton(owner=user.user_id, about=one))
         for one, name in shown.items()
         if name
     ]

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import FactsButton, JoinButton, KeepButton, Rows, UnjoinButton, button
-from bot.telegram.handlers.facts.fact_text import cut
+from bot.telegram.handlers.facts.fact_text import shorten
 from bot.telegram.handlers.facts.subjects import find_subjects
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
@@ -39,12 +39,12 @@ async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, se
         await chat.say(*_confirmation(user, source, others[0]))
     elif others:
         rows: Rows = [
-            [button(cut(one.name, _NAME), JoinButton(owner=user.user_id, source=source.id, target=one.id))]
+            [button(shorten(one.name, _NAME), JoinButton(owner=user.user_id, source=source.id, target=one.id))]
             for one in others
         ]
-        await chat.say(phrase(user.lang, "join-which", name=cut(name, 64)), rows)
+        await chat.say(phrase(user.lang, "join-which", name=shorten(name, 64)), rows)
     else:
-        await chat.say(phrase(user.lang, "join-unknown", name=cut(name, 64)))
+        await chat.say(phrase(user.lang, "join-unknown", name=shorten(name, 64)))
 
 
 async def target_pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
@@ -70,7 +70,7 @@ async def confirmed(query: CallbackQuery, callback_data: JoinButton, chat: Chat,
     name, target = await services.write(work)
     text = phrase(user.lang, "join-done", source=name, target=target.name)
     undo = button(label(user.lang, "merge-button-undo"), UnjoinButton(owner=user.user_id, source=source_id))
-    known = button(cut(target.name, _NAME), FactsButton(owner=user.user_id, about=target.id))
+    known = button(shorten(target.name, _NAME), FactsButton(owner=user.user_id, about=target.id))
     await chat.toast()
     await chat.edit(text, [[known], [undo]])
 
@@ -79,7 +79,7 @@ async def undo_pressed(query: CallbackQuery, callback_data: UnjoinButton, chat: 
     user, now = chat.user, services.clock.now()
     both = await services.write(lambda c: entities.split(c, user.user_id, callback_data.source, now=now))
     there = [one for one in both if one is not None]
-    rows: Rows = [[button(cut(one.name, _NAME), FactsButton(owner=user.user_id, about=one.id))] for one in there]
+    rows: Rows = [[button(shorten(one.name, _NAME), FactsButton(owner=user.user_id, about=one.id))] for one in there]
     await chat.toast()
     await chat.edit(phrase(user.lang, "join-undone"), rows)
 

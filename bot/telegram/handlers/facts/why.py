@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers import buttons
-from bot.telegram.handlers.facts.fact_text import cut, episode_line, fact_line, message_line, number_rows, numbered
+from bot.telegram.handlers.facts.fact_text import episode_line, fact_line, message_line, number_rows, numbered, shorten
 from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -62,7 +62,7 @@ async def _explanation(user: User, services: Services, reply_id: str) -> tuple[s
 def _text(user: User, found: AnswerSources) -> str:
     lang = user.lang
     said = " ".join(part.text for part in render(found.reply.content))
-    quote = f"> {escape(cut(said, _QUOTE))}"
+    quote = f"> {escape(shorten(said, _QUOTE))}"
     if found.empty:
         return f"{quote}\n\n{phrase(lang, 'why-none')}"
     cited = [_source_line(user, one) if one else phrase(lang, "why-gone") for one in found.cited[:_MOST_CITED]]

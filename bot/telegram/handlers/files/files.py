@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Id, Owned, Rows, UndoButton, button
-from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered, quotable
+from bot.telegram.handlers.facts.fact_text import number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -64,7 +64,7 @@ async def forget_pressed(query: CallbackQuery, callback_data: ForgetFileButton, 
     user, now = chat.user, services.clock.now()
 
     def work(connection: Connection) -> tuple[Artifact, Forgetting | None]:
-        file = view.one(connection, user.user_id, callback_data.file)
+        file = view.get_artifact(connection, user.user_id, callback_data.file)
         if not callback_data.sure:
             return file, None
         return file, requests.ask(connection, user.user_id, "message", file.message_id, now=now)
@@ -83,7 +83,7 @@ async def forget_pressed(query: CallbackQuery, callback_data: ForgetFileButton, 
 
 async def import_pressed(query: CallbackQuery, callback_data: ImportFileButton, chat: Chat, services: Services) -> None:
     user = chat.user
-    file = await services.read(lambda c: view.one(c, user.user_id, callback_data.file))
+    file = await services.read(lambda c: view.get_artifact(c, user.user_id, callback_data.file))
     imports = services.file_imports
     if imports is None:
         return
@@ -121,13 +121,13 @@ def _listing(connection: Connection, user: User, page: int) -> tuple[str, Rows]:
 
 
 def _card(connection: Connection, user: User, artifact_id: str) -> tuple[str, Rows]:
-    file = view.one(connection, user.user_id, artifact_id)
+    file = view.get_artifact(connection, user.user_id, artifact_id)
     parts = view.text_of(connection, user.user_id, file)
     shown = [_line(user, file)]
     if file.reason is not None:
         shown.append(phrase(user.lang, "artifact-failed", reason=file.reason, name=file.name))
     elif parts:
-        shown.append(f"«{quotable(cut(parts[0].text, _SHOWN))}»")
+        shown.append(f"«{quotable(shorten(parts[0].text, _SHOWN))}»")
     forget = button(label(user.lang, "files-button-forget"), ForgetFileButton(owner=user.user_id, file=file.id))
     back = button(label(user.lang, "files-button-back"), FilesButton(owner=user.user_id))
     return "\n\n".join(shown), [[forget, back]]

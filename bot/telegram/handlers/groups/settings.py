@@ -67,11 +67,11 @@ async def all_pressed(query: CallbackQuery, callback_data: GroupButton, chat: Ch
 def _overview(connection: Connection, owner: User, services: Services) -> tuple[str, Rows]:
     found = groups.everyone(connection, by=owner)
     on = groups.enabled(connection, configured=services.config.groups.enabled)
-    lines = [f"- {phrase(owner.lang, _state(groups.of(one).on), name=one.name)}" for one in found]
+    lines = [f"- {phrase(owner.lang, _state(groups.settings_of(one).on), name=one.name)}" for one in found]
     text = phrase(owner.lang, "groups-on" if on else "groups-off", groups=Markdown("\n".join(lines)))
     rows = [[_switch(owner, 0, not on, label(owner.lang, "groups-button-off" if on else "groups-button-on"))]]
     for one in found if on else ():
-        active = groups.of(one).on
+        active = groups.settings_of(one).on
         name = label(owner.lang, "group-button-off" if active else "group-button-on", name=one.name)
         rows.append([_switch(owner, one.user_id, not active, name)])
     return text, rows
@@ -120,13 +120,13 @@ async def _listen(chat: Chat, services: Services, bot: Bot, by: int, *, on: bool
 
 
 def _stop_word(group: User) -> str:
-    return groups.of(group).stop_word or groups.STOP_WORDS[group.lang]
+    return groups.settings_of(group).stop_word or groups.STOP_WORDS[group.lang]
 
 
 def _shown(group: User, services: Services) -> tuple[str, Rows]:
     configured = services.config.groups
     limits = groups.budgets(group, Budgets(configured.messages_per_day, configured.tokens_per_day))
-    listens = groups.of(group).listens
+    listens = groups.settings_of(group).listens
     kept = phrase(group.lang, "group-card-listens" if listens else "group-card-listens-not", word=_stop_word(group))
     text = phrase(
         group.lang, "group-card", listens=Markdown(kept), messages=limits.messages or "∞", tokens=limits.tokens or "∞"

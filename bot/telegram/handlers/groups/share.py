@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import expect
 from bot.telegram.handlers.buttons import button
-from bot.telegram.handlers.facts.fact_text import LINE, cut, local, quotable
+from bot.telegram.handlers.facts.fact_text import LINE, local, quotable, shorten
 from bot.telegram.handlers.groups.buttons import ShareButton
 from bot.telegram.handlers.groups.rights import is_member
 from bot.telegram.handlers.groups.settings import of_group
@@ -102,7 +102,7 @@ async def _pass_on(
 
     def arrive(connection: Connection) -> None:
         out = Outgoing(to.user_id, chat.bot_id, place, part.text, key, entities=part.entities)
-        if mailbox.put(connection, out, now) is not None:
+        if mailbox.enqueue(connection, out, now) is not None:
             marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
             dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=place)
 
@@ -126,7 +126,7 @@ def _logged(connection: Connection, user: User, one: Disclosure, place: tuple[in
     said = dialogue.sent(connection, user.user_id, *place, int(one.ref_id)) if one.kind == "message" else None
     with across_owners(connection):
         group = users.find(connection, int(one.audience.rpartition(":")[2]))
-    text = cut(quotable(said.content), LINE) if said is not None else "…"
+    text = shorten(quotable(said.content), LINE) if said is not None else "…"
     at, name = local(user, one.at), group.name if group is not None else one.audience
     return phrase(user.lang, "shared-line", at=at, name=name, text=text)
 
@@ -139,7 +139,9 @@ def _text_of(message: Message, command: CommandObject) -> str:
 
 def _active(connection: Connection) -> Sequence[User]:
     with across_owners(connection):
-        found = [one for one in users.everybody(connection) if groups.is_group(one.user_id) and groups.of(one).on]
+        found = [
+            one for one in users.everybody(connection) if groups.is_group(one.user_id) and groups.settings_of(one).on
+        ]
     return [one for one in found if one.state is UserState.ACTIVE]
 
 

@@ -28,7 +28,8 @@ from bot.telegram.handlers.buttons import (
     UndoButton,
     button,
 )
-from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, cut, number_rows, numbered, quotable, sources_text
+from bot.telegram.handlers.empty_lists import nothing_yet
+from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, number_rows, numbered, quotable, shorten, sources_text
 from bot.telegram.handlers.memories.memory_text import (
     KINDS,
     Kind,
@@ -37,7 +38,6 @@ from bot.telegram.handlers.memories.memory_text import (
     memory_rows,
     memory_text,
 )
-from bot.telegram.handlers.nothing_yet import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
@@ -95,10 +95,10 @@ async def _found(user: User, services: Services, kind: Kind, words: str) -> tupl
     hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=labels)
     nodes = [hit.node for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not nodes:
-        return phrase(user.lang, "memories-not-found", text=cut(words, 64)), []
+        return phrase(user.lang, "memories-not-found", text=shorten(words, 64)), []
     memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, place=NEW_MESSAGE) for one in nodes]
     rows = number_rows([button(str(number), one) for number, one in enumerate(memory_pressed, start=1)])
-    title = phrase(user.lang, "memories-found", text=cut(words, 64))
+    title = phrase(user.lang, "memories-found", text=shorten(words, 64))
     return f"{title}\n\n{numbered([memory_line(user, one, kind=len(labels) > 1) for one in nodes])}", rows
 
 

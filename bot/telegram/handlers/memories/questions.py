@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import AskedButton, Button, QuestionAnswer, Rows, UndoButton, button
 from bot.telegram.handlers.facts.contradictions import Question
-from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered, quotable
+from bot.telegram.handlers.facts.fact_text import local, number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -48,7 +48,9 @@ def _contradiction(connection: Connection, user: User, asked: AskedQuestion) -> 
     sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
     lines = numbered([memory_line(user, side) for side in sides])
     ends = ((1, sides[0], QuestionAnswer.OLDER), (len(sides), sides[-1], QuestionAnswer.NEWER))
-    rows: Rows = [[_answer(user, asked, f"{n} · {cut(naming_text(side), _ON_BUTTON)}", tap)] for n, side, tap in ends]
+    rows: Rows = [
+        [_answer(user, asked, f"{n} · {shorten(naming_text(side), _ON_BUTTON)}", tap)] for n, side, tap in ends
+    ]
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     return f"{phrase(user.lang, 'ask-contradiction')}\n\n{lines}", [
         *rows,

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Button, PeopleButton, PersonButton, Rows, SuggestionsButton, button
-from bot.telegram.handlers.nothing_yet import nothing_yet
+from bot.telegram.handlers.empty_lists import nothing_yet
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase

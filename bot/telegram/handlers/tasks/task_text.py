@@ -21,8 +21,8 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.companion.brief_button import brief_button
-from bot.telegram.handlers.facts.fact_text import cut, quotable
-from bot.telegram.i18n import has, label, phrase
+from bot.telegram.handlers.facts.fact_text import quotable, shorten
+from bot.telegram.i18n import has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
 from internal.dialogue.mailbox.model import Rendered
@@ -71,7 +71,7 @@ def card(user: User, task: Task, now: datetime, person: str | None, place: str =
     """A task with its buttons. `person` is the name of whom it is about."""
     lines = [f"**{escape(task.title)}**"]
     if task.details:
-        lines.append(escape(cut(task.details, 500)))
+        lines.append(escape(shorten(task.details, 500)))
     lines.append(escape(when_words(user, task, now)) or phrase(user.lang, "task-no-date"))
     if person is not None:
         lines.append(phrase(user.lang, "task-person", name=person))
@@ -96,7 +96,7 @@ def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows
     """The message after a reminder was requested in the chat; or the key of the reason why it was not created."""
     if isinstance(task, str):
         key = f"refused-{task}"
-        return phrase(user.lang, key if has(key) else "refused-other"), []
+        return phrase(user.lang, key if has_phrase(key) else "refused-other"), []
     if (kind := task.kind) in (TaskKind.PROMISE, TaskKind.WAITING, TaskKind.CONTACT):
         text = phrase(user.lang, f"task-opened-{kind.value}", title=task.title)
         text += f" — {escape(when)}" if (when := when_words(user, task, now)) else ""
@@ -141,7 +141,7 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
 
 def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
     """The buttons below a message with several reminders: done, and the rest for this task."""
-    title = cut(quotable(task.title), _ON_A_BUTTON)
+    title = shorten(quotable(task.title), _ON_A_BUTTON)
     data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, place=SEVERAL_TASKS)
     done = button(label(user.lang, "task-button-done-together", title=title), data)
     more = button(label(user.lang, "task-button-more"), data.model_copy(update={"tap": TaskTap.SHOW}))

@@ -136,7 +136,7 @@ def _done(
         case TaskTap.CONFIRM:
             task = actions.confirm(connection, user_id, data.task, teller)
         case TaskTap.DONE:
-            task = actions.done(connection, user_id, data.task, teller)
+            task = actions.mark_done(connection, user_id, data.task, teller)
         case TaskTap.CANCEL:
             task = actions.cancel(connection, user_id, data.task, teller)
         case TaskTap.REOPEN:
@@ -213,7 +213,7 @@ def _moved(
     teller = _occurrence_context(user, services, now)
     if service.task(connection, user.user_id, task_id).state.closed:
         raise Refused("task_closed", "that task is closed")
-    task = actions.move(connection, user.user_id, task_id, schedule, teller)
+    task = actions.reschedule(connection, user.user_id, task_id, schedule, teller)
     return task, actions.person_name(connection, task)
 
 

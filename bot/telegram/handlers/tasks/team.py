@@ -75,7 +75,7 @@ async def leave_pressed(query: CallbackQuery, callback_data: TeamButton, chat: C
 
 async def leave_confirmed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     user, now, team_id = chat.user, services.clock.now(), callback_data.team or ""
-    found = await services.write(lambda c: teams.leave(c, user, team_id, now, phrase))
+    found = await services.write(lambda c: teams.leave_team(c, user, team_id, now, phrase))
     await chat.toast()
     await chat.edit(phrase(user.lang, "team-left-yourself", team=found.name))
 

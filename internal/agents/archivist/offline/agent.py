@@ -19,7 +19,7 @@ from internal.agents.archivist.offline.facts import (
     statements,
     subject_ends_at,
 )
-from internal.agents.archivist.offline.kinship import fits, kin_before, pronoun_within
+from internal.agents.archivist.offline.kinship import gender_fits, kin_before, pronoun_within
 from internal.agents.archivist.offline.memories import OfflineMemories
 from internal.agents.archivist.offline.occasions import occasion_facts
 from internal.agents.archivist.offline.people import Dossier, Identity, Reading, Said
@@ -124,7 +124,7 @@ def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tu
     within = pronoun_within(said.text, stated.verb)
     if within is not None:
         before = {id(one): one for sighting, one in said.named if sighting.end - said.start <= within[1]}
-        meant = [one for one in before.values() if fits(one.gender, within[0])]
+        meant = [one for one in before.values() if gender_fits(one.gender, within[0])]
         return (_called(meant[0], identities), said.text) if len(meant) == 1 else None
     if said.continued is not None and pronoun_before(said.text, stated.verb):
         text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"

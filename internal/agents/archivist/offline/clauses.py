@@ -171,7 +171,7 @@ def is_idle(said: Said, sentence: str) -> bool:
 def _undated(before: str, said: Said) -> str:
     at, language = said.line.at, text_language(before, "ru")
     phrase = past_in(before, at, language, days=True) or ahead_in(before, at, language)
-    return without(before, phrase) if phrase else before
+    return remove_phrase(before, phrase) if phrase else before
 
 
 def project_of(sentence: str) -> Item | None:
@@ -236,7 +236,7 @@ def _noun(word: str, language: Language) -> str | None:
     return name_key(dictionary_nominative(noun)) if noun is not None and readings[0].tag.POS == "NOUN" else None
 
 
-def without(text: str, phrase: str) -> str:
+def remove_phrase(text: str, phrase: str) -> str:
     """The text without a phrase in it, however that is spelt."""
     shape = r"\W+".join(map(re.escape, re.findall(r"[\w'’.]+", phrase)))
     return " ".join(re.sub(rf"(?<!\w){shape}(?!\w)", " ", text, count=1, flags=re.IGNORECASE).split()).strip(" ,—–-")

@@ -99,7 +99,7 @@ def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
     return ("masc" if name_key(found["pronoun"]) in _HE else "femn"), found.start("pronoun")
 
 
-def fits(gender: Gender | None, wanted: Gender | None) -> bool:
+def gender_fits(gender: Gender | None, wanted: Gender | None) -> bool:
     """Whether somebody may be meant by a word of this gender; where it is unknown, he may."""
     return gender is None or wanted is None or gender == wanted
 

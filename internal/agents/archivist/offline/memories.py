@@ -24,10 +24,10 @@ from internal.agents.archivist.offline.clauses import (
     is_ours,
     preference,
     project_of,
+    remove_phrase,
     tells_what_is_asked,
     thing_after,
     wish_of,
-    without,
     words_shared,
 )
 from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
@@ -111,7 +111,7 @@ class OfflineMemories:
         phrase = ahead_in(text, said.line.at, text_language(text, "ru")) or ahead_in(
             sentence, said.line.at, text_language(sentence, "ru")
         )
-        text = without(text, phrase) if phrase else text
+        text = remove_phrase(text, phrase) if phrase else text
         if not 1 < len(text.split()) <= MOST_WORDS:
             return None
         properties: Item = {"description": capital(text), "status": "active"}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from internal.agents.archivist.offline.bio_quotes import cleaned
-from internal.agents.archivist.offline.kinship import fits, gender_of
+from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, Said
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, find_occasions
@@ -58,7 +58,7 @@ def _candidates(said: Said) -> list[Candidate]:
         ]
         if not of:
             found.append((token.start, token.end, kin))
-        elif not fits(roles.get(of[0][0], _NOBODY), kin.gender):
+        elif not gender_fits(roles.get(of[0][0], _NOBODY), kin.gender):
             found = [one for one in found if one is not of[0]]
     return sorted(found, key=lambda one: one[0])
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from internal.agents.archivist.offline.bio_quotes import asks
-from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
+from internal.agents.archivist.offline.kinship import called_so, gender_fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.recognise import is_order
@@ -303,7 +303,7 @@ class Reading:
             spoken = {one.person_id for one in dossiers}
             known = [number for number in called_so(relation.word, self._people) if number not in spoken]
             if len(dossiers) + len(known) != 1:
-                self._recent = [one for one in self._recent if not fits(one.gender, relation.gender)]
+                self._recent = [one for one in self._recent if not gender_fits(one.gender, relation.gender)]
                 continue
             found[meaning(relation.word)] = dossiers[0] if dossiers else self._relative(known[0], relation.gender)
         return found
@@ -346,7 +346,7 @@ class Reading:
         if pronoun is None:
             return
         gender = _PRONOUNS[pronoun]
-        yield from [one for one in self._recent if fits(one.gender, gender)][:1]
+        yield from [one for one in self._recent if gender_fits(one.gender, gender)][:1]
 
 
 def _is_himself(sighting: NameMention, text: str) -> bool:

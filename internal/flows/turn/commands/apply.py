@@ -305,7 +305,7 @@ def change_task(connection: Connection, task: Task, how: str, schedule: Schedule
     """Does, cancels or moves a task; of a recurring one only the next time moves. Raises as `actions` does."""
     user_id = task.user_id
     if how == "done":
-        return actions.done(connection, user_id, task.id, author)
+        return actions.mark_done(connection, user_id, task.id, author)
     if how == "cancel":
         return actions.cancel(connection, user_id, task.id, author)
     if schedule is None:
@@ -320,7 +320,7 @@ def change_task(connection: Connection, task: Task, how: str, schedule: Schedule
             day = moment.astimezone(ZoneInfo(schedule.tz)).date()
             moment = datetime.combine(day, author.whole_day_at, ZoneInfo(schedule.tz))
         return actions.postpone(connection, user_id, task.id, moment, author)
-    return actions.move(connection, user_id, task.id, schedule, author)
+    return actions.reschedule(connection, user_id, task.id, schedule, author)
 
 
 def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief:

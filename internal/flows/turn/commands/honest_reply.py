@@ -9,8 +9,8 @@ from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import Commands, Undone
 from internal.flows.turn.commands.recognise import judge
 from internal.flows.turn.commands.reminder_requests import ReminderRequest, with_tasks
+from internal.flows.turn.prepared_requests import Requests
 from internal.flows.turn.prompt import Question
-from internal.flows.turn.requests import Requests
 from internal.language.text.spelling import text_language, unquoted
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import ChatReply

@@ -19,7 +19,7 @@ from internal.language.search.terms import english_stem
 from internal.language.tasks.completion import find_completions
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import title_of
-from internal.language.text.slang import plain
+from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
@@ -79,7 +79,7 @@ def recognise(
     found: list[Recognised] = []
     only = True
     for message_id, written, at in texts:
-        text = plain(written)
+        text = spell_out(written)
         spoken = text_language(text, language)
         commands = find_commands(text, at, spoken)
         if people is None and any(one.kind in ("forget", "remove", "mark", "brief") for one in commands):

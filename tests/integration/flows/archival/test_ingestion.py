@@ -46,7 +46,7 @@ def store(
 
 async def ready(talk: Talk) -> list[tuple[str, int, int]]:
     """The owner's run that is next, as episode and first and last segment."""
-    found = await talk.read(lambda c: runs.ready(c, "archivist", talk.clock.now(), limit=9))
+    found = await talk.read(lambda c: runs.ready_runs(c, "archivist", talk.clock.now(), limit=9))
     return [(run.episode_id, run.first_n, run.last_n) for run in found]
 
 
@@ -107,7 +107,7 @@ async def test_what_is_said_now_comes_before_an_import(talk: Talk) -> None:
     order = []
     while waiting := await ready(talk):
         order.append(waiting[0][0])
-        [run] = await talk.read(lambda c: runs.ready(c, "archivist", talk.clock.now(), limit=1))
+        [run] = await talk.read(lambda c: runs.ready_runs(c, "archivist", talk.clock.now(), limit=1))
         await talk.write(lambda c, run=run: runs.finish(c, run, talk.clock.now()))  # type: ignore[misc]
     assert order[1:] == [stored.episode.id for stored in old]
     assert len(order) == 3

@@ -45,7 +45,7 @@ async def test_an_idle_dialogue_is_published_and_closed(talk: Talk) -> None:
     [event] = await talk.events("dialogue_fragment_published")
     assert event.source == "agent:DialogueAgent"
     assert {message.episode_id for message in await talk.messages()} == {event.payload["episode"]}
-    state = await talk.read(lambda c: dialogue.state(c, OWNER))
+    state = await talk.read(lambda c: dialogue.get_dialogue_state(c, OWNER))
     assert state is not None
     assert (state.last_published_message_id, state.is_active) == ((await talk.messages())[-1].id, False)
     assert len(talk.buffers) == 0
@@ -104,7 +104,7 @@ async def test_a_full_dialogue_is_published_at_the_border_of_a_turn(talk: Talk) 
         await talk.exchange(str(number))
     assert await talk.publication(max_messages=5).publish_due() == 1
     assert await lengths(talk) == [4]
-    state = await talk.read(lambda c: dialogue.state(c, OWNER))
+    state = await talk.read(lambda c: dialogue.get_dialogue_state(c, OWNER))
     assert state is not None
     assert state.is_active
     left = [message.content for message in await talk.messages() if message.seq in talk.buffers.of(OWNER)]

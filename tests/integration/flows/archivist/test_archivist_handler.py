@@ -115,7 +115,7 @@ class Stage:
         for text in said:
             await self.talk.exchange(text)
         await self.talk.publication().publish_now(OWNER)
-        (run,) = await self.talk.read(lambda c: runs.ready(c, "archivist", self.talk.clock.now(), limit=9))
+        (run,) = await self.talk.read(lambda c: runs.ready_runs(c, "archivist", self.talk.clock.now(), limit=9))
         return run
 
     async def ask(self, run: Run) -> tuple[Prepared[ArchivistInput], str]:
@@ -360,7 +360,7 @@ async def test_a_text_is_archived_like_a_dialogue(stage: Stage) -> None:
     )  # fmt: skip
     lives = {"source": "user", "relation": "LIVES_IN", "target": "Львов", "fact": "Живёт во Львове", "evidence": [1]}
     stage.archivist.reply = {"facts": [lives]}
-    (run,) = await stage.talk.read(lambda c: runs.ready(c, "archivist", stage.talk.clock.now(), limit=9))
+    (run,) = await stage.talk.read(lambda c: runs.ready_runs(c, "archivist", stage.talk.clock.now(), limit=9))
     await stage.apply(run, *await stage.ask(run))
     (fact,) = await stage.facts()
     assert (fact.source, fact.valid_at) == (owner_node_id(OWNER), then)

@@ -92,7 +92,7 @@ async def store_entity(database: Database, embedder: TrigramEmbedder, name: str,
     due = await database.read(lambda c: vectors.due(c, embedder.name, embedder.dimensions, limit=100))
     found = trigram_vectors([one.text for one in due], embedder.dimensions)
     for one, vector in zip(due, found, strict=True):
-        await database.write(lambda c, one=one, vector=vector: vectors.put(c, one, embedder.name, vector))  # type: ignore[misc] # defaults bind the loop's values
+        await database.write(lambda c, one=one, vector=vector: vectors.save_vector(c, one, embedder.name, vector))  # type: ignore[misc] # defaults bind the loop's values
     return node.id
 
 

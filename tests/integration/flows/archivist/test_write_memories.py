@@ -50,7 +50,7 @@ class Remembering(Stage):
         due = await self.talk.read(lambda c: vectors.due(c, EMBEDDER.name, EMBEDDER.dimensions, limit=500))
         found = trigram_vectors([one.text for one in due], EMBEDDER.dimensions)
         for one, vector in zip(due, found, strict=True):
-            await self.talk.write(lambda c, one=one, vector=vector: vectors.put(c, one, EMBEDDER.name, vector))  # type: ignore[misc] # defaults bind the loop's values
+            await self.talk.write(lambda c, one=one, vector=vector: vectors.save_vector(c, one, EMBEDDER.name, vector))  # type: ignore[misc] # defaults bind the loop's values
         return [f"{one.handle} {one.text}" for one in prepared.input.request.memories]
 
     async def nodes(self, label: str) -> list[Node]:

@@ -65,7 +65,7 @@ async def test_a_file_is_hidden_at_once_and_an_undo_brings_it_back(stage: FileSt
     assert (asked.kind, asked.ref_id) == ("episode", file.id)
     assert await shown(stage) == ([], [])
     with pytest.raises(NotFound):
-        await stage.talk.read(lambda c: view.one(c, OWNER, file.id))
+        await stage.talk.read(lambda c: view.get_artifact(c, OWNER, file.id))
     await stage.unused.delete_due()
     assert stage.kept() == [file.sha256]
 

@@ -16,7 +16,7 @@ from internal.artifacts.repository import kept_files
 from internal.artifacts.store import ArtifactStore
 from internal.config.settings import ArtifactsConfig, Config
 from internal.errors import Refused
-from internal.flows.artifacts.transfer import files_of
+from internal.flows.artifacts.file_bytes import files_of
 from internal.flows.views import artifacts as view
 from internal.recall.index import item_repository
 from internal.storage.database import Database
@@ -44,7 +44,7 @@ async def test_a_file_survives_a_move_to_another_installation(stage: FileStage, 
         await database.exclusive(migrate)
         await OwnerData(database, stage.talk.clock, stage.eraser, there).read_back(OWNER, document)
         assert await ArtifactStore("", there).get(file.sha256 or "") == CONTRACT.read_bytes()
-        assert await database.read(lambda c: view.one(c, OWNER, file.id)) == file
+        assert await database.read(lambda c: view.get_artifact(c, OWNER, file.id)) == file
         parts = await database.read(lambda c: view.text_of(c, OWNER, file))
         assert [part.page for part in parts] == [1, 2, 3]
         rows = await database.read(lambda c: list(item_repository.rows(c, OWNER, "episode", None, "any")))

@@ -141,7 +141,7 @@ async def test_done_begins_the_interval_anew_and_never_ends_it(house: House) -> 
     task = await house.rhythm("Call Tom", person=await house.person("Tom"))
     await house.at(8)
     author = service.by_owner(OWNER, house.talk.clock.now(), time(9))
-    done = await house.talk.write(lambda c: service.done(c, OWNER, task.id, author))
+    done = await house.talk.write(lambda c: service.mark_done(c, OWNER, task.id, author))
     assert done.next_at == datetime(2027, 3, 15, 18, tzinfo=UTC)
     await house.talk.write(lambda c: service.cancel(c, OWNER, task.id, author))
     assert await house.at(15) == []

@@ -101,7 +101,7 @@ def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER)
 
 def _embed(connection: Connection) -> None:
     for due in vectors.due(connection, "m", 4, limit=100):
-        vectors.put(connection, due, "m", np.ones(4, dtype=np.float32))
+        vectors.save_vector(connection, due, "m", np.ones(4, dtype=np.float32))
 
 
 _ONE_OF_FEW: Final[dict[Any, str]] = {

@@ -16,7 +16,7 @@ from support.flows.mirror_stage import MirrorStage
 from internal.chronicle import service as chronicle
 from internal.graph import registry, store
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor
-from internal.graph.mirror.projection import plain
+from internal.graph.mirror.projection import cypher_properties
 from internal.graph.model import Node
 from internal.memory.plasticity import operations
 from internal.memory.queries import examples
@@ -141,7 +141,7 @@ async def told(mirror: MirrorStage) -> Remembered:
 
 def shown(node: Node) -> dict[str, Any]:
     """A node of the service as the mirror has it."""
-    return {"id": node.id, "label": node.label, "properties": plain(registry.shown(node))}
+    return {"id": node.id, "label": node.label, "properties": cypher_properties(registry.specified_properties(node))}
 
 
 def in_any_order(rows: Iterable[Any]) -> list[str]:

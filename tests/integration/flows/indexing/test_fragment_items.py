@@ -21,7 +21,7 @@ async def followed(talk: Talk) -> None:
         for due in item_repository.due_terms(connection, limit=100):
             item_repository.store_terms(connection, due, due.text.casefold(), ANALYZER)
         for one in vectors.due(connection, "m", 4, limit=100):
-            vectors.put(connection, one, "m", np.ones(4, dtype=np.float32))
+            vectors.save_vector(connection, one, "m", np.ones(4, dtype=np.float32))
 
     await talk.write(follow)
 

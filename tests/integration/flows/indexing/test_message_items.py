@@ -42,7 +42,7 @@ def embed(connection: Connection) -> list[str]:
     """Stores a vector for all that is due; the texts of those."""
     due = vectors.due(connection, MODEL, 4, limit=500)
     for one in due:
-        vectors.put(connection, one, MODEL, np.ones(4, dtype=np.float32))
+        vectors.save_vector(connection, one, MODEL, np.ones(4, dtype=np.float32))
     return [one.text for one in due]
 
 

@@ -159,7 +159,7 @@ class Life:
             known = {(one.event_id, one.entity_id) for one in line.mentions(connection, OWNER)}
             if (event.id, entity) not in known:
                 connection.execute(insert(event_mentions).values(row))
-                line.touch(connection, OWNER, [event.id])
+                line.mark_changed(connection, OWNER, [event.id])
 
         await self.mirror.write(work)
 

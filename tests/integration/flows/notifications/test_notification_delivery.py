@@ -13,7 +13,7 @@ from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
 from support.stores.stored_values import firings
 
 from bot.telegram.i18n import phrase
-from bot.telegram.rendering import plain, render
+from bot.telegram.rendering import render, render_plain
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
 from internal.dialogue.model import HIDDEN_PREFIX
@@ -83,7 +83,7 @@ class Stage:
             quiet_hours="22:00-08:00",
             persona_name="Laplaced",
             daily_cost_usd=0,
-            rendering=Rendering(render, plain),
+            rendering=Rendering(render, render_plain),
             observer=self,
             wake_outbox=self.wake,
         )

@@ -42,7 +42,7 @@ class World:
 
         def work(connection: Connection) -> None:
             access.admit(connection, Author(USER, "Olena"), allowed={USER}, admit_all=False, now=now)
-            row = mailbox.put(connection, Outgoing(USER, 1, USER, "Hi", "key"), now)
+            row = mailbox.enqueue(connection, Outgoing(USER, 1, USER, "Hi", "key"), now)
             mailbox.postpone(connection, USER, row or "", due_at, "429")
             connection.execute(insert(dialogue_state).values(user_id=USER, is_active=True, last_activity=active))
 

@@ -281,13 +281,13 @@ async def test_an_update_that_was_worked_off_since_is_put_aside(
     made = await changed(path, lambda c: mailbox.receive(c, 1, [(n, f"raw {n}") for n in (5, 6)], NOON))
 
     def settle(connection: Connection) -> None:
-        first = mailbox.undone(connection)[0]
-        mailbox.settle(connection, first.n, InboxState.INGESTED, user_id=OWNER)
+        first = mailbox.unprocessed_updates(connection)[0]
+        mailbox.mark_processed(connection, first.n, InboxState.INGESTED, user_id=OWNER)
 
     await writing(path, settle)
     outcome = await restored(made, path, clock)
     assert outcome.answered == 1
-    assert [row.update_id for row in await reading(path, mailbox.undone)] == [6]
+    assert [row.update_id for row in await reading(path, mailbox.unprocessed_updates)] == [6]
     [aside] = await reading(path, lambda c: mailbox.quarantine(c, limit=9))
     assert (aside.update_id, aside.raw, aside.error) == (5, "raw 5", WORKED_OFF_SINCE)
 

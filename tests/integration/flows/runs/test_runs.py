@@ -15,7 +15,7 @@ from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, add_user, until
 from support.patience import PATIENCE_S
 from support.stores.stores import refuse, relent
 
-from bot.telegram.handlers.unprompted import notify
+from bot.telegram.handlers.own_initiative import notify
 from internal.access import repository as users, service as access
 from internal.agents.model import AgentReply
 from internal.config.settings import RunsConfig

@@ -201,7 +201,7 @@ class Life:
 
     def deliver(self, connection: Connection, message: Message) -> None:
         owed = Outgoing(message.user_id, BOT, message.user_id, "Answer.", message.id, message_id=message.id)
-        row_id = mailbox.put(connection, owed, self.clock.now())
+        row_id = mailbox.enqueue(connection, owed, self.clock.now())
         mailbox.mark_sent(connection, message.user_id, row_id or "", SENT + self.delivered)
         self.delivered += 1
 

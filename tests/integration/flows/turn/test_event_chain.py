@@ -15,7 +15,7 @@ from internal.events import repository as events
 from internal.events.chain import Chain, chain
 from internal.events.model import Event
 from internal.events.trigger import UpdateTrigger
-from internal.events.triggered import triggered_by
+from internal.events.trigger_events import triggered_by
 from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.storage.tables import inbox
 
@@ -133,7 +133,7 @@ async def test_an_answer_to_a_command_leads_back_to_it(talk: Talk) -> None:
     row = InboxRow(n, 7, 100 + n, "", InboxState.RECEIVED, 0, now)
     trigger = UpdateTrigger(OWNER, row.key, {"update_id": row.update_id}, talk.clock.now())
     await talk.write(lambda c: events.record_trigger(c, trigger, OWNER, now))
-    await talk.write(lambda c: mailbox.put(c, Outgoing(OWNER, 7, OWNER, "People", f"{row.key}:1"), now))
+    await talk.write(lambda c: mailbox.enqueue(c, Outgoing(OWNER, 7, OWNER, "People", f"{row.key}:1"), now))
     await talk.delivered((await talk.outbox())[-1])
     (command,) = (await walked(talk, await newest(talk, "message_sent"))).back
     assert (command.event_type, command.payload["update_id"]) == ("command_received", 100 + n)

@@ -70,7 +70,7 @@ async def test_an_answer_at_which_telegram_fails_for_hours_holds_up_no_other(tal
         await delivery.sending(due)
         await delivery.retry(due, "TelegramServerError: 500", server_failed=True)
         if attempts in (1, PATIENCE, MAX_ATTEMPTS):
-            await talk.write(lambda c, n=attempts: mailbox.put(c, other(n), talk.clock.now()))  # type: ignore[misc]
+            await talk.write(lambda c, n=attempts: mailbox.enqueue(c, other(n), talk.clock.now()))  # type: ignore[misc]
             while passing := (await delivery.look(10))[0]:
                 await delivery.sending(passing[0])
                 await delivery.sent(passing[0], attempts)
@@ -119,7 +119,7 @@ async def test_an_interrupted_edit_is_made_again_at_once(talk: Talk) -> None:
     """However often: it shows the same text, so there is nothing to doubt."""
     delivery = Delivery(talk.database, talk.clock, phrase)
     edit = Outgoing(OWNER, BOT, OWNER, "changed", "edit:1", kind="edit", tg_id=7)
-    await talk.write(lambda c: mailbox.put(c, edit, talk.clock.now()))
+    await talk.write(lambda c: mailbox.enqueue(c, edit, talk.clock.now()))
     for _ in range(MAX_UNCERTAIN + 1):
         [row], _ = await delivery.look(10)
         assert await delivery.sending(row) is not None
@@ -134,7 +134,7 @@ async def test_an_edit_of_what_never_came_is_a_message_and_in_doubt_as_one(talk:
     placeholder = Outgoing(OWNER, BOT, OWNER, "…", "turn:1:placeholder")
     answer = Outgoing(OWNER, BOT, OWNER, "answer", "turn:1:0", kind="edit", replaces=placeholder.dedupe)
     for owed in (placeholder, answer):
-        await talk.write(lambda c, owed=owed: mailbox.put(c, owed, talk.clock.now()))  # type: ignore[misc]
+        await talk.write(lambda c, owed=owed: mailbox.enqueue(c, owed, talk.clock.now()))  # type: ignore[misc]
     [row], _ = await delivery.look(10)
     await delivery.refused(row, "400")
     [row], _ = await delivery.look(10)

@@ -43,7 +43,7 @@ async def test_what_is_done_is_shown_no_more(talk: Talk) -> None:
     done = await task(talk, "Call mum", 2)
     cancelled = await task(talk, "Call dad", 2)
     author = service.by_owner(OWNER, talk.clock.now(), NINE)
-    await talk.write(lambda c: service.done(c, OWNER, done.id, author))
+    await talk.write(lambda c: service.mark_done(c, OWNER, done.id, author))
     await talk.write(lambda c: service.cancel(c, OWNER, cancelled.id, author))
     assert await shown(talk) == []
 

@@ -428,7 +428,7 @@ async def test_a_placeholder_is_replaced(talk: Talk) -> None:
     """Where drafts are refused the answer is an edit of the message that stands for it."""
     talk.drafts.placeholder = "p"
     placeholder = Outgoing(OWNER, 7, OWNER, "…", "p")
-    await talk.write(lambda c: mailbox.put(c, placeholder, talk.clock.now()))
+    await talk.write(lambda c: mailbox.enqueue(c, placeholder, talk.clock.now()))
     turn = await talk.ask("Hi")
     talk.responder.script.append(["word " * 1000])
     await talk.flow().answer(turn)

@@ -366,7 +366,7 @@ async def test_a_stop_lets_the_last_sends_have_their_turn(stage: BotStage) -> No
     delivery = Counting(stage.database, stage.clock, phrase)
     await stage.fault("hang", "sendMessage", chat_id=user)
     owed = Outgoing(user, stage.bot.id, user, "hello", "stop")
-    await stage.write(lambda c: mailbox.put(c, owed, datetime.now(UTC)))
+    await stage.write(lambda c: mailbox.enqueue(c, owed, datetime.now(UTC)))
     sender = Sender(stage.bot, delivery, stage.budget, stage.observer, stage.clock)
     sender.wake()
     await sender.drain(0.3)
@@ -429,7 +429,7 @@ async def test_what_is_owed_twice_is_sent_once(stage: BotStage) -> None:
     user = await stage.person()
     out = Outgoing(user, stage.bot.id, user, "hello", dedupe=f"same:{user}")
     now = SystemClock().now() - timedelta(seconds=1)
-    owed = [await stage.write(lambda c: mailbox.put(c, out, now)) for _ in range(2)]
+    owed = [await stage.write(lambda c: mailbox.enqueue(c, out, now)) for _ in range(2)]
     assert owed[1] is None
     stage.sender.wake()
     await stage.settled(owed[0] or "")

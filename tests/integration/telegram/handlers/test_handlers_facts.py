@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, select
 from support.interfaces.handler_stage import NOW, Said, World, only
 
-from bot.telegram.handlers import unprompted
+from bot.telegram.handlers import own_initiative
 from bot.telegram.handlers.buttons import ContradictionButton, FactButton, FactsButton
 from bot.telegram.i18n import day, label, phrase
 from bot.telegram.rendering import render
@@ -183,7 +183,7 @@ class Life:
             out = Outgoing(
                 user_id, 7, user_id, "…", f"part:{message.id}", turn_id=turn_id, message_id=message.id, part=1
             )
-            row = mailbox.put(connection, out, now)
+            row = mailbox.enqueue(connection, out, now)
             assert row is not None
             mailbox.mark_sending(connection, user_id, row)
             mailbox.mark_sent(connection, user_id, row, answered + 1)
@@ -920,7 +920,7 @@ async def owed(world: World, user_id: int = 1) -> list[dict[str, Any]]:
 
     def work(connection: Connection) -> list[dict[str, Any]]:
         users.write_setting(connection, "bot_id", 7)
-        unprompted.ask_first(connection, user_id, {}, NOW)
+        own_initiative.ask_first(connection, user_id, {}, NOW)
         query = select(outbox.c.payload).where(outbox.c.dedupe.startswith("suggestion:"))
         return list(connection.execute(query).scalars())
 

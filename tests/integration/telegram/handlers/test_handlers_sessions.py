@@ -35,7 +35,7 @@ async def say(world: World, words: str, *, user_id: int = 1, command: Any = None
     def work(connection: Any) -> Message:
         message = dialogue.add_incoming(connection, incoming, metadata={}, turn_id=None)
         assert message is not None
-        dialogue.touch(connection, user_id, at)
+        dialogue.record_activity(connection, user_id, at)
         UNJUDGED.heard(connection, message, tz="UTC", now=at, command=command)
         return message
 

@@ -117,7 +117,7 @@ async def test_an_invitation_ends_with_who_sent_it(world: World) -> None:
     """Who leaves takes his invitations with him: they cannot be accepted any more."""
     yes, _ = (await invited(world, "en")).values()
     (team,) = await teams(world, 1)
-    await world.write(lambda c: service.leave(c, 1, team.id, world.clock.now()))
+    await world.write(lambda c: service.leave_team(c, 1, team.id, world.clock.now()))
     assert only(await world.press(yes, 2)).text == text("en", "conflict")
     assert await teams(world, 2) == []
 
@@ -232,7 +232,7 @@ async def test_who_has_left_is_told_of_nothing(world: World) -> None:
     await world.press(yes, 2)
     await promised(world, "bring the book")
     (team,) = await teams(world, 2)
-    await world.write(lambda c: service.leave(c, 2, team.id, world.clock.now()))
+    await world.write(lambda c: service.leave_team(c, 2, team.id, world.clock.now()))
     assert await PromiseNotices(world.database, world.clock, phrase).notify_due() == 0
 
 
@@ -247,9 +247,9 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
     assert not await world.read(lambda c: taken_back(c, told))
     (team,), now = await teams(world, 1), world.clock.now()
     if ends == "leaves":
-        await world.write(lambda c: service.leave(c, 1, team.id, now))
+        await world.write(lambda c: service.leave_team(c, 1, team.id, now))
     elif ends == "done":
-        await world.write(lambda c: task_service.done(c, 1, "bring the book", by_owner(1, now, time(9))))
+        await world.write(lambda c: task_service.mark_done(c, 1, "bring the book", by_owner(1, now, time(9))))
     elif ends == "forgets":
         await world.write(lambda c: requests.ask(c, 1, "everything", None, now=now))
     elif ends == "erased":

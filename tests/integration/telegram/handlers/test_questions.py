@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, insert, select, update
 from support.interfaces.handler_stage import NOW, Said, World, only
 
-from bot.telegram.handlers import unprompted as delivery_suggestions
+from bot.telegram.handlers import own_initiative as delivery_suggestions
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
 from internal.access import repository as users

@@ -304,7 +304,7 @@ async def test_the_owner_turns_groups_on(stage: BotStage, model: ScriptedModel) 
         assert "Dacha" not in members["text"]
 
         async def switched() -> bool:
-            return not groups.of(await stage.read(lambda c: users.get(c, group.id))).on
+            return not groups.settings_of(await stage.read(lambda c: users.get(c, group.id))).on
 
         await eventually(switched)
         await group.say(0, "are you there?")

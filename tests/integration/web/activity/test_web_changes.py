@@ -86,7 +86,7 @@ async def test_a_task_goes_back_and_forth(known: Stage) -> None:
     author = tasks.by_owner(ANNA, known.clock.now(), time(9))
     new = tasks.NewTask("Call mum", Schedule(None))
     task = await known.database.write(lambda c: tasks.open_task(c, ANNA, new, author))
-    await known.database.write(lambda c: actions.done(c, ANNA, task.id, author))
+    await known.database.write(lambda c: actions.mark_done(c, ANNA, task.id, author))
     [closed] = await changes(known)
     assert (closed["kind"], closed["text"]) == ("task_closed", "Call mum")
     assert await undo(known, closed) == 200

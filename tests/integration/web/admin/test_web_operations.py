@@ -90,7 +90,7 @@ async def aside(database: Database) -> None:
     def put(connection: Connection) -> None:
         mailbox.receive(connection, 7, [(n, f'{{"update_id": {n}}}') for n in (10, 11, 12)], NOON)
         for n in (1, 2, 3):
-            mailbox.settle(connection, n, InboxState.QUARANTINED, error="why", keep_raw=True)
+            mailbox.mark_processed(connection, n, InboxState.QUARANTINED, error="why", keep_raw=True)
 
     await database.write(put)
 

@@ -18,7 +18,7 @@ from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.config.settings import Config, load
 from internal.errors import NotFound
-from internal.storage.engine.data_lock import Holder, hold, holder
+from internal.storage.engine.data_lock import Holder, hold_folder, holder
 from internal.storage.files.keys import ensure_key
 
 
@@ -52,7 +52,7 @@ async def server(config: Config) -> AsyncIterator[Holder]:
     async def other(_: Request) -> PlainTextResponse:
         return PlainTextResponse("hello")
 
-    with hold(config.data_dir) as lock:
+    with hold_folder(config.data_dir) as lock:
         guarded = Guard(app, api_key=ensure_key(config.data_dir, "server_api_key"), allowed_hosts=[], own_secret=[])
         async with serving(guarded, "0.0.0.0", 0) as running:
             lock.announce(running.url)

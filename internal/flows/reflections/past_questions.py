@@ -13,7 +13,7 @@ from internal.errors import ModelUnavailable
 from internal.flows.reflections.model import Line
 from internal.flows.views.people_map import LanguageCalls, PeopleMaps
 from internal.language.chronicle.lines import ANSWERS
-from internal.language.chronicle.past import answering, past_question
+from internal.language.chronicle.past_questions import answering, past_question
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people import repository as people

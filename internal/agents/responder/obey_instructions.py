@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from internal.agents.model import Language, ResponderRequest
 from internal.language.dates.units import fold
-from internal.language.instructions.ends import DISMISSED
 from internal.language.instructions.topics import condition_of, language_of, times_of, topics_of
+from internal.language.instructions.withdrawals import DISMISSED
 from internal.language.text.spelling import sentences
 
 _WEEKEND: Final = 5

@@ -57,4 +57,4 @@ def _enqueue(
     message = Outgoing(
         user_id, bot_id, user_id, part.text, dedupe, entities=part.entities, keyboard=keyboard, links=links
     )
-    mailbox.put(connection, message, now)
+    mailbox.enqueue(connection, message, now)

@@ -26,7 +26,7 @@ from internal.recall.index.bm25 import to_bytes
 from internal.recall.index.item_repository import VectorKind
 from internal.recall.messages import repository
 from internal.recall.messages.index import MessageIndex
-from internal.recall.messages.rows import PASSAGE
+from internal.recall.messages.message_rows import PASSAGE
 from internal.storage.files.permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,9 @@ class SavedIndexes:
             return None
         try:
             place, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
-            if np.array_equal(arrays["made"], self._made) and repository.holds(connection, user_id, place, change):
+            if np.array_equal(arrays["made"], self._made) and repository.log_continues(
+                connection, user_id, place, change
+            ):
                 return MessageIndex.unpacked(arrays)
         except (ValueError, KeyError):
             pass  # another version wrote it: it is built again
@@ -100,7 +102,7 @@ class SavedIndexes:
 
     def _look_at(self, connection: Connection, path: Path) -> None:
         arrays = _arrays(path, ("seq", "change"))
-        if arrays is None or not repository.holds(
+        if arrays is None or not repository.log_continues(
             connection, int(path.stem), int(arrays["seq"]), arrays["change"].tobytes().decode()
         ):
             path.unlink(missing_ok=True)

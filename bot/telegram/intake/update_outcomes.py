@@ -48,7 +48,7 @@ class UpdateOutcomes:
         """Settles an update together with its effect, which comes once however often this is repeated."""
 
         def work(connection: Connection) -> None:
-            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None) is not None:
+            if mailbox.mark_processed(connection, row.n, state, user_id=user.user_id if user else None) is not None:
                 effect(connection)
 
         with acting_for(user.user_id) if user else contextlib.nullcontext():
@@ -63,14 +63,14 @@ class UpdateOutcomes:
 
         def work(connection: Connection) -> None:
             if blocked and access.pause(connection, user_id):
-                mailbox.hold(connection, user_id, "blocked the bot")
+                mailbox.hold_messages(connection, user_id, "blocked the bot")
 
         await self.settle_with(row, InboxState.INGESTED, work)
 
     async def say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
         """Settles an update with one line to somebody who is no user."""
         now = self._clock.now()
-        await self.settle_with(row, state, lambda c: mailbox.put(c, line, now))
+        await self.settle_with(row, state, lambda c: mailbox.enqueue(c, line, now))
         self._wake_outbox()
 
     async def quarantine(self, row: InboxRow, error: str, notice: str | None = None, **values: str) -> None:
@@ -78,7 +78,7 @@ class UpdateOutcomes:
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            mailbox.settle(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
+            mailbox.mark_processed(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
             events.append(
                 connection,
                 "update_quarantined",
@@ -96,5 +96,5 @@ class UpdateOutcomes:
             text = self._phrases(user.lang, notice, **values)
             line = Outgoing(user.user_id, self._bot_id, user.user_id, text, f"{row.key}:set-aside")
             with acting_for(user.user_id):
-                await self._database.write(lambda c: mailbox.put(c, line, now))
+                await self._database.write(lambda c: mailbox.enqueue(c, line, now))
             self._wake_outbox()

@@ -9,7 +9,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Remembers(Protocol):
+class TextHolder(Protocol):
     """Something that keeps parts of an owner's data in memory."""
 
     def forget(self, user_id: int) -> None:
@@ -17,10 +17,10 @@ class Remembers(Protocol):
 
 
 _DROPPED: Final[list[Callable[[], object]]] = []
-_ASKED: Final[WeakSet[Remembers]] = WeakSet()
+_ASKED: Final[WeakSet[TextHolder]] = WeakSet()
 
 
-def kept(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Keeps the latest results of a function, at most so many; `functools.lru_cache` outlives what was forgotten."""
 
     def keeping(function: Callable[P, T]) -> Callable[P, T]:
@@ -31,12 +31,12 @@ def kept(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return keeping
 
 
-def dropped(drop: Callable[[], object]) -> None:
+def register_cache(drop: Callable[[], object]) -> None:
     """Calls `drop` whenever anything is forgotten: what is kept belongs to owners nobody tells apart."""
     _DROPPED.append(drop)
 
 
-def asked(holder: Remembers) -> None:
+def register_holder(holder: TextHolder) -> None:
     """Asks `holder` to forget owners of whom something is forgotten, as long as it lives."""
     _ASKED.add(holder)
 

@@ -4,14 +4,14 @@ from sqlalchemy import Connection
 
 from bot.telegram.i18n import phrase
 from internal.access.model import User
-from internal.flows.views.status import unread
+from internal.flows.views.status import reading_state
 
 
 def nothing_yet(connection: Connection, user: User, text: str) -> str:
     """The text of an empty list, and that something is not read yet. Called in the read that finds the list empty, or
     what is archived in between would be in neither.
     """
-    match unread(connection, user.user_id):
+    match reading_state(connection, user.user_id):
         case "reading":
             return phrase(user.lang, "still-reading")
         case "waiting":

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.recall.messages.features import NAMES
+from internal.recall.messages.message_rows import Floats, Mask
 from internal.recall.messages.ranking import Ranking, shipped_rankings
-from internal.recall.messages.rows import Floats, Mask
 
 _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)

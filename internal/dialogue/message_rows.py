@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import JSON, BigInteger, ColumnElement, Row, Text, type_coerce
 
-from internal import kept_texts
+from internal import text_caches
 from internal.dialogue.model import ForwardOrigin, Message
 from internal.storage.tables import messages
 from internal.storage.types import Moment, from_micros, to_micros
@@ -28,7 +28,7 @@ AS_STORED: Final = [_as_stored(column) for column in messages.c]
 _MOMENTS: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, Moment)]
 _JSON: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, JSON)]
 _KEPT: Final[dict[tuple[int, int], tuple[tuple[Any, ...], Message]]] = {}
-kept_texts.dropped(_KEPT.clear)
+text_caches.register_cache(_KEPT.clear)
 
 
 def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
