@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from typing import Any, Final
-
-from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.analyst.output import name_of_rule
 from internal.agents.analyst.reactions import Reaction, questions, reactions
 from internal.agents.analyst.topics import subject_of, topic_of
 from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.model import AgentReply, AnalystRequest, Language, TranscriptLine
+from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.chronicle.model import Verdict
 from internal.language.text.spelling import text_language, tokens
 from internal.language.worker.process_pool import LanguageWorker
@@ -26,6 +24,8 @@ _VERDICTS: Final[Mapping[Reaction, Verdict]] = {
     "shorter": "partially_correct",
     "longer": "partially_correct",
 }
+phrase = partial(offline_phrase, "internal.agents.analyst")
+
 _LEAST_WORDS: Final = 3
 """Words from which the language of a message can be detected."""
 
@@ -52,26 +52,6 @@ def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> 
     wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
     counts = phrase(language, "summary", count=len(rulings), wrong=wrong)
     return Judgement(joint_verdict(rulings.values()), summary=f"{topic} — {counts}" if topic else counts, by_rules=True)
-
-
-def phrase(language: Language, key: str, **values: str | int) -> str:
-    """A phrase of the rules, as a judgement has it."""
-    bundle = _bundle(language)
-    pattern = bundle.get_message(key).value
-    if pattern is None:
-        raise LookupError(f"the phrase {key} has no text in {language}")
-    text, errors = bundle.format_pattern(pattern, values)
-    if errors:
-        raise errors[0]
-    return str(text)
-
-
-@cache
-def _bundle(language: Language) -> FluentBundle:
-    bundle = FluentBundle([language], use_isolating=False)
-    source = files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
-    bundle.add_resource(FluentResource(source))
-    return bundle
 
 
 def _ruling(

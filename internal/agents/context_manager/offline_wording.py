@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from fluent.runtime import FluentBundle, FluentResource
-
 from internal.agents.context_manager.output import Choice, Decision
 from internal.agents.model import Language, WeighingRequest
+from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.dialogue.notifications.model import Notification, NotificationKind
+
+phrase = partial(offline_phrase, "internal.agents.context_manager")
 
 LATE: Final = timedelta(minutes=10)
 """The delay from which on a message says when something was due."""
@@ -41,27 +41,6 @@ def clock(moment: datetime, language: Language, timezone: str, now: datetime) ->
 
 def day(found: date, language: Language) -> str:
     return f"{found:%d.%m}" if language != "en" else f"{found.day} {found:%b}"
-
-
-def phrase(language: Language, key: str, **values: str | int) -> str:
-    """Raises KeyError for an unknown key: a mistake of the program."""
-    bundle = _bundle(language)
-    pattern = bundle.get_message(key).value
-    if pattern is None:
-        raise KeyError(f"{language}: {key} says nothing")
-    text, errors = bundle.format_pattern(pattern, values)
-    if errors:
-        raise KeyError(f"{language}: {key}: {errors[0]}")
-    return str(text)
-
-
-@cache
-def _bundle(language: Language) -> FluentBundle:
-    # Isolation marks would be letters inside what people copy.
-    bundle = FluentBundle([language], use_isolating=False)
-    source = files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
-    bundle.add_resource(FluentResource(source))
-    return bundle
 
 
 def _with_due(key: str, one: Notification, language: Language, timezone: str, now: datetime) -> str:

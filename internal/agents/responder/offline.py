@@ -3,12 +3,8 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Final, TypeVar
-
-from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.model import (
     DialogueLine,
@@ -18,6 +14,7 @@ from internal.agents.model import (
     RecalledMemory,
     ResponderRequest,
 )
+from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.agents.prompts import block, newest_lines
 from internal.agents.responder.blocks import (
     day,
@@ -155,17 +152,10 @@ class _Speech:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        self._bundle = _bundle(language)
 
     def __call__(self, phrase: str, **values: str | int) -> str:
-        pattern = self._bundle.get_message(phrase).value
-        if pattern is None:
-            raise LookupError(f"the phrase {phrase} has no text in {self.language}")
         given = {name: value[:_LONGEST_VALUE] if isinstance(value, str) else value for name, value in values.items()}
-        text, errors = self._bundle.format_pattern(pattern, given)
-        if errors:
-            raise errors[0]
-        return str(text)
+        return offline_phrase("internal.agents.responder", self.language, phrase, **given)
 
     def names(self, names: Sequence[str]) -> str:
         head, last = names[:-1], names[-1]
@@ -184,18 +174,6 @@ class _Speech:
         if says_more_than_names(person):
             return self("about", name=name, circle=circle, bio=_plain(person.bio))
         return f"{name} ({circle})." if news else self("about-empty", name=name, circle=circle)
-
-
-@cache
-def _bundle(language: Language) -> FluentBundle:
-    bundle = FluentBundle([language], use_isolating=False)
-    bundle.add_resource(FluentResource(phrase_source(language)))
-    return bundle
-
-
-def phrase_source(language: Language) -> str:
-    """The Fluent source of a language's phrases."""
-    return files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
 
 
 def _plain(text: str) -> str:

@@ -25,6 +25,7 @@ from internal.agents.model import (
     StandingInstruction,
     TranscriptLine,
 )
+from internal.agents.offline_phrases import phrase_source
 from internal.agents.reranker.offline import OfflineReranker, pick
 from internal.agents.responder import offline as responder
 from internal.agents.responder.offline import OfflineResponder, compose
@@ -195,7 +196,7 @@ def test_small_talk_is_answered_politely(phrase: str, language: Language, said: 
 def test_it_speaks_to_a_friend(language: Language) -> None:
     """No phrase says вы, as nothing else of the bot does."""
     formal = re.compile(r"\b(?:вы|вас|вам|ваш\w*|ви|вами|расскажите|здравствуйте|розкажіть)\b", re.IGNORECASE)
-    assert not formal.search(responder.phrase_source(language))
+    assert not formal.search(phrase_source("internal.agents.responder", language))
 
 
 @pytest.mark.parametrize("language", ["ru", "uk", "en"])
@@ -345,7 +346,11 @@ def test_any_message_gets_some_reply(said: list[str]) -> None:
 def test_every_language_has_every_phrase() -> None:
     """The three phrase files hold the same phrases."""
     phrases = [
-        {entry.id.name for entry in parse_fluent(responder.phrase_source(language)).body if isinstance(entry, Message)}
+        {
+            entry.id.name
+            for entry in parse_fluent(phrase_source("internal.agents.responder", language)).body
+            if isinstance(entry, Message)
+        }
         for language in ("ru", "uk", "en")
     ]
     assert phrases[0] == phrases[1] == phrases[2]
