@@ -250,7 +250,8 @@ async def _web(
         observers=[app.metrics, app.recorder],
         chat=app.models.chat,
     )
-    operations = Operations(app.backups, app.database, app.clock, take_up=side.ingest.take_up, wake=app.ticker.wake)
+    take_up = side.ingest.inbox_worker.take_up
+    operations = Operations(app.backups, app.database, app.clock, take_up=take_up, wake=app.ticker.wake)
     ports = ServerPorts(
         allows=allows,
         operations=operations,

@@ -151,7 +151,7 @@ class Ingest:
         fresh = await self._inbox.store(updates)
         if not self.inbox_worker.shared:
             await self._resumed.wait()
-        await self.take_up([row for row in fresh if row.n > self._last_resumed])
+        await self.inbox_worker.take_up([row for row in fresh if row.n > self._last_resumed])
 
     async def resume(self) -> int:
         """Takes up accepted but unfinished updates in the background, at start. Returns how many."""
@@ -161,12 +161,8 @@ class Ingest:
         return len(rows)
 
     async def _resume(self, rows: Sequence[InboxRow]) -> None:
-        await self.take_up(rows)
-        self._resumed.set()
-
-    async def take_up(self, rows: Sequence[InboxRow]) -> None:
-        """Starts stored updates that nothing works on: those found at start, and those an operator replays."""
         await self.inbox_worker.take_up(rows)
+        self._resumed.set()
 
     async def drain(self, seconds: float) -> None:
         """Waits up to `seconds` for what is running; the rest stays stored, and nothing more is started."""
