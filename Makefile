@@ -23,6 +23,8 @@ BIN := $(VENV)/bin
 JOBS ?= 4
 # A suite that starts hundreds of processes keeps what it compiled, whatever the shell says: or each compiles all anew.
 COMPILED := PYTHONDONTWRITEBYTECODE=
+# What every worker of the suite imports is compiled once by all processors; uv leaves that to each first import.
+IMPORTED := {aiogram,aiohttp,alembic,botocore,fastapi,flask,httpx,jinja2,mcp,nicegui,psycopg,pydantic,redis,snowballstemmer,sqlalchemy,urllib3,werkzeug}
 CONFIG ?=
 KILLS ?= 1000
 FLEET_KILLS ?= 100
@@ -133,6 +135,8 @@ $(VENV)/.installed: pyproject.toml deploy/locks/run.txt | $(BIN)/python
 $(VENV)/.installed-test: pyproject.toml deploy/locks/test.txt | $(BIN)/python
 	@echo "installing Laplaced and what its tests need into $(VENV)"
 	@$(call install,test)
+	@$(COMPILED) $(BIN)/python -m compileall -q -j 0 bot internal migrations tests/support $(VENV)/lib/python3.*/site-packages/$(IMPORTED) \
+		|| true
 	@touch $@ $(VENV)/.installed
 
 # Telegrams of other people, which the tests run the bot against: npm's telegram-test-api and PyPI's telemelya.

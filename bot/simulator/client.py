@@ -15,8 +15,6 @@ from bot.simulator.launch import LocalTelegramFailed
 from bot.simulator.repository import Json
 from internal.certificates import believed
 
-_LOOK_EVERY = 0.05
-
 
 class ControlClient:
     """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason on a refusal."""
@@ -124,13 +122,15 @@ class ControlClient:
         self, chat_id: int, wanted: Callable[[Json], bool], *, after: int = 0, within: float = 120.0
     ) -> Json:
         """The bot's first message with an id above `after` that is `wanted`; LocalTelegramFailed after `within` s."""
+        seen = -1
         try:
             async with asyncio.timeout(within):
                 while True:
-                    for message in await self.bot_messages(chat_id):
-                        if message["message_id"] > after and wanted(message):
-                            return message
-                    await asyncio.sleep(_LOOK_EVERY)
+                    found = await self.request("GET", f"/chats/{chat_id}/messages", beyond=seen)
+                    for message in found["messages"]:
+                        if message["from"]["is_bot"] and message["message_id"] > after and wanted(message):
+                            return dict(message)
+                    seen = found["happened"]
         except TimeoutError:
-            seen = [message.get("text") for message in await self.bot_messages(chat_id)]
-            raise LocalTelegramFailed(f"no such message of the bot within {within} s; it said {seen}") from None
+            said = [message.get("text") for message in await self.bot_messages(chat_id)]
+            raise LocalTelegramFailed(f"no such message of the bot within {within} s; it said {said}") from None

@@ -1,7 +1,10 @@
 """Delivers news of a chat to pages and tests in this process as soon as it is stored."""
 
+import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,6 +33,8 @@ class Feed:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self.counts: Counter[int] = Counter()
+        """By chat, how much has happened there."""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Calls `listener` for all news from now on; the returned function ends that."""
@@ -38,9 +43,21 @@ class Feed:
 
     def publish(self, kind: NewsKind, chat_id: int = 0, body: Any = None) -> None:
         news = News(kind, chat_id, body)
+        self.counts[chat_id] += 1
         for listener in list(self._listeners):
             try:
                 listener(news)
             except Exception:  # a page that is being closed must not stop the bot's call
                 log.exception("feed listener dropped")
                 self._listeners.remove(listener)
+
+    async def beyond(self, chat_id: int, count: int, within: float) -> None:
+        """Returns once other than `count` things have happened in the chat, or after so many seconds."""
+        if self.counts[chat_id] != count:
+            return
+        happened = asyncio.Event()
+        end = self.subscribe(lambda news: happened.set() if news.chat_id == chat_id else None)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await happened.wait()
+        end()

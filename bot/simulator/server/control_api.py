@@ -25,6 +25,9 @@ from bot.simulator.server.webhook import Webhook
 from bot.simulator.telegram import Draft, Telegram
 from internal.scheduling.clock import SystemClock
 
+LONGEST_WAIT_S = 1.0
+"""What waits for something new in a chat asks again after that, so that no stop waits long for it."""
+
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -194,10 +197,11 @@ def _observation_routes(router: APIRouter, telegram: Telegram, webhook: Webhook)
     repository = telegram.repository
 
     @router.get("/chats/{chat_id}/messages")
-    async def messages(chat_id: int, limit: int = 1000, before: int | None = None) -> Json:
+    async def messages(chat_id: int, limit: int = 1000, before: int | None = None, beyond: int = -1) -> Json:
         if repository.chat(chat_id) is None:
             raise HTTPException(404, f"there is no chat {chat_id}")
-        return {"messages": repository.history(chat_id, limit, before)}
+        await telegram.feed.beyond(chat_id, beyond, LONGEST_WAIT_S)
+        return {"messages": repository.history(chat_id, limit, before), "happened": telegram.feed.counts[chat_id]}
 
     @router.get("/chats/{chat_id}/ledger")
     async def chat_ledger(chat_id: int, after: int = 0, method: str | None = None) -> Json:

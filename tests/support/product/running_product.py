@@ -7,7 +7,8 @@ import os
 import signal
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +44,9 @@ NO_TASKS: Final[dict[str, Any]] = {"tasks": [], "settled": []}
 
 MINDING = "You are the task manager of a personal assistant"
 """How its prompt begins."""
+
+_KEPT_OPEN: ContextVar[dict[Path, sqlite3.Connection] | None] = ContextVar("kept_open", default=None)
+"""What one `until` reads again and again: to open a store takes two hundred times as long as to ask it."""
 
 REST_S = 1.0  # longer than anything is written behind
 __all__ = ["ROOT"]  # of those who are driven by it
@@ -140,11 +144,12 @@ class Product:
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Reads the stopped or running bot's database from outside."""
-        connection = sqlite3.connect(f"file:{self.data_dir / 'laplaced.db'}?mode=ro", uri=True)
-        try:
-            return connection.execute(query, values).fetchall()
-        finally:
-            connection.close()
+        store, kept = self.data_dir / "laplaced.db", _KEPT_OPEN.get()
+        if kept is None:
+            with closing(_opened(store)) as connection:
+                return connection.execute(query, values).fetchall()
+        connection = kept.get(store) or kept.setdefault(store, _opened(store))
+        return connection.execute(query, values).fetchall()
 
     def _environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
@@ -223,14 +228,25 @@ async def product(
 
 async def until(condition: Callable[[], Any], within: float = PATIENCE_S) -> Any:
     """The first true result of the condition (a coroutine function is awaited)."""
-    async with asyncio.timeout(within):
-        while True:
-            found = condition()
-            if asyncio.iscoroutine(found):
-                found = await found
-            if found:
-                return found
-            await asyncio.sleep(0.05)
+    kept: dict[Path, sqlite3.Connection] = {}
+    before = _KEPT_OPEN.set(kept)
+    try:
+        async with asyncio.timeout(within):
+            while True:
+                found = condition()
+                if asyncio.iscoroutine(found):
+                    found = await found
+                if found:
+                    return found
+                await asyncio.sleep(0.05)
+    finally:
+        _KEPT_OPEN.reset(before)
+        for connection in kept.values():
+            connection.close()
+
+
+def _opened(store: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{store}?mode=ro", uri=True)
 
 
 async def content(data_dir: Path) -> str:
