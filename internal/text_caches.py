@@ -32,7 +32,7 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def register_cache(drop: Callable[[], object]) -> None:
-    """Calls `drop` whenever anything is forgotten: what is kept belongs to owners nobody tells apart."""
+    """Calls `drop` whenever anything is forgotten, because such a cache does not know its texts' owners."""
     _DROPPED.append(drop)
 
 

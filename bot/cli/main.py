@@ -114,7 +114,9 @@ async def _worker(config: Config) -> int:
     help="Telegram id of the one user to archive.  [default: everybody]",
 )
 @click.option("--backfill", metavar="AGENT", help="Also give this agent all earlier fragments it never worked on.")
-@click.option("--again", is_flag=True, help="With --backfill: also those it worked on; its calls are paid once more.")
+@click.option(
+    "--again", is_flag=True, help="With --backfill: repeat finished runs too; their model calls are paid again."
+)
 def archive(config_path: Path | None, user_id: int | None, backfill: str | None, again: bool) -> None:
     """Archive what was said so far now, without waiting for silence.
 
@@ -259,7 +261,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
     if done.kept is not None:
         lines.append(f"the replaced database is kept: {done.kept}")
     if done.forgotten is None:
-        lines.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
+        lines.append("the replaced database cannot be read: people forgotten after the backup are known again")
     elif done.forgotten:
         lines.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
     if lost:

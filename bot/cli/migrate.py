@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @click.option("--force", is_flag=True, help="Replace what is in TO; it is kept as a file.")
-@click.option("--while-running", is_flag=True, help="Copy FROM as it is now, though somebody works on it.")
+@click.option("--while-running", is_flag=True, help="Copy FROM as it is now, even while it is in use.")
 def migrate_store(config_path: Path | None, source: str, target: str, force: bool, while_running: bool) -> None:
     """Move everything that is stored from one place to another, and compare both.
 
@@ -44,7 +44,7 @@ def migrate_store(config_path: Path | None, source: str, target: str, force: boo
 
 @command("laplaced reopen --config /etc/laplaced.yaml")
 def reopen(config_path: Path | None) -> None:
-    """Go on with the configured store although it was moved elsewhere: what was said there since is not in it."""
+    """Use the configured store again although it was moved. It lacks what was written to the new one since."""
     click.echo(f"{asyncio.run(_reopen(load(config_path)))}; it starts again")
 
 

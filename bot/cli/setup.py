@@ -49,7 +49,7 @@ def setup(
     prepared = Setup(config_path or DEFAULT_CONFIG, choice)
     whole = asyncio.run(_shown(prepared))
     if yes and not whole:
-        fail("nothing was written, since an agent's call failed; without --yes it is up to you")
+        fail("nothing was written, because an agent's call failed; without --yes you can decide")
     if yes or click.confirm(f"Write {config_path or DEFAULT_CONFIG}?", default=whole):
         click.echo(f"Written: {', '.join(map(str, prepared.write()))}. Start the bot now, or start it again.")
 

@@ -76,7 +76,7 @@ def _serve(page: Page, http: httpx.AsyncClient) -> None:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """An address that is none: a page to go on from, but for what a page loads by itself."""
+    """Answers an unknown address with a page that leads on; files that a page loads get a plain 404."""
     if request.url.path.startswith("/_nicegui"):
         return PlainTextResponse("Not Found", 404)
     with Client(ui.page(""), request=request) as client:

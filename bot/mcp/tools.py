@@ -98,7 +98,7 @@ class FactUpdate(graph_schemas.FactUpdateRequest, ById):
 
 class PeopleSearch(Request):
     query: Statement
-    user_id: Owner | None = Field(None, description="Whose people; absent: the sole user's.")
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")
     limit: Most = 10
 
 
@@ -109,7 +109,7 @@ class StatusRequest(Request):
 class MemoryToStore(Request):
     """`links` lead from the new node to others, by id or by label and properties; those are found by name, or made."""
 
-    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")
     label: NodeId = Field("Memory", description="One of the 13 of the memory graph.")
     properties: Properties = Field(default_factory=dict)
     content: Statement | None = Field(None, description="The same as properties.content.")
@@ -117,19 +117,19 @@ class MemoryToStore(Request):
 
 
 class MemoryRecall(memory_schemas.RecallRequest):
-    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # REST needs one
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")  # type: ignore[assignment] # REST needs one
 
 
 class ConnectionChange(memory_schemas.LinkChange):
-    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")  # type: ignore[assignment] # as above
 
 
 class Maintenance(memory_schemas.MaintenanceOrder):
-    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")  # type: ignore[assignment] # as above
 
 
 class OfOwner(Request):
-    user_id: Owner | None = Field(None, description="Whose; absent: the sole user's.")
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")
 
 
 class PastQuestion(OfOwner):
@@ -169,8 +169,9 @@ async def search_nodes(rest: Rest, request: NodeSearch) -> Answer:
 
 @tool(TOOLS, graph_schemas.GraphSearchResponse)
 async def search_memory_facts(rest: Rest, request: FactSearch) -> Answer:
-    """Find facts between entities. Without dates: what holds now; as_of: what held then; known_at: what was known then;
-    include_invalid: also what has ended. center_node_uuid puts what is near to that node first.
+    """Find facts between entities. By default only facts that are valid now. as_of: facts valid at that time;
+    known_at: facts known at that time; include_invalid: ended facts too. center_node_uuid ranks facts near that node
+    first.
     """
     return await _search(rest, request, "facts")
 
@@ -187,8 +188,8 @@ async def search_with_citations(rest: Rest, request: graph_schemas.GraphSearchRe
 
 @tool(TOOLS, graph_schemas.GraphSearchResponse)
 async def search_messages(rest: Rest, request: MessageSearch) -> Answer:
-    """Find what was said in conversations, word for word, each message with the chance that it answers and why it was
-    found. since and until keep to a time.
+    """Search past conversations. Returns messages word for word, each with the chance that it answers the query and
+    the reason it was found. since and until limit the time.
     """
     return await _search(rest, request, "messages")
 
@@ -215,7 +216,8 @@ async def update_fact(rest: Rest, request: FactUpdate) -> Answer:
 
 @tool(TOOLS, Done, "replaces")
 async def delete_episode(rest: Rest, request: ById) -> Answer:
-    """Delete an episode for good, with everything that only it supports; what that had superseded holds again."""
+    """Delete an episode for good, with everything that only it supports. Facts that it had superseded become valid
+    again."""
     await rest.delete(f"/graph/episodes/{_path(request.uuid)}", {"user_id": request.user_id})
     return {"status": "deleted", "message": f"episode {request.uuid} is deleted, with all that only it supported"}
 
@@ -229,7 +231,7 @@ async def search_people(rest: Rest, request: PeopleSearch) -> Answer:
 
 @tool(TOOLS, ReflectionsOut)
 async def list_reflections(rest: Rest, request: OfOwner) -> Answer:
-    """Patterns and changes that show in what the user told in the last weeks, each with the lines that show it."""
+    """List patterns and changes of the user's last weeks, each with the lines that show it."""
     return await object_of(rest.get("/reflections", {"user_id": await owner_named(rest, request.user_id)}))
 
 
@@ -282,15 +284,15 @@ async def weaken_connection(rest: Rest, request: ConnectionChange) -> Answer:
 
 @tool(TOOLS, memory_schemas.MaintenanceOut, "replaces")
 async def run_maintenance(rest: Rest, request: Maintenance) -> Answer:
-    """Do now what is done every night: links between memories decay by the time that passed and the weakest are pruned;
-    memories that have faded are listed, none is deleted. dry_run only tells.
+    """Run the nightly maintenance now: links between memories decay with time and the weakest are removed. Faded
+    memories are listed, none is deleted. dry_run only reports.
     """
     return await _for_owner(rest, request, request.user_id, "/memory/maintenance")
 
 
 @tool(TOOLS, ServerStatus)
 async def get_status(rest: Rest, request: StatusRequest) -> Answer:
-    """Whether the memory can be used, how much it holds, and how much is still to be read by the agents."""
+    """Report whether the memory is ready, how much it holds, and how much the agents still have to read."""
     try:
         await rest.get("/readyz")
     except CallFailed as error:
@@ -339,25 +341,25 @@ TASK_TOOLS: Final[list[Tool]] = []
 
 
 class TaskListing(Request):
-    user_id: Owner | None = Field(None, description="Whose tasks; absent: the sole user's.")
+    user_id: Owner | None = Field(None, description="The user's id. Default: the only user.")
     state: Literal["proposed", "open", "done", "cancelled"] | None = Field("open", description="Null for all.")
     limit: Most = 50
 
 
 class TaskToAdd(TaskRequest):
-    user_id: Annotated[Owner | None, Field(description="Whose task; absent: the sole user's.")] = None  # type: ignore[assignment] # REST needs one
+    user_id: Annotated[Owner | None, Field(description="The user's id. Default: the only user.")] = None  # type: ignore[assignment] # REST needs one
 
 
 @tool(TASK_TOOLS, TasksOut)
 async def list_tasks(rest: Rest, request: TaskListing) -> Answer:
-    """List what the user has to do, his reminders and promises, by time; those without a date come last."""
+    """List the user's tasks, reminders and promises by time; those without a date come last."""
     query = {"user_id": await owner_named(rest, request.user_id), "limit": request.limit}
     return await object_of(rest.get("/tasks", query | ({"state": request.state} if request.state else {})))
 
 
 @tool(TASK_TOOLS, TaskOut, "adds", repeatable=False)
 async def add_task(rest: Rest, request: TaskToAdd) -> Answer:
-    """Add something to be done. due_at: a time, or a bare date for a whole day in the user's zone; the user is reminded
+    """Add a task. due_at: a time, or a bare date for a whole day in the user's zone; the user is reminded
     then. recurrence is an RRULE such as FREQ=WEEKLY;BYDAY=MO and needs the first time in due_at.
     """
     owner = await owner_named(rest, request.user_id)

@@ -46,7 +46,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
 
 
 def discretion_of(app: App) -> Discretion:
-    """The rules of what is for others, with the built-in embedder, whichever finds what belongs to a question."""
+    """The rules of discretion. They always use the built-in embedder, whichever one recall uses."""
     embedder = app.models.embedder
     built_in = embedder if isinstance(embedder, OfflineEmbedder) else OfflineEmbedder(app.worker)
     return Discretion(app.database, built_in, at_hand=built_in is embedder)

@@ -65,7 +65,7 @@ def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
 
 
 def calls_by_agent(connection: Connection) -> list[AgentCalls]:
-    """The calls of each agent; an answer that another agent's call brought along is none of its own."""
+    """The number of calls of each agent. A reply that came with another agent's call is not counted."""
     calls = model_calls.c
     sums = (calls.prompt_tokens, calls.completion_tokens, calls.cached_tokens, calls.duration_s)
     query = select(calls.agent, func.count(), *map(func.sum, sums)).where(calls.prompt_tokens > 0)

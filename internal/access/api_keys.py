@@ -56,7 +56,7 @@ class ApiKeys:
         return sorted(self._known().values(), key=lambda key: key.created_at)
 
     def add(self, name: str, user_id: int | None, *, read_only: bool, now: datetime) -> str:
-        """A new key. Raises Refused for a name that is taken or is none."""
+        """Creates a key. Raises Refused for an invalid name or one that is taken."""
         if not _NAME.fullmatch(name):
             raise Refused("name", "the name of a key has up to 64 letters, digits, dots, - and _")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)

@@ -157,7 +157,7 @@ def budgets(user: User, configured: Budgets) -> Budgets:
 def exceeded(
     connection: Connection, user: User, now: datetime, configured: Budgets
 ) -> Literal["messages", "tokens"] | None:
-    """Which budget of today the group has used up; its day is that of its own time zone."""
+    """The budget of today that the group has used up, by the day in the group's time zone."""
     limits, local = budgets(user, configured), now.astimezone(ZoneInfo(user.tz))
     if limits.messages:
         begun = local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(now.tzinfo)

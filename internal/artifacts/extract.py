@@ -117,7 +117,7 @@ def _kind(content: bytes, name: str) -> str | None:
 
 
 def _plain(content: bytes) -> str | None:
-    """A text in whatever encoding; None for what is none."""
+    """Decodes a text in any encoding. Returns None for bytes that are no text."""
     from resiliparse.parse.encoding import detect_encoding
 
     for encoding in ("utf-8-sig", detect_encoding(content) or "latin-1"):

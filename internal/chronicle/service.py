@@ -204,7 +204,7 @@ def drop_emptied(connection: Connection, user_id: int) -> int:
 
 
 def name_again(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
-    """Names sessions whose topic was emptied by their user's first words without a trace of what was forgotten."""
+    """Gives sessions whose topic was erased a new one: the user's first words without forgotten names."""
     for session in repository.without_topic(connection, user_id):
         events = repository.events_of_session(connection, user_id, session.id)
         topics = (topic_of(event.text) for event in events if event.label in _USERS and not event.is_reaction)

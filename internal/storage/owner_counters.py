@@ -1,4 +1,4 @@
-"""Per-owner counters and the change log, which move only inside the transaction of what they count."""
+"""Per-owner counters and the change log. They move only inside the transaction of the counted change."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What is done with tasks, in the caller's transaction; every change writes its event and `pending_tasks`."""
+"""Changes tasks in the caller's transaction. Every change writes its event and `pending_tasks`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace

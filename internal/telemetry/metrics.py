@@ -73,7 +73,8 @@ class Metrics:
         for outcome in _LINK_OUTCOMES:
             self._links.labels(outcome)
         self._last_night = self._gauge(
-            "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
+            "last_memory_maintenance_timestamp_seconds",
+            "Time of the last memory maintenance; 0 if there was none since the start.",
         )
         self._notifications = self._counter(
             "notifications_decided", "What became of notifications.", "kind", "decision"
@@ -94,11 +95,16 @@ class Metrics:
             self._carddav.labels(outcome)
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
-        self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
-        self._clock_ahead = self._gauge(
-            "server_clock_ahead_seconds", "How far the database server's clock is ahead of this machine's; 0: a file."
+        self._last_poll = self._gauge(
+            "last_poll_timestamp_seconds", "Time of the last request for updates; 0 if there was none."
         )
-        self._last_backup = self._gauge("last_backup_timestamp_seconds", "When the last backup ended; 0: never.")
+        self._clock_ahead = self._gauge(
+            "server_clock_ahead_seconds",
+            "Seconds by which the database server's clock is ahead of this machine's; 0 for a file.",
+        )
+        self._last_backup = self._gauge(
+            "last_backup_timestamp_seconds", "Time of the last finished backup; 0 if there is none."
+        )
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"laplaced_{name}_total", meaning, labels, registry=self._registry)
@@ -237,7 +243,7 @@ class Metrics:
         yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
         yield _gauge("laplaced_outbox_depth", "Messages still owed.", stored.outbox_depth)
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
-        lag = "Changes the mirror has not seen; 0 without a mirror."
+        lag = "Changes that the mirror has not applied yet; 0 without a mirror."
         yield _gauge("laplaced_mirror_lag_changes", lag, stored.mirror_lag)
         if stored.database_bytes is not None:
             yield _gauge("laplaced_database_bytes", "Size of the database on its server.", stored.database_bytes)

@@ -1,4 +1,4 @@
-"""What changed within a week, whoever changed it, with a button that takes a change back."""
+"""The changes of the last week, each with a button that takes it back."""
 
 from functools import partial
 from typing import Final

@@ -300,7 +300,8 @@ class Ingest:
             await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
 
     async def _inline(self, row: InboxRow, update: Update, query: InlineQuery) -> None:
-        """Answers from the asker's own memory; somebody unknown is told nothing, and nobody's keystrokes are kept."""
+        """Answers an inline search from the asker's own memory. Unknown users get nothing, and no typed text is
+        stored."""
         user = await self._database.glance(lambda c: users.find(c, query.from_user.id))
         with contextlib.suppress(TelegramAPIError):  # the next letter was typed meanwhile
             if user is not None and user.state is UserState.ACTIVE:

@@ -188,7 +188,7 @@ def changes_router(database: Database, clock: Clock, owners: Owners, whole_day_a
     async def list_changes(
         user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 50, offset: Offset = 0
     ) -> ChangesOut:
-        """What can still be taken back of the last seven days, newest first, whoever changed it."""
+        """The changes of the last seven days that can still be undone, newest first."""
         await owners.stored(user_id)
         now = clock.now()
         found = await database.read(lambda c: changes.recent(c, user_id, now=now, limit=limit, offset=offset))

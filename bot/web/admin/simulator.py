@@ -30,7 +30,7 @@ class SimulatedUser(BaseModel):
 
 
 class SimulatorState(BaseModel):
-    """Where the simulation is. `now` is its own time; `acts` of `of_acts` are done.
+    """The progress of the simulation. `now` is its own time; `acts` of `of_acts` are done.
 
     `speed` is how many simulated seconds pass in a real one, at most; null: as many as the bot can follow.
     `scenarios` are the names that can be started.

@@ -1,4 +1,4 @@
-"""`/reflections`: what shows in the last weeks of what was told."""
+"""`/reflections`: patterns and changes of the last weeks."""
 
 from datetime import datetime
 from typing import Annotated
@@ -25,7 +25,7 @@ class LineOut(Out):
 
 
 class ReflectionOut(Out):
-    """`count` are days on which somebody was met or told of, of a `matter` the people who speak of it.
+    """`count` is the number of days with a meeting or mention; for a `matter`, the number of people who speak of it.
 
     `subject` is a name, a matter or a fact; `before` the fact in whose place it came. `strength` in [0, 1] fades.
     """
@@ -64,7 +64,8 @@ def reflections_router(database: Database, owners: Owners, reflections: Reflecti
 
     @router.get("/reflections/past", responses=READING)
     async def ask_past(user_id: UserId, question: Annotated[str, Query(min_length=1, max_length=400)]) -> PastOut:
-        """Answers "how often ..." and "what led to ...", in the question's language; others with nothing."""
+        """Answers "how often ..." and "what led to ..." in the question's language. Other questions get an empty
+        answer."""
         if not await owners.about(user_id):
             return PastOut(answer=[], sources=[])
         user = await database.read(lambda c: users.get(c, user_id))
@@ -73,7 +74,7 @@ def reflections_router(database: Database, owners: Owners, reflections: Reflecti
 
     @router.delete("/reflections/{key}", responses=WRITING)
     async def dismiss_reflection(key: Annotated[str, Path(pattern=r"^[a-z]+-[0-9a-f]{12}$")], user_id: UserId) -> None:
-        """Shows this one no more; the lines stay."""
+        """Dismisses a reflection. Its lines stay."""
         await owners.about(user_id)
         await database.write(lambda c: reflections.dismiss(c, user_id, key))
 

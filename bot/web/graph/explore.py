@@ -71,7 +71,7 @@ class BeginningsOut(BaseModel):
 
 
 class CommunityOut(Out):
-    """`circle` is that of most of its people, `name` what has most ties in it; `members` are ids of nodes."""
+    """`circle` is the circle of most of its people, `name` the member with most ties; `members` are ids of nodes."""
 
     id: str
     circle: str | None
@@ -102,7 +102,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("/communities", responses=READING)
     async def list_communities(user_id: UserId) -> CommunitiesOut:
-        """People and things that are told of together, found each night; the largest first."""
+        """Groups of people and things that are mentioned together, found each night, largest first."""
         await owners.stored(user_id)
         found = await database.read(lambda c: communities(c, user_id))
         return CommunitiesOut(communities=[CommunityOut.of(one) for one in found])
@@ -133,7 +133,7 @@ def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRou
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> FactsAtOut:
-        """The facts about a node with their citations, in the order in which they began to hold."""
+        """The facts about a node with their citations, ordered by when they began to be valid."""
 
         def read(connection: Connection) -> FactsAtOut:
             user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)

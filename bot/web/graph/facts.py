@@ -46,7 +46,7 @@ def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("", responses=READING)
     async def list_facts(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
-        """Facts, the last learned first: those that hold now, those that ended, or both with every old version."""
+        """Facts, newest first: the valid ones, the ended ones, or all with their old versions."""
         await owners.stored(user_id)
         fact_filter, now = _FILTERS[which], clock.now()
 

@@ -83,7 +83,7 @@ class EpisodeOut(BaseModel):
 
 
 class ProcessedEpisode(EpisodeOut):
-    processed_at: datetime | None = Field(description="When the last agent was done with it; null until then.")
+    processed_at: datetime | None = Field(description="When the last agent finished reading it; null until then.")
 
 
 class EpisodesOut(BaseModel):
@@ -152,7 +152,9 @@ class EntityEdge(BaseModel):
     attributes: dict[str, Any] = {}
     evidence: list[EvidenceOut] = []
     audience: str = Field("private", description="For whom it is: private, person:<id>, team or group:<id>.")
-    valid_at_precision: DatePrecision | None = Field(None, description="How exact it was stated; null: it was not.")
+    valid_at_precision: DatePrecision | None = Field(
+        None, description="How exactly the date was stated; null if no date was stated."
+    )
     invalid_at_precision: DatePrecision | None = None
 
     @classmethod
@@ -290,7 +292,7 @@ class FactUpdateRequest(Request):
     audience: Audience | None = None
     source_node_uuid: NodeId | None = None
     target_node_uuid: NodeId | None = None
-    attributes: Attributes | None = Field(None, description="Merged into those there are; null takes one away.")
+    attributes: Attributes | None = Field(None, description="Merged into the existing ones; null removes one.")
     reason: Remark | None = Field(None, description="Why; kept with the new version.")
 
     @model_validator(mode="after")

@@ -33,7 +33,12 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 UserId = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
 UserFilter = Annotated[
     int | None,
-    Query(ge=-LARGEST_ID, le=LARGEST_ID, alias="user_id", description="Whose it is; another owner's is not found."),
+    Query(
+        ge=-LARGEST_ID,
+        le=LARGEST_ID,
+        alias="user_id",
+        description="The owner's user id. Rows of other owners answer 404.",
+    ),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Offset = Annotated[int, Query(ge=0, le=LARGEST_COUNT)]
@@ -73,7 +78,7 @@ GroupId = Annotated[
     str,
     StringConstraints(pattern=r"^-?[0-9]{1,19}$"),
     AfterValidator(_in_range),
-    Field(description="The user's id as a string; absent: the sole owner's."),
+    Field(description="The user's id as a string. Default: the only owner."),
 ]
 
 GroupQuery = Annotated[GroupId | None, Query()]

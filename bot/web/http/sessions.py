@@ -118,7 +118,7 @@ def owner_named(scope: Scope) -> int | None:
 
 
 def admission(scope: Scope) -> Admitted:
-    """Of this call; the server's own key holds as long as the server runs."""
+    """The check for this call. The server's own key is valid as long as the server runs."""
     found: Admitted = scope.get(ADMITTED, _always)
     return found
 

@@ -248,7 +248,7 @@ def _person(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _circle(raw: object, unknown: Circle | None) -> Circle | None:
-    """The circle; `unknown` for a word that is none, which says nothing new of a known person."""
+    """The circle, or `unknown` for a word that names none; that leaves a known person's circle unchanged."""
     try:
         return Circle.parse(raw) if isinstance(raw, str) and raw.strip() else None
     except ValueError:

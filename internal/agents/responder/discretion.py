@@ -1,4 +1,4 @@
-"""Leaves out of what is quoted what sounds secret and is not asked for: health, money, what is between us."""
+"""Leaves out quotes that sound secret (health, money, private matters) unless they are asked for."""
 
 import re
 from collections.abc import Sequence

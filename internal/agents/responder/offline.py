@@ -275,7 +275,7 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
 
 
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
-    """What was just said of somebody unknown, else what else is known; empty if nobody seems to be meant."""
+    """The lines about somebody unknown, else other known lines; empty if no person seems to be meant."""
     asked = asked_name(said)
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
     words = own_words(request, strangers, roles_of(said))

@@ -1,4 +1,4 @@
-"""The facts and memories that answer a question: of what or whom it asks, or sharing its words."""
+"""The facts and memories that answer a question: those about its subject, or with the same words."""
 
 import re
 from collections.abc import Mapping, Sequence

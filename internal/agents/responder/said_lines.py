@@ -113,9 +113,7 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
 
 
 def overtakes(line: SaidLine, older: str, said: str) -> bool:
-    """Whether a line tells a change of what an older text states: it takes up a word of it that nobody asked about,
-    or gives another number.
-    """
+    """Whether a line updates an older text: it repeats a word that nobody asked about, or gives another number."""
     besides = {term for word in topic_terms(said) for term, _ in word} | _terms(" ".join(_PARTICLES))
     shared = (_terms(line.text) & _terms(older)) - besides - _terms(said)
     named = any(len(term) >= _LEAST and not subjects_of(term) & subjects_of(said) for term in shared)

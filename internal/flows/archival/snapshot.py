@@ -116,7 +116,7 @@ def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, st
 
 
 def _split(snapshot: Snapshot, lines: Sequence[SliceLine]) -> tuple[Snapshot, Snapshot]:
-    """What of a snapshot a slice goes on from, and what was said after it; without what rests on the slice itself."""
+    """The snapshot before a slice and the items added after it, without items that rest on the slice itself."""
     if not lines:
         return snapshot, EMPTY
     end = max(line.said_at for line in lines)

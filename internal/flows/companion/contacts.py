@@ -1,4 +1,4 @@
-"""Being in touch: when somebody was last met or called, as it was told, and whom a rhythm means."""
+"""Being in touch: when the owner last met or called somebody, and whom a rhythm means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _MOST_OF_CIRCLE: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class LastContact:
-    """Whom a rhythm means now, and the line that told of the last contact."""
+    """The people whom a rhythm means now, and the line about the last contact."""
 
     person: Person | None
     line: EvidenceLine | None = None

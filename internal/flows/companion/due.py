@@ -267,7 +267,7 @@ class CompanionScheduler:
 
 
 def postponed_by_owner(connection: Connection, task: Task) -> bool:
-    """Whether the owner himself chose this moment ("tomorrow"): then he is nudged, whatever was told since."""
+    """Whether the owner himself chose this moment ("tomorrow"). Then he is nudged in any case."""
     last = events.get(connection, task.user_id, task.event_id or "")
     return last is not None and last.event_type == POSTPONED
 

@@ -72,7 +72,7 @@ def tastes(connection: Connection, user_id: int, one: Coming, *, now: datetime) 
 
 
 def presents(connection: Connection, user: User, one: Coming) -> Sequence[EvidenceLine]:
-    """What was told of presents for somebody, the newest first."""
+    """The lines about presents for somebody, newest first."""
     person = people.resolve(connection, user.user_id, one.person_id) if one.person_id is not None else None
     if person is None:
         return ()
@@ -87,7 +87,7 @@ def local_day(user: User, now: datetime) -> date:
 
 
 def title(one: Coming, language: str) -> str:
-    """Whose occasion and which, in a language; the owner's own in the words in which it was told."""
+    """The name of an occasion and its person in a language; the owner's own occasions keep their wording."""
     if one.own:
         return one.occasion.text
     return f"{one.occasion.name}: {occasion_words(one.kind, language)}"

@@ -1,4 +1,4 @@
-"""Hides at once what is to be forgotten, and shows it again after an undo."""
+"""Hides the targets of a forgetting at once, and shows them again after an undo."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from internal.storage.owner_counters import record_change
 
 
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
-    """The id of what is to be forgotten, redirects of merges followed; None for everything.
+    """The id of the target of a forgetting, with redirects of merges followed; None for everything.
 
     Raises NotFound, Refused("owner") for the owner's own entity and Refused("ref_id") for an id that can be none.
     """

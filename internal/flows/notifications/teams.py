@@ -74,7 +74,7 @@ def leave_team(connection: Connection, user: User, team_id: str, now: datetime, 
 
 @dataclass(frozen=True, slots=True)
 class PromiseNotices:
-    """Notifies members of a team of what others promised them, once each."""
+    """Notifies members of a team of each promise made to them, once."""
 
     database: Database
     clock: Clock

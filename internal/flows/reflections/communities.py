@@ -1,4 +1,4 @@
-"""The communities of a life: people and things that are told of together, found at night, with ids that stay."""
+"""The communities of a life: people and things that are mentioned together, found at night, with stable ids."""
 
 import json
 from collections import Counter
@@ -80,7 +80,7 @@ def communities(connection: Connection, user_id: int) -> list[Community]:
 
 
 def _weights(connection: Connection, user_id: int, now: datetime) -> Counter[Pair]:
-    """How often two are told of together, and facts between them; without the owner, who is tied to all."""
+    """How often two are mentioned together or linked by facts, without the owner, who is linked to all."""
     named, weights = dict[str, set[str]](), Counter[Pair]()
     for row in chronicle.words_since(connection, user_id, datetime(1, 1, 2, tzinfo=UTC)):
         named.setdefault(row.message_id, set()).add(row.entity_id)

@@ -1,4 +1,4 @@
-"""What follows from what was told: a pattern or a change, with the lines that show it."""
+"""A pattern or a change in the owner's life, with the lines that show it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

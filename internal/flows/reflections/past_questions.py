@@ -1,4 +1,4 @@
-"""Answers from what was told how often something is, and what led to something; honest where nothing was told."""
+"""Answers how often something happens and what led to it, from the owner's lines; says so if there are none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

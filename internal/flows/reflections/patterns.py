@@ -1,4 +1,4 @@
-"""Finds patterns and changes in what was told. All functions are pure, and count no judgement, only days and people."""
+"""Finds patterns and changes in the owner's lines. All functions are pure and count only days and people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ def _met(lines: Sequence[Line]) -> Mapping[int, list[Line]]:
 
 
 def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflection]:
-    """People of whom nothing was told before this month; in the bot's own first months everybody is new."""
+    """People first mentioned this month. In the bot's own first months everybody is new."""
     if now - life.began < 2 * MONTH:
         return
     for person in life.people.values():

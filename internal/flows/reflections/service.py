@@ -1,4 +1,4 @@
-"""Reflections: what shows in the last weeks of what was told, as rules find it; nothing of it is stored.
+"""Reflections: patterns and changes of the last weeks, found by rules. Nothing of them is stored.
 
 They follow from the lines and facts that are there, so that they go when those are forgotten or fade. Only which of
 them the owner has dismissed is kept, by keys that hold no words.

@@ -1,4 +1,4 @@
-"""Which runs are worked on when: owners side by side, each in order; what ends the process, by itself.
+"""Chooses which runs are worked on: owners in parallel, each in order; a run that crashed the process, alone.
 
 Level-triggered: what is due is a query, so a crash at any point loses no work. A handler has one agent's part.
 """

@@ -80,7 +80,7 @@ _LEFT_OUT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What memory says of things in a prompt, by id: explicit audiences, and the messages that they were told in."""
+    """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from."""
 
     audiences: Mapping[str, str]
     sources: Mapping[str, Sequence[str]]

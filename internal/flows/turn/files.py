@@ -56,7 +56,7 @@ async def with_files(question: Question, files: Files, database: Database, progr
 def read_file(
     connection: Connection, user_id: int, name: str, first: int | None, last: int | None
 ) -> tuple[RecalledPassage, str] | None:
-    """Pages of a file as a passage without a number, and what is left to read; None if there is none of them."""
+    """Pages of a file as a passage without a number, and the pages left to read; None if they do not exist."""
     file = view.artifact_by_name(connection, user_id, name)
     parts = [] if file is None else view.text_of(connection, user_id, file)
     chosen = [one for one in parts if first is None or (one.page is not None and first <= one.page <= (last or first))]

@@ -217,7 +217,7 @@ class Prompts:
         return await self._discretion.kept(request, question.text, len(_dialogue(asked, pictures)))
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
-        """What is recalled for other words in the same turn; `people` chooses those who matter too."""
+        """Recalls for other words in the same turn. With `people` it chooses relevant people too."""
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)

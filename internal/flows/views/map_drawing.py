@@ -94,7 +94,7 @@ def _parent(tie: Tie, owner: str) -> str:
 
 
 def _sectors(children: Mapping[str, Sequence[str]], tied: Mapping[str, Tie]) -> dict[str, float]:
-    """The angle of each node: the leaves go round evenly, and whoever has some stands over their middle."""
+    """The angle of each node: leaves are spread evenly, and a parent stands over the middle of its leaves."""
     leaves: list[str] = []
     found: dict[str, float] = {}
 

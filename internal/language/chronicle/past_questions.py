@@ -1,4 +1,4 @@
-"""Questions about what was told so far: how often something is, and what led to something."""
+"""Questions about the owner's past: how often something happens, and what led to something."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,8 @@ _IDLE: Final = WORDS["near"] | WORDS["idle"]
 
 
 def past_question(text: str) -> tuple[str, str] | None:
-    """Its kind, "often" or "led", and of what it asks; None for advice ("how often should I ...") and all others."""
+    """The kind of a question, "often" or "led", and its subject; None for advice ("how often should I ...") and
+    others."""
     folded = fold(text)
     found = next(((kind, match) for kind in ("often", "led") if (match := SHAPES[kind].search(folded))), None)
     if found is None or WORDS["advice"] & set(WORD.findall(folded)):
@@ -23,7 +24,7 @@ def past_question(text: str) -> tuple[str, str] | None:
 
 
 def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list[int] | None:
-    """The places of the lines that answer, questions never; None where it asks of what is nobody's own."""
+    """The places of the lines that answer, never questions; None if the question is not about the owner's life."""
     who = mentions(about, names)
     called = {name_key(part) for written in who.values() for part in written.split()}
     said = [word for word in content_words(about) if word not in called and not forms(word) & _IDLE]

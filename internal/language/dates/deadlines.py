@@ -37,7 +37,7 @@ _RECURRING = ("day", "month", "season")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From its first moment to its last day; both aware."""
+    """A period from its first moment to its last day; both aware."""
 
     begin: datetime
     end: datetime
@@ -79,7 +79,7 @@ def periods(phrases: Sequence[tuple[str, datetime]], language: Language) -> list
 
 
 def last_day(dated: Dated) -> datetime:
-    """Midnight of the last day of what was named; a day is its own last day."""
+    """Midnight of the last day of a named period; a day is its own last day."""
     return dated.moment if _exact(dated) else parse.end_of(dated) - timedelta(days=1)
 
 

@@ -39,7 +39,8 @@ _OTHERS: Final = Recipient("others", frozenset())
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The words of recipients.json: what follows `stops` is what is told, not whom; `plain` words tell nothing."""
+    """The words of recipients.json. Words after `stops` are the message, not the recipient; `plain` words mean
+    nothing."""
 
     orders: frozenset[str]
     genres: frozenset[str]

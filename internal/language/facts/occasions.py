@@ -1,4 +1,4 @@
-"""Finds occasions told in passing: a word for one, the day it falls on, and whose it is, in three languages.
+"""Finds occasions mentioned in passing, in three languages: the word for one, its day, and whose it is.
 
 Works by word classes: any order of the three, several people and days in one sentence, numbers of years ("turns 60").
 A question, a doubt or a supposition tells of no occasion, and neither does a visit to a birthday party whose day may
@@ -189,7 +189,7 @@ def _next(day: _Day, today: date, *, past: bool) -> date | None:
 
 
 def _party_only(sentence: str, word: re.Match[str], kind: str, day: _Day) -> bool:
-    """Whether only a visit to a birthday is told ("tomorrow we go to Tom's birthday"), not its day."""
+    """Whether a line only mentions a visit to a birthday ("tomorrow we go to Tom's birthday"), not its day."""
     if kind not in ("birthday", "name_day") or _VISITED.search(sentence[: word.start()]) is None:
         return False
     return day.on is not None or day.start < word.start()

@@ -206,7 +206,7 @@ class _Sentence:
         return self.lasts or (bool(self.topics) and not _ONCE.search(rest))
 
     def commands(self, rest: str) -> bool:
-        """Whether the assistant is told to do something."""
+        """Whether a sentence orders the assistant to do something."""
         if not rest or (self.lasts and _RULE.match(rest)):
             return self.lasts and bool(self.topics)
         if lets := _LETS.match(rest):

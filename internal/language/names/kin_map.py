@@ -107,7 +107,7 @@ def tie_words(tie: Tie, names: Mapping[str, str], language: Language) -> str:
 
 
 def _sum(steps: Iterable[Stated]) -> Kin | None:
-    """What a chain amounts to; None where no rule says."""
+    """The relation that follows from a chain; None if no rule applies."""
     first, *rest = steps
     kind: str | None = first.kin.kind
     last = first

@@ -225,7 +225,7 @@ def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence
 def _named_relative(
     text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
 ) -> StatedRelation | None:
-    """The relation of somebody whose name is told behind that of the other one: маму Кати зовут Тамара."""
+    """The relation of a person whose name follows the other person's: маму Кати зовут Тамара."""
     other = next((one for one in spans if one.start <= position < one.end), None)
     if other is None or not other.start or not any(one.key in _NAMING for one in text_tokens[other.end : span.start]):
         return None

@@ -38,7 +38,7 @@ def tells_change(text: str) -> bool:
 
 
 def tells_exchange(text: str) -> bool:
-    """Whether a text tells both of what was left and of what is now: "quit the bank, I bake bread now"."""
+    """Whether a text states both what ended and what is true now: "quit the bank, I bake bread now"."""
     return len(_CHANGE.findall(name_key(text))) > 1
 
 

@@ -1,4 +1,4 @@
-"""Being in touch: wanted ("call grandma every week") and told ("saw Tom yesterday").
+"""Being in touch: wished for ("call grandma every week") or reported ("saw Tom yesterday").
 
 All by classes of verbs, in three languages.
 """
@@ -46,14 +46,14 @@ def tells_of_contact(text: str) -> bool:
 
 
 def contact_wanted(sentence: str) -> int:
-    """Where an English order to be in touch begins; -1 for others, and for a habit that is told ("I call her")."""
+    """Where an English order to be in touch begins; -1 for other sentences and for habits ("I call her")."""
     folded = fold(sentence)
     match = _ORDERED.match(folded)
     return match.end() if match is not None and _WANTED.match(folded, match.end()) else -1
 
 
 def contacts_told(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
-    """For each line the people with whom its author says to have been in touch; a mere mention is none."""
+    """The people with whom the author of each line says to have been in touch; a mere mention does not count."""
     return [_told(line, names) for line in lines]
 
 

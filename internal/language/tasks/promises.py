@@ -106,7 +106,8 @@ def _clause(before: str) -> str:
 
 
 def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None, int]:
-    """Who does it, without what leads up to him, and the place behind verb and subject; None: nobody is named."""
+    """The person who acts, without introductory words, and the place behind verb and subject; None if nobody is
+    named."""
     start = match.start() - len(_clause(bare[: match.start()]))
     before = [one for one in re.finditer(r"[^\W\d_][\w'-]*", bare[start : match.start()]) if one[0] not in _BESIDES]
     before = [one for one in before if one[0] not in _ROLES] or before

@@ -1,4 +1,4 @@
-"""The words that open a sentence and ask politely, and change nothing of what it says."""
+"""Polite words at the beginning of a sentence that do not change its meaning."""
 
 from typing import Final
 

@@ -323,7 +323,8 @@ class _Meaning:
 
 
 def _meant(rows: MessageRows, vector: Vector, names: Sequence[Vector]) -> Vector:
-    """What a question means besides what any question about these messages means, and besides these names."""
+    """The vector of a question without the direction that all questions about these messages share and without these
+    names."""
     rest = vector - _BESIDE * (rows.common + sum(names))
     return np.asarray(rest / np.float32(max(float(np.linalg.norm(rest)), _TINY)), dtype=np.float32)
 

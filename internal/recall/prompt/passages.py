@@ -158,7 +158,7 @@ class PassageReader:
         return [ScoredMessage(hit.message, hit.chance) for hit in self.messages(connection) if hit.chance >= MIN_CHANCE]
 
     def source_messages(self, connection: Connection, sources: Sequence[SourceMessage]) -> list[ScoredMessage]:
-        """Those of these messages that say more than what was drawn from them."""
+        """The messages that say more than the facts and memories derived from them."""
         by_id = {source.message_id: source for source in sources}
         return [
             ScoredMessage(message, by_id[message.id].chance)

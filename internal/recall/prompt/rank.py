@@ -147,7 +147,7 @@ def _without_repeated_sources(candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def says_more(text: str, drawn_texts: Collection[str]) -> bool:
-    """Whether a message says so much more than what was drawn from it that it is worth a place beside that."""
+    """Whether a message says so much more than the facts derived from it that it deserves a place beside them."""
     drawn_words = sum(len(_WORD.findall(drawn_text)) for drawn_text in drawn_texts)
     return len(_WORD.findall(text)) > MORE_WORDS_FACTOR * drawn_words + MORE_WORDS
 

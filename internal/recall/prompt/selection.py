@@ -41,7 +41,7 @@ class RecallCandidates:
 
 @dataclass(frozen=True, slots=True)
 class PromptContents:
-    """What stands in the prompt, likeliest first; people in the order in which they were picked."""
+    """The contents of the prompt, likeliest first; people in the order in which they were picked."""
 
     people: Sequence[Person]
     facts: Sequence[RecalledFact]

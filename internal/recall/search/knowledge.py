@@ -151,7 +151,7 @@ class KnowledgeSearch:
     async def likely_facts(
         self, user_id: int, query: Query, limit: int, *, about: Collection[str] = ()
     ) -> list[Candidate]:
-        """As `facts`, of what holds now, from memory only: `read_facts` reads them."""
+        """Like `facts`, but only valid facts and only from memory; `read_facts` reads them from the store."""
         return await self._likely_facts(user_id, query, limit, Moment(self._clock.now()), about)
 
     def read_facts(self, connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[FactHit]:

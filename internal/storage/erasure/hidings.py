@@ -187,7 +187,7 @@ def _end_some(
 
 
 def _now_visible(connection: Connection, user_id: int, kind: HiddenKind, ended: Iterable[str]) -> list[str]:
-    """The targets among these that no request hides any more; caches and mirrors are told of them."""
+    """The targets among these that no request hides any more. Caches and mirrors are notified of them."""
     listed = sorted(ended)
     left = hidden_among(connection, user_id, kind, listed)
     visible = [target for target in listed if target not in left]

@@ -1,4 +1,4 @@
-"""A team: owners who agreed to be notified of what another takes on for them. Nothing else is shared."""
+"""A team: owners who agreed to be notified when another one promises them something. Nothing else is shared."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

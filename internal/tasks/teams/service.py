@@ -98,7 +98,7 @@ def of_member(connection: Connection, user_id: int, team_id: str) -> Team:
 
 
 def share_a_team(connection: Connection, one: int, other: int) -> bool:
-    """Whether one may be notified of what the other takes on for them, asked at each notification."""
+    """Whether one member may be notified of the other's promises. It is asked at each notification."""
     return other in repository.teammates(connection, one)
 
 

@@ -1,4 +1,4 @@
-"""What showed in the last weeks of what was told: its words, its lines, and the buttons that dismiss it."""
+"""Shows reflections: their text, their lines, and the buttons that dismiss them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -72,7 +72,7 @@ async def dismissed(query: CallbackQuery, callback_data: DismissButton, chat: Ch
 
 
 def set_reflections(connection: Connection, user_id: int, *, wanted: bool) -> None:
-    """Whether the owner is told of reflections once a week."""
+    """Whether the owner gets the weekly message with reflections."""
     settings = users.get(connection, user_id).settings
     users.change(connection, user_id, settings=settings | {REFLECTIONS: wanted})
 

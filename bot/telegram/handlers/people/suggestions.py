@@ -69,7 +69,7 @@ def _first(connection: Connection, user: User) -> tuple[str, Rows]:
 
 
 def _best(connection: Connection, user_id: int) -> Suggestion | None:
-    """What is most likely right: the share of words that two names to be merged have in common; else the oldest."""
+    """The suggestion most likely right: the merge whose names share the most words, else the oldest suggestion."""
     waiting = suggestion_repository.pending(connection, user_id)
     ids = {one.payload[side] for one in waiting if one.kind == "merge" for side in ("source_id", "target_id")}
     known = repository.by_ids(connection, user_id, sorted(ids))

@@ -143,7 +143,7 @@ class CommandFlow:
                 return ShowOwner() if himself and one.kind == "about_me" else None
 
     async def _open_ends(self, user: User, one: Recognised) -> ShowTasks | None:
-        """What others owe or the owner promised; None where somebody is named of whom nothing is open."""
+        """What others owe or the owner promised; None if the named person has nothing open."""
         asked = ShowTasks(kind=_OPEN_ENDS[one.kind], tasks=one.tasks)
         pending = await self.database.read(lambda c: tasks.pending(c, user.user_id))
         found = any(_within(task, asked) for task in pending)

@@ -27,7 +27,7 @@ class Claims:
     async def judged(
         self, question: Question, reply: ChatReply, requested: ReminderRequest | None, commands: Commands
     ) -> tuple[ChatReply, ReminderRequest | None, Commands]:
-        """The reply without claims of what nobody did, and all that is to be done with it.
+        """The reply without claims of what nobody did, and what else to do with it.
 
         A reminder that it promises is set where the owner's own words name it. Nothing is, once a page was read.
         """
