@@ -6,13 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
+from support.patience import PATIENCE_S
 from support.product.browser_chat import Chat
 from support.product.program import local_telegram
 from support.product.screenshot import chromium
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
+
+expect.set_options(timeout=PATIENCE_S * 1000)  # a busy machine lays a page anew in some seconds
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

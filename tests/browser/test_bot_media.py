@@ -12,6 +12,7 @@ import httpx
 import pytest
 from PIL import Image
 from playwright.async_api import expect
+from support.patience import PATIENCE_S
 from support.product.browser_chat import Chat
 
 from bot.simulator.client import ControlClient
@@ -50,7 +51,7 @@ class Sender:
         """The result of a method; `file` is the parameter's name, the file's name, its content and its type."""
         data = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
         files = {} if file is None else {file[0]: file[1:]}
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
             answer = await http.post(f"{self._url}/{method}", data={"chat_id": self._chat_id, **data}, files=files)
         assert answer.status_code == 200, answer.text
         return answer.json()["result"]

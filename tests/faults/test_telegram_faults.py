@@ -419,7 +419,7 @@ async def growing_deaf(folder: Path) -> Deaf:
         await stage.people.say(user, "Wakes the poll that hangs")
         ends["conflict"] = await end_of(stage)
         await stage.people.request("DELETE", "/faults")
-        async with httpx.AsyncClient(base_url=stage.telegram.url) as client:
+        async with httpx.AsyncClient(base_url=stage.telegram.url, timeout=PATIENCE_S) as client:
             await client.post(f"/bot{stage.telegram.token}/setWebhook", json={"url": "http://127.0.0.1:9/nobody"})
         with contextlib.suppress(ProcessEnded):
             await stage.bot.start()

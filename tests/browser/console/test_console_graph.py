@@ -14,7 +14,6 @@ from support.product.console_product import House, Opened
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OpenPage = Callable[..., Awaitable[Opened]]
-expect.set_options(timeout=15_000)  # a busy machine takes its time
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 

@@ -20,7 +20,6 @@ from internal.storage.types import new_id
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OpenPage = Callable[..., Awaitable[Opened]]
-expect.set_options(timeout=15_000)  # a busy machine lays a profile anew in some seconds
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.async_api import Browser, expect
+from support.patience import PATIENCE_S
 
 from bot.console.launch import Place, console_at
 from bot.web.server.uvicorn import listening
@@ -22,7 +23,10 @@ NOBODY = "http://127.0.0.1:9"
 async def test_it_comes_with_its_first_visitor_and_again(tmp_path: Path, chrome: Browser) -> None:
     """Before, nothing runs; the page of a bot that is away says what to do; a killed process is followed by another."""
     listener = listening("127.0.0.1", 0, "server.console_port")
-    async with console_at(Place(listener.socket, NOBODY, tmp_path)) as console, httpx.AsyncClient() as visitor:
+    async with (
+        console_at(Place(listener.socket, NOBODY, tmp_path)) as console,
+        httpx.AsyncClient(timeout=PATIENCE_S) as visitor,
+    ):
         assert console.pid is None
         assert (await visitor.get(f"{listener.url}/login", timeout=60)).status_code == 200
         first = console.pid
@@ -46,7 +50,7 @@ async def test_it_comes_with_its_first_visitor_and_again(tmp_path: Path, chrome:
         await context.close()
 
         os.kill(first, signal.SIGKILL)
-        async with httpx.AsyncClient() as another:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as another:
             assert (await another.get(f"{listener.url}/login", timeout=60)).status_code == 200
         assert console.pid not in {None, first}
     listener.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from support.agents.model_servers import ask
+from support.patience import PATIENCE_S
 
 from internal.errors import ModelRefused
 from internal.llm.openai import OpenAIChat
@@ -96,7 +97,7 @@ async def test_it_runs_as_a_process_of_its_own(tmp_path: Path, suffix: str) -> N
         address = json.loads(await process.stdout.readline())
         chat = OpenAIChat(address["url"])
         assert (await chat.complete(ask("Петров"))).text == "про Петрова"
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{address['port']}") as control:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{address['port']}", timeout=PATIENCE_S) as control:
             await _replace_the_script(control, chat)
         await chat.aclose()
     finally:

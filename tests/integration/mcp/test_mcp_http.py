@@ -27,6 +27,7 @@ from support.interfaces.mcp_stage import (
     remember,
     scripted,
 )
+from support.patience import PATIENCE_S
 
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
@@ -78,7 +79,7 @@ async def test_nobody_gets_in_without_the_key(running: tuple[RunningServers, str
     server, key = running
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     accept = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as client:
         for headers, status in (
             ({"Authorization": "Bearer wrong"}, 401),
             ({"Authorization": ""}, 401),
@@ -110,7 +111,10 @@ async def test_the_sdk_is_loaded_by_the_first_call_only(monkeypatch: pytest.Monk
 
     tools = McpServer(web, "the-key", [])
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    async with serving(tools.guarded, "127.0.0.1", 0) as server, httpx.AsyncClient(trust_env=False) as client:
+    async with (
+        serving(tools.guarded, "127.0.0.1", 0) as server,
+        httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as client,
+    ):
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         url = f"{server.url}{mcp_http.PATH}"
         await client.post(url, json=call)

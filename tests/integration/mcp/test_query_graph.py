@@ -102,7 +102,9 @@ async def caught_up(app: App) -> None:
 
 async def refusals(url: str, key: str) -> None:
     """What cannot be answered is a 4xx that says why."""
-    async with httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}) as client:
+    async with httpx.AsyncClient(
+        base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE_S
+    ) as client:
         for asked, status, told in (
             ({"query": "CREATE (:Entity)"}, 422, "query: only statements that read are allowed"),
             ({"query": "MATCH (n"}, 422, "query: Invalid input"),

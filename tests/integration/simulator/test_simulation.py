@@ -13,6 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
+from support.patience import PATIENCE_S
 
 from bot.runtime.bot import run
 from bot.simulation import launch
@@ -128,7 +129,7 @@ async def _address(folder: Path, bot: asyncio.Task[int]) -> str:
 
 def _client(url: str, folder: Path) -> httpx.AsyncClient:
     key = existing_key(folder, "server_api_key")
-    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"})
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE_S)
 
 
 def _within(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

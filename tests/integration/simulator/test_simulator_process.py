@@ -55,7 +55,7 @@ async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_p
         await writer.drain()
         await asyncio.sleep(0.2)
         writer.transport.abort()
-    async with httpx.AsyncClient(base_url=url) as http:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as http:
         assert (await http.get("/sim/ledger")).json() == {"calls": []}
     process.terminate()
     async with asyncio.timeout(PATIENCE_S):
@@ -78,7 +78,7 @@ async def test_dies_with_its_parent(tmp_path: Path) -> None:
     parent.kill()
     await parent.communicate()
     await eventually(lambda: gone(int(pid)))
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get(url)
 

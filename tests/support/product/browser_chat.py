@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 from playwright.async_api import ConsoleMessage, Locator, Page, Request
+from support.patience import PATIENCE_S
 
 from bot.simulator.launch import LocalTelegram
 
@@ -61,7 +62,7 @@ class Chat:
 
     async def bot(self, method: str, **values: Any) -> Any:
         """The bot calls a method; the `result`."""
-        async with httpx.AsyncClient(base_url=self._local.url) as http:
+        async with httpx.AsyncClient(base_url=self._local.url, timeout=PATIENCE_S) as http:
             answer = await http.post(f"/bot{self._local.token}/{method}", json=values)
         assert answer.status_code == 200, answer.text
         return answer.json()["result"]
@@ -69,7 +70,7 @@ class Chat:
     async def file(self, file_id: str) -> bytes:
         """A file as the bot downloads it."""
         path = (await self.bot("getFile", file_id=file_id))["file_path"]
-        async with httpx.AsyncClient(base_url=self._local.url) as http:
+        async with httpx.AsyncClient(base_url=self._local.url, timeout=PATIENCE_S) as http:
             answer = await http.get(f"/file/bot{self._local.token}/{path}")
         assert answer.status_code == 200, answer.text
         return answer.content

@@ -120,26 +120,28 @@ class Product:
         return await self.ended()
 
     async def get(self, path: str, **query: Any) -> Any:
-        key = (self.data_dir / "server_api_key").read_text().strip()
-        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+        async with self._client() as client:
             answer = await client.get(path, params=query)
         answer.raise_for_status()
         return answer.json()
 
     async def post(self, path: str, body: dict[str, Any]) -> Any:
-        key = (self.data_dir / "server_api_key").read_text().strip()
-        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+        async with self._client() as client:
             answer = await client.post(path, json=body)
         answer.raise_for_status()
         return answer.json()
 
     async def delete(self, path: str) -> None:
-        key = (self.data_dir / "server_api_key").read_text().strip()
-        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+        async with self._client() as client:
             (await client.delete(path)).raise_for_status()
 
+    def _client(self) -> httpx.AsyncClient:
+        """Asks REST as the one who has its key."""
+        key = (self.data_dir / "server_api_key").read_text().strip()
+        return httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE_S)
+
     async def metrics(self) -> str:
-        async with httpx.AsyncClient(base_url=self.url) as client:
+        async with httpx.AsyncClient(base_url=self.url, timeout=PATIENCE_S) as client:
             return (await client.get("/metrics")).text
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:

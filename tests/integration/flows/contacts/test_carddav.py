@@ -12,6 +12,7 @@ import pytest
 from radicale import Application, config
 from support.flows.erase_stage import KEY, ErasingStage, LanguageHere
 from support.flows.flow_stage import OWNER, Talk
+from support.patience import PATIENCE_S
 
 from internal.events import repository as events
 from internal.flows.contacts.carddav import CardDavBook
@@ -63,7 +64,7 @@ class Both:
 
     async def there(self, name: str, text: str | None = None, *, gone: bool = False) -> str:
         """Reads, writes or deletes a card on the server."""
-        async with httpx.AsyncClient(trust_env=False, auth=("owner", "secret")) as http:
+        async with httpx.AsyncClient(trust_env=False, auth=("owner", "secret"), timeout=PATIENCE_S) as http:
             if gone:
                 (await http.delete(f"{self.url}{name}.vcf")).raise_for_status()
             elif text is not None:
@@ -86,7 +87,7 @@ async def both(talk: Talk, radicale: str, request: pytest.FixtureRequest) -> Asy
         '<mkcol xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><set><prop><resourcetype>'
         "<collection/><C:addressbook/></resourcetype></prop></set></mkcol>"
     )
-    async with httpx.AsyncClient(trust_env=False, auth=("owner", "secret")) as http:
+    async with httpx.AsyncClient(trust_env=False, auth=("owner", "secret"), timeout=PATIENCE_S) as http:
         (await http.request("MKCOL", url, content=body)).raise_for_status()
     pair = Both(talk, url)
     yield pair

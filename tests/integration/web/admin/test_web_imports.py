@@ -12,6 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import insert, select
+from support.patience import PATIENCE_S
 
 from bot.application.rest import rest_of
 from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
@@ -77,7 +78,9 @@ async def server(web: FastAPI) -> AsyncIterator[Holder]:
 @pytest.fixture
 async def importer(server: Holder) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {KEY}"}
-    async with httpx.AsyncClient(base_url=str(server.url), headers=headers, trust_env=False) as client:
+    async with httpx.AsyncClient(
+        base_url=str(server.url), headers=headers, trust_env=False, timeout=PATIENCE_S
+    ) as client:
         yield client
 
 

@@ -8,6 +8,7 @@ import signal
 import httpx
 import pytest
 from fastapi import FastAPI, Request
+from support.patience import PATIENCE_S
 
 from bot.web.server.uvicorn import listening, serving, serving_on
 from internal.config.settings import load
@@ -31,7 +32,7 @@ def app() -> FastAPI:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
 async def test_port_zero_takes_a_free_one(app: FastAPI, host: str) -> None:
     """The address that is told is one that answers on this machine."""
-    async with serving(app, host, 0) as server, httpx.AsyncClient() as client:
+    async with serving(app, host, 0) as server, httpx.AsyncClient(timeout=PATIENCE_S) as client:
         assert server.port > 0
         assert (await client.get(f"{server.url}/slow")).json() == "done"
 
@@ -48,7 +49,7 @@ async def test_taken_port_is_told(app: FastAPI) -> None:
         with pytest.raises(ConfigurationError, match=rf"cannot listen on 127\.0\.0\.1:{first.port} .*in use"):
             async with serving(app, "127.0.0.1", first.port):
                 pass
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             assert (await client.get(f"{first.url}/slow")).status_code == 200
 
 
@@ -70,7 +71,7 @@ async def test_signals_stay_the_bots_own(app: FastAPI) -> None:
 
 async def test_open_request_is_finished_on_stop(app: FastAPI) -> None:
     """Who was being served when the stop came still gets his answer; the port is free afterwards."""
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
         async with serving(app, "127.0.0.1", 0) as server:
             pending = asyncio.create_task(client.get(f"{server.url}/slow"))
             await app.state.entered.wait()
@@ -101,7 +102,7 @@ async def test_a_caller_is_who_trusted_proxies_say(app: FastAPI, trusted: list[s
 
     async with (
         serving_on(listening("127.0.0.1", 0), app, trusted_proxies=trusted) as server,
-        httpx.AsyncClient() as client,
+        httpx.AsyncClient(timeout=PATIENCE_S) as client,
     ):
         assert (await client.get(f"{server.url}/caller", headers={"X-Forwarded-For": told})).json() == caller
 
