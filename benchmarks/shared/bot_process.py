@@ -49,7 +49,7 @@ def environment(
 
 @asynccontextmanager
 async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIterator[BotProcess]:
-    """Starts the command and waits until `/readyz` says 200. Raises SystemExit if it ends or takes over a minute."""
+    """Starts the command and waits until `/readyz` says 200. Raises SystemExit if it ends or takes over three minutes."""
     port = _free_port()
     folder = Path(variables["LAPLACED_DATA_DIR"]).parent
     with (folder / "bot.log").open("wb") as log:
@@ -72,7 +72,7 @@ async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIte
 
 
 async def _until_ready(process: asyncio.subprocess.Process, port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http, asyncio.timeout(60):
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http, asyncio.timeout(180):
         while process.returncode is None:
             try:
                 if (await http.get("/readyz")).status_code == 200:
