@@ -49,7 +49,7 @@ def environment(
 
 @asynccontextmanager
 async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIterator[BotProcess]:
-    """Starts the command and waits until `/readyz` says 200. Raises SystemExit if it ends or takes over three minutes."""
+    """Starts the command and waits for `/readyz`. Raises SystemExit if it ends, TimeoutError after three minutes."""
     port = _free_port()
     folder = Path(variables["LAPLACED_DATA_DIR"]).parent
     with (folder / "bot.log").open("wb") as log:

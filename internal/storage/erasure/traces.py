@@ -17,9 +17,6 @@ from internal.storage.chunks import chunks
 Holds = Callable[[str], bool]
 """Whether a text holds a trace."""
 
-LONGEST_WALK: Final = 500
-"""Most values of one IN list."""
-
 _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 """The owner's own conversation: what is forgotten of it is deleted by its keys, or stays."""
 
