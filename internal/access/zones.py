@@ -80,7 +80,7 @@ def zones_near(latitude: float, longitude: float, now: datetime, current: str, k
     They are found by the main cities of the zones, so near a border there are several. Of zones with the same time the
     `current` one wins, then those in `known` that are near, then the nearest.
     """
-    ranked = sorted((_distance(latitude, longitude, *place), zone) for zone, place in _places().items())
+    ranked = sorted((_distance(latitude, longitude, *place), zone) for zone, place in _city_coordinates().items())
     near = [(away, zone) for away, zone in ranked if away <= _DOUBT * ranked[0][0] + _DOUBT_KM]
     by_clock: dict[tuple[timedelta | None, ...], tuple[float, str]] = {}
     for away, zone in sorted(near, key=lambda one: one[1] not in known):
@@ -111,7 +111,7 @@ def _distance(latitude: float, longitude: float, other_latitude: float, other_lo
 
 
 @cache
-def _places() -> dict[str, tuple[float, float]]:
+def _city_coordinates() -> dict[str, tuple[float, float]]:
     """The main city of each zone: its latitude and longitude in degrees, from IANA's own table."""
     lines = files("tzdata.zoneinfo").joinpath("zone1970.tab").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]

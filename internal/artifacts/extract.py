@@ -51,7 +51,7 @@ def extract(content: bytes, name: str, most_pages: int) -> Extracted:
         return Extracted(reason="encrypted")
     if _unpacks_to_too_much(content):
         return Extracted(reason="large")
-    kind = _kind(content, name)
+    kind = _format_of(content, name)
     if kind is None or kind in _PLAIN or (kind.startswith("text/") and kind != "text/html"):
         text = _plain(content)
         if text is None:
@@ -105,7 +105,7 @@ def _tidy(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\0", "").strip()
 
 
-def _kind(content: bytes, name: str) -> str | None:
+def _format_of(content: bytes, name: str) -> str | None:
     """The format by its bytes, else by its name; None for what is text, if anything."""
     import kreuzberg
 

@@ -304,7 +304,9 @@ class Config(BaseSettings):
             suited = {"model": model} | (LOCAL_DEFAULTS[name] if local else {})
             agent = agents.get(name, {})
             if model and isinstance(agent, dict):
-                unchanged = {key: suited[key] for key in suited if _same(agent.get(key, shipped[key]), shipped[key])}
+                unchanged = {
+                    key: suited[key] for key in suited if _is_default(agent.get(key, shipped[key]), shipped[key])
+                }
                 agents = agents | {name: agent | unchanged}
         return given | {"agents": agents}
 
@@ -356,7 +358,7 @@ class Config(BaseSettings):
         return [*_secrets(self), *passwords_of(self.storage.url)]
 
 
-def _same(written: object, default: object) -> bool:
+def _is_default(written: object, default: object) -> bool:
     """Whether a value of a file is the default, also where that is a duration or nothing."""
     if isinstance(default, timedelta) and isinstance(written, str):
         written = duration(written)

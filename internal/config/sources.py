@@ -65,7 +65,7 @@ def from_environment(environ: Mapping[str, str], shape: Shape) -> dict[str, Any]
     for name in sorted(environ):
         if name.upper().startswith(PREFIX):
             path, value = _variable(name, environ, shape)
-            _put(tree, path, value, name)
+            _set_value(tree, path, value, name)
     return tree
 
 
@@ -124,7 +124,7 @@ def _plain(value: str, field: FieldInfo) -> Any:
         return value
 
 
-def _put(tree: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+def _set_value(tree: dict[str, Any], path: list[str], value: Any, name: str) -> None:
     for depth, part in enumerate(path[:-1]):
         tree = tree.setdefault(part, {})
         if not isinstance(tree, dict):

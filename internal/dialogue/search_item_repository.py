@@ -92,21 +92,21 @@ def follow_edit(connection: Connection, message: Message) -> None:
         put_item(connection, message)
     else:
         search_items.remove(connection, message.user_id, MESSAGE, [message.id])
-    _renew(connection, _behind(connection, [message]))
+    _renew(connection, _following_lines(connection, [message]))
 
 
 def take_out(connection: Connection, gone: Sequence[Message]) -> None:
     """Takes messages of one owner out of search for good, and out of the context of the lines behind them."""
     if gone:
         search_items.remove(connection, gone[0].user_id, MESSAGE, [message.id for message in gone])
-        _renew(connection, _behind(connection, gone))
+        _renew(connection, _following_lines(connection, gone))
 
 
 def hide(connection: Connection, hidden: Sequence[Message]) -> None:
     """Takes messages of one owner out of search until they are visible again; keeps their vectors."""
     if hidden:
         search_items.hide(connection, hidden[0].user_id, MESSAGE, [message.id for message in hidden])
-        _renew(connection, _behind(connection, hidden))
+        _renew(connection, _following_lines(connection, hidden))
 
 
 def hide_all(connection: Connection, user_id: int) -> None:
@@ -121,7 +121,7 @@ def show(connection: Connection, shown: Sequence[Message]) -> None:
     there = _visible(connection, shown[0].user_id, shown)
     for message in there:
         put_item(connection, message)
-    _renew(connection, _behind(connection, there))
+    _renew(connection, _following_lines(connection, there))
 
 
 def put_later(connection: Connection, user_id: int) -> None:
@@ -211,7 +211,7 @@ def _place(message: Message) -> dict[str, Any]:
     return {"owner": message.user_id, "chat": message.chat_id, "thread": message.thread_id, "seq": message.seq}
 
 
-def _behind(connection: Connection, lines: Sequence[Message]) -> list[Message]:
+def _following_lines(connection: Connection, lines: Sequence[Message]) -> list[Message]:
     """The searchable lines behind these, whose context they may be, each once."""
     found: dict[str, Message] = {}
     for message in lines:

@@ -61,7 +61,7 @@ def add_edge(
 
     Raises NotFound for an end that is not there, Refused as `registry.check_edge`, "self_loop" and "id_taken".
     """
-    source, target = (_end(connection, user_id, end) for end in (source_id, target_id))
+    source, target = (_end_node(connection, user_id, end) for end in (source_id, target_id))
     checked = registry.check_edge(type, source.label, target.label, properties, zone=zone)
     if source.id == target.id:
         raise Refused("self_loop", f"{type}: a node cannot be linked to itself")
@@ -81,7 +81,7 @@ def add_edge(
         "schema_v": registry.SCHEMA_VERSION,
         "rev": next_rev(connection, user_id),
         "run_id": run_id,
-        **_kept(checked, now),
+        **_stored_columns(checked, now),
     }
     edge = connection.execute(_ADD, row).one()
     record_change(connection, user_id, EDGE_CHANGE, edge.id)
@@ -145,7 +145,7 @@ def update_edge(
     if properties:
         source, target = (_label(connection, user_id, end) for end in (before.source, before.target))
         checked = registry.check_edge(before.type, source, target, {**before.properties, **properties}, zone=zone)
-        values |= _kept(checked, now if checked.get("strength") != before.strength else before.strength_at)
+        values |= _stored_columns(checked, now if checked.get("strength") != before.strength else before.strength_at)
     if not values:
         return before
     values["rev"] = next_rev(connection, user_id)
@@ -224,14 +224,14 @@ def edge_of(row: Row[Any]) -> Edge:
     )
 
 
-def _kept(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str, Any]:
+def _stored_columns(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str, Any]:
     """Strength is a column only: one statement weakens all edges without a look into JSON."""
     props = {name: value for name, value in checked.items() if name != "strength"}
     strength = checked.get("strength")
     return {"props": props, "strength": strength, "strength_at": None if strength is None else strength_at}
 
 
-def _end(connection: Connection, user_id: int, node_id: str) -> Node:
+def _end_node(connection: Connection, user_id: int, node_id: str) -> Node:
     return expect_found(resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
 
 

@@ -29,7 +29,7 @@ def latest_edges(
             graph_edges.c.user_id == user_id,
             graph_edges.c[near] == node_id,
             hidings.visible(graph_edges.c.id),
-            _there(wanted),
+            _edge_time(wanted),
             *holding(wanted, now),
         )
         for near, far in _ENDS
@@ -60,7 +60,7 @@ def edges_between(
     found: dict[str, Edge] = {}
     for near, far in _ENDS:
         ends = graph_edges.c[near].in_(list(one)), graph_edges.c[far].in_(list(other))
-        query = select(graph_edges).where(graph_edges.c.user_id == user_id, *ends, _there(wanted), *visible())
+        query = select(graph_edges).where(graph_edges.c.user_id == user_id, *ends, _edge_time(wanted), *visible())
         query = query.where(*holding(wanted, now)).order_by(graph_edges.c[near], graph_edges.c.id)
         rows = connection.execute(query.limit(limit))
         found |= {row.id: edge_of(row) for row in rows}
@@ -87,7 +87,7 @@ def busiest(connection: Connection, user_id: int, *, limit: int) -> Sequence[str
     return connection.execute(query).scalars().all()
 
 
-def _there(wanted: EdgeFilter) -> ColumnElement[bool]:
+def _edge_time(wanted: EdgeFilter) -> ColumnElement[bool]:
     """The time of an edge: the beginning of a fact, else when the edge was stored."""
     if wanted.at is None:
         return graph_edges.c.id.is_not(None)

@@ -18,29 +18,29 @@ EVENT_CHANGE: Final = "event"
 
 def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> None:
     """Moves the mentions of one entity to another."""
-    _move(connection, user_id, event_mentions.c.entity_id == from_id, to_id)
+    _move_mentions(connection, user_id, event_mentions.c.entity_id == from_id, to_id)
 
 
 def restore(connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str]) -> None:
     """Moves back what `repoint(from_id, to_id)` moved: mentions written for one of `origins`."""
     moved = (event_mentions.c.entity_id == to_id) & event_mentions.c.entity_origin.in_(list(origins))
-    _move(connection, user_id, moved, from_id)
+    _move_mentions(connection, user_id, moved, from_id)
 
 
 def drop(connection: Connection, user_id: int, entity_id: str) -> None:
     """Deletes the mentions of an entity."""
     ours = (event_mentions.c.user_id == user_id) & (event_mentions.c.entity_id == entity_id)
-    _touch(connection, user_id, event_mentions.c.entity_id == entity_id)
+    _record_changes(connection, user_id, event_mentions.c.entity_id == entity_id)
     connection.execute(delete(event_mentions).where(ours))
 
 
-def _move(connection: Connection, user_id: int, moving: ColumnElement[bool], to_id: str) -> None:
-    _touch(connection, user_id, moving)
+def _move_mentions(connection: Connection, user_id: int, moving: ColumnElement[bool], to_id: str) -> None:
+    _record_changes(connection, user_id, moving)
     ours = (event_mentions.c.user_id == user_id) & moving
     connection.execute(update(event_mentions).where(ours).values(entity_id=to_id))
 
 
-def _touch(connection: Connection, user_id: int, changing: ColumnElement[bool]) -> None:
+def _record_changes(connection: Connection, user_id: int, changing: ColumnElement[bool]) -> None:
     query = select(event_mentions.c.event_id).where(event_mentions.c.user_id == user_id, changing).distinct()
     for event_id in connection.execute(query.order_by(event_mentions.c.event_id)).scalars().all():
         record_change(connection, user_id, EVENT_CHANGE, event_id)

@@ -29,11 +29,11 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
     """
     claim_rows = _rows(connection, claims, user_id, [from_id, to_id])
     shared = {row.name for row in claim_rows if from_id in (row.source, row.target)}
-    live = _live(connection, user_id, {row.edge_id for row in claim_rows if row.name in shared})
+    live = _unexpired(connection, user_id, {row.edge_id for row in claim_rows if row.name in shared})
     projected = tuple((row.id, row.edge_id) for row in claim_rows if row.name in shared and row.edge_id in live)
     removed = _take_doubles(connection, user_id, from_id, to_id)
     for end in _ENDS:
-        _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
+        _move_edges(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
         one = (claims.c.user_id == user_id) & (claims.c[end] == from_id)
         connection.execute(update(claims).where(one).values({end: to_id}))
     mention_repository.repoint(connection, user_id, from_id, to_id)
@@ -49,7 +49,9 @@ def restore_ends(
     """
     for end in _ENDS:
         origin = f"{end}_origin"
-        _move(connection, user_id, (graph_edges.c[end] == to_id) & graph_edges.c[origin].in_(origins), end, from_id)
+        _move_edges(
+            connection, user_id, (graph_edges.c[end] == to_id) & graph_edges.c[origin].in_(origins), end, from_id
+        )
         one = (claims.c[end] == to_id) & claims.c[origin].in_(origins)
         connection.execute(update(claims).where(claims.c.user_id == user_id, one).values({end: from_id}))
     mention_repository.restore(connection, user_id, from_id, to_id, origins)
@@ -103,7 +105,7 @@ def _identity(row: Row[Any], from_id: str, to_id: str) -> tuple[Any, ...]:
     return (row.type, *ends, *(getattr(row, name) for name in _TIMES))
 
 
-def _move(connection: Connection, user_id: int, moving: ColumnElement[bool], end: str, to_id: str) -> None:
+def _move_edges(connection: Connection, user_id: int, moving: ColumnElement[bool], end: str, to_id: str) -> None:
     ids = connection.execute(select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, moving)).scalars().all()
     for edge_id in ids:
         one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
@@ -146,7 +148,7 @@ def _revive(connection: Connection, user_id: int, edge_id: str) -> None:
         record_change(connection, user_id, EDGE_CHANGE, edge_id)
 
 
-def _live(connection: Connection, user_id: int, edge_ids: Collection[str]) -> set[str]:
+def _unexpired(connection: Connection, user_id: int, edge_ids: Collection[str]) -> set[str]:
     """Those of these edges that are not expired."""
     live = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c.expired_at.is_(None))
     return set(_chosen(connection, live, graph_edges.c.id, edge_ids))

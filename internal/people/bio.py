@@ -29,7 +29,7 @@ def join_bio(known: str, more: str) -> str:
     """
     kept: list[str] = []
     for sentence in (*sentences(known), *sentences(more)):
-        _put(kept, sentence)
+        _add_sentence(kept, sentence)
     while len(kept) > 1 and len(_text(kept)) > MAX_BIO:
         kept.pop(0)
     return _cut(_text(kept))
@@ -61,7 +61,7 @@ def negations(sentence: str) -> set[str]:
     return {*_words(sentence)} & _NEGATIONS
 
 
-def _put(kept: list[str], sentence: str) -> None:
+def _add_sentence(kept: list[str], sentence: str) -> None:
     words = _words(sentence)
     if any(_contains(_words(other), words) for other in kept):
         return

@@ -33,7 +33,7 @@ def hide(
 ) -> None:
     """Hides parts of a profile for one request."""
     hidings.hide(connection, user_id, forgetting_id, "part", targets(person_id, keys))
-    _follow(connection, user_id, [person_id], now=now)
+    _update_profiles(connection, user_id, [person_id], now=now)
 
 
 def with_hidden_parts(connection: Connection, person: Person) -> Person:
@@ -48,7 +48,7 @@ def update_hidden_parts(connection: Connection, user_id: int, parts: Iterable[st
 
     A part returns to its old place, or to the end if the profile has changed.
     """
-    _follow(connection, user_id, _keys(parts), now=now)
+    _update_profiles(connection, user_id, _keys(parts), now=now)
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator
     """Puts all hidden parts back into profiles meanwhile, so that they are erased with what supports them."""
     people = put_all_back(connection, user_id, now=now)
     yield
-    _follow(connection, user_id, people, now=now)
+    _update_profiles(connection, user_id, people, now=now)
 
 
 def put_all_back(connection: Connection, user_id: int, *, now: datetime) -> list[int]:
@@ -88,7 +88,7 @@ def take_out(connection: Connection, person: Person, bio_sentences: Collection[s
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
 
 
-def _follow(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
+def _update_profiles(connection: Connection, user_id: int, person_ids: Iterable[int], *, now: datetime) -> None:
     for person_id in sorted(person_ids):
         hidden = hidings.hidden_parts(connection, user_id, f"{_PREFIX}{person_id}:")
         _rewrite(connection, user_id, person_id, hidden, now)

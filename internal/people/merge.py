@@ -56,7 +56,7 @@ def merge(
     rejected = set() if by == "owner" else repository.rejected_keys(connection, user_id, target.entity_id)
     # The redirect first: it releases the source's Telegram id and username for the target.
     merge_repository.redirect(connection, source, target.id)
-    joined = _joined(source, target, rejected, by)
+    joined = _merged_profile(source, target, rejected, by)
     setters: dict[str, SetBy] = {name: _setter(source, target, joined, name, by) for name in repository.CONTENT}
     known = name_repository.setters(connection, user_id, target.entity_id)
     after = repository.save(connection, target, joined, by=setters, now=now, run_id=run_id)
@@ -137,7 +137,7 @@ def _source(connection: Connection, user_id: int, source_id: int) -> Person:
     return source
 
 
-def _joined(source: Person, target: Person, rejected: set[str], by: SetBy) -> Person:
+def _merged_profile(source: Person, target: Person, rejected: set[str], by: SetBy) -> Person:
     without = {name_key(target.display_name)} | rejected
     aliases = unique_names((*target.aliases, *source.names), without=without)
     return replace(

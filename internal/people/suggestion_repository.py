@@ -135,7 +135,7 @@ def hidden_profile_parts(
     connection: Connection, user_id: int, person_id: int | None = None
 ) -> list[tuple[int, dict[str, Any]]]:
     """The parts taken out of profiles (None: of all), with the ids of their people, newest first."""
-    query = select(suggestions.c.person_id, suggestions.c.payload).where(*_aside(user_id, person_id))
+    query = select(suggestions.c.person_id, suggestions.c.payload).where(*_hidden_parts_of(user_id, person_id))
     return [
         (row[0], row[1])
         for row in connection.execute(query.order_by(suggestions.c.created_at.desc(), suggestions.c.id.desc()))
@@ -143,10 +143,10 @@ def hidden_profile_parts(
 
 
 def drop_aside(connection: Connection, user_id: int, person_id: int) -> None:
-    connection.execute(delete(suggestions).where(*_aside(user_id, person_id)))
+    connection.execute(delete(suggestions).where(*_hidden_parts_of(user_id, person_id)))
 
 
-def _aside(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
+def _hidden_parts_of(user_id: int, person_id: int | None) -> list[ColumnElement[bool]]:
     one = [] if person_id is None else [suggestions.c.person_id == person_id]
     return [suggestions.c.user_id == user_id, suggestions.c.kind == ASIDE, *one]
 

@@ -104,7 +104,7 @@ def remove_unsupported_parts(
     removed = RemovedParts()
     for person in erase_repository.profiles(connection, user_id, sorted(lost.people)):
         places = support_repository.support_lines(connection, user_id, person.id)
-        if not places.get("") and not _kept(connection, person) and not supported(person):
+        if not places.get("") and not _is_kept_otherwise(connection, person) and not supported(person):
             removed.unsupported.append(person)
             continue
         parts_gone = _parts_to_remove(connection, person, lost.parts.get(person.id, set()), places, said, texts_of)
@@ -112,7 +112,7 @@ def remove_unsupported_parts(
     return removed
 
 
-def _kept(connection: Connection, person: Person) -> bool:
+def _is_kept_otherwise(connection: Connection, person: Person) -> bool:
     """Whether a change by the owner or a mention elsewhere keeps a person."""
     by_owner = any(mark.get("by") == "owner" for mark in person.field_meta.values())
     return by_owner or support_repository.is_mentioned(connection, person.user_id, person.id)

@@ -161,7 +161,7 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
     if schedule.due_at is None:
         return None
     if schedule.recurrence is None:
-        moment = _moment(schedule, whole_day_at)
+        moment = _time_of_schedule(schedule, whole_day_at)
         return moment if moment > after else None
     zone = ZoneInfo(schedule.tz)
     if hourly(schedule.recurrence):
@@ -247,7 +247,7 @@ def whole_day(day: date, tz: str) -> datetime:
     return datetime.combine(day, time(), ZoneInfo(tz)).astimezone(UTC)
 
 
-def _moment(schedule: Schedule, whole_day_at: time) -> datetime:
+def _time_of_schedule(schedule: Schedule, whole_day_at: time) -> datetime:
     assert schedule.due_at is not None
     if not schedule.whole_day:
         return schedule.due_at.astimezone(UTC)

@@ -88,7 +88,7 @@ def open_task(connection: Connection, user_id: int, new: NewTask, author: TaskAu
 
     Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") where MOST_OPEN are open.
     """
-    now, schedule = author.now, _checked(new.schedule)
+    now, schedule = author.now, _check_schedule(new.schedule)
     if len(repository.pending(connection, user_id)) >= MOST_OPEN:
         raise Refused("too_many", f"there are {MOST_OPEN} open tasks already")
     state = TaskState.PROPOSED if new.proposed else TaskState.OPEN
@@ -198,7 +198,7 @@ def change(
     if "details" in values:
         values["details"] = _details(values["details"])
     if schedule is not None:
-        schedule = _checked(schedule)
+        schedule = _check_schedule(schedule)
         waits = found.state is not TaskState.OPEN
         values |= {
             "due_at": schedule.due_at,
@@ -351,7 +351,7 @@ def _is_contact(new: NewTask, schedule: Schedule) -> bool:
     )
 
 
-def _checked(schedule: Schedule) -> Schedule:
+def _check_schedule(schedule: Schedule) -> Schedule:
     refuse_far(schedule.due_at)
     if schedule.recurrence is None:
         return schedule

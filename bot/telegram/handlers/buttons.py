@@ -18,16 +18,16 @@ from internal.people.model import Circle
 _SHORT = 20
 
 
-def _short(uuid: str) -> str:
+def _shorten_uuid(uuid: str) -> str:
     return base64.b85encode(UUID(uuid).bytes).decode()
 
 
-def _whole(value: str) -> str:
+def _restore_uuid(value: str) -> str:
     """The UUID of callback data. Raises ValueError for anything else, so that no handler gets to see it."""
     return str(UUID(bytes=base64.b85decode(value)) if len(value) == _SHORT else UUID(value))
 
 
-Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
+Id = Annotated[str, BeforeValidator(_restore_uuid), PlainSerializer(_shorten_uuid)]
 """A UUID as text; shortened only inside callback data."""
 
 

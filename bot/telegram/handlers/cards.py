@@ -82,7 +82,7 @@ class TelegramCards:
         for one in found:
             data: TaskButton | MoveTaskButton
             if asked.how == "move" and schedule is not None and schedule.due_at is not None:
-                data = _move(user, one, schedule.due_at, whole_day=schedule.whole_day)
+                data = _move_button(user, one, schedule.due_at, whole_day=schedule.whole_day)
             else:
                 tap = _TAPS.get(asked.how, TaskTap.SHOW)
                 data = TaskButton(owner=user.user_id, task=one.id, tap=tap, place=NO_WAY_BACK)
@@ -151,12 +151,12 @@ def task_card(user: User, how: str, changed: Changed, now: datetime) -> tuple[st
     rows = card_rows(user, task)
     if how == "move":
         at = before.when if before.recurrence is not None else before.due_at
-        back = _move(user, task, at, whole_day=before.whole_day and before.recurrence is None)
+        back = _move_button(user, task, at, whole_day=before.whole_day and before.recurrence is None)
         rows = [[button(label(user.lang, "forget-button-undo"), back)], rows[-1]]
     return text, rows
 
 
-def _move(user: User, task: Task, at: datetime | None, *, whole_day: bool) -> MoveTaskButton:
+def _move_button(user: User, task: Task, at: datetime | None, *, whole_day: bool) -> MoveTaskButton:
     seconds = 0 if at is None else int(at.timestamp())
     return MoveTaskButton(owner=user.user_id, task=task.id, at=seconds, whole_day=whole_day)
 

@@ -49,13 +49,13 @@ _TITLE: Final = 90
 async def search(query: InlineQuery, chat: Chat, services: Services, bot: Bot) -> None:
     """Shows what was found to the asker alone, and asks Telegram to keep nothing of it."""
     user, words = chat.user, query.query.strip()
-    found = await _found(words, user, services, bot) if words else []
+    found = await _search_results(words, user, services, bot) if words else []
     hint = label(user.lang, "inline-nothing" if words else "inline-hint")
     button = None if found else InlineQueryResultsButton(text=hint, start_parameter="inline")
     await query.answer(found, cache_time=0, is_personal=True, button=button)
 
 
-async def _found(words: str, user: User, services: Services, bot: Bot) -> list[InlineQueryResultUnion]:
+async def _search_results(words: str, user: User, services: Services, bot: Bot) -> list[InlineQueryResultUnion]:
     prepared = await services.knowledge.prepare_query(user.user_id, words)
     people, facts, messages, texts, me = await asyncio.gather(
         find(words, user, services),
@@ -76,7 +76,11 @@ async def _found(words: str, user: User, services: Services, bot: Bot) -> list[I
         for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
     ]
     told = {hit.fact.fact for hit in facts}
-    said = {_said(hit.message): hit.message for hit in reversed(messages) if hit.reasons.words or hit.chance >= LIKELY}
+    said = {
+        _shown_words(hit.message): hit.message
+        for hit in reversed(messages)
+        if hit.reasons.words or hit.chance >= LIKELY
+    }
     own = {text: one for text, one in said.items() if text and text not in told and one.role == "user"}
     answers = {} if shown or files else {text: one for text, one in said.items() if one.role == "assistant"}
     shown += [
@@ -86,7 +90,7 @@ async def _found(words: str, user: User, services: Services, bot: Bot) -> list[I
     return shown + [_file(one) for one in files]
 
 
-def _said(message: Message) -> str:
+def _shown_words(message: Message) -> str:
     """The words of a message; a file that came along is found by itself."""
     return "\n".join(row for row in with_signs(message.content).splitlines() if not row.startswith("[file ")).strip()
 

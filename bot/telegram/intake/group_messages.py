@@ -40,7 +40,7 @@ def addressed(message: Message, me: User) -> Addressed:
     answers = replied is not None and replied.from_user is not None and replied.from_user.id == me.id
     # What begins a topic counts as replied to by everything in it.
     topic = answers and replied is not None and replied.forum_topic_created is not None
-    if (answers and not topic) or any(_means(one, text, me) for one in entities):
+    if (answers and not topic) or any(_mentions_bot(one, text, me) for one in entities):
         return Addressed.WORDS
     return Addressed.NOT
 
@@ -67,7 +67,7 @@ def _entities(message: Message) -> list[MessageEntity]:
     return message.entities or message.caption_entities or []
 
 
-def _means(entity: MessageEntity, text: str, me: User) -> bool:
+def _mentions_bot(entity: MessageEntity, text: str, me: User) -> bool:
     if entity.type == "text_mention":
         return entity.user is not None and entity.user.id == me.id
     name = cut_utf16(text, entity.offset, entity.offset + entity.length)

@@ -119,7 +119,7 @@ class Groups:
     async def _membership(self, row: InboxRow, changed: ChatMemberUpdated, standing: Standing) -> None:
         chat, by = changed.chat, changed.from_user
         if changed.new_chat_member.status not in THERE:
-            await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _left(c, standing.owner_id))
+            await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _leave_group(c, standing.owner_id))
         elif not standing.enabled:
             await self._once(row, chat.id, "works-in-private", by.language_code)
         elif changed.old_chat_member.status in THERE and standing.user is not None:
@@ -264,6 +264,6 @@ class Groups:
         return Outgoing(*place, part.text, dedupe, entities=part.entities, thread_id=thread)
 
 
-def _left(connection: Connection, owner_id: int) -> None:
+def _leave_group(connection: Connection, owner_id: int) -> None:
     if access.pause(connection, owner_id):
         mailbox.hold_messages(connection, owner_id, "removed from the group")

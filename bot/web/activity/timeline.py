@@ -118,11 +118,11 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
         admitted = admission(request.scope)
         news: AsyncIterator[PlacedOut | None]
         if user_filter is None:
-            standing = await database.read(partial(_standing, after))
-            news = following(database, stopping, admitted, standing, partial(_news, filters))
+            standing = await database.read(partial(_read_position, after))
+            news = following(database, stopping, admitted, standing, partial(_new_events, filters))
         else:
             place = after if after is not None else await database.read(partial(events.last_place, user_id=user_filter))
-            news = following(database, stopping, admitted, place, partial(_behind, filters))
+            news = following(database, stopping, admitted, place, partial(_earlier_events, filters))
         return event_stream(news, lambda one: (one.place, one.event_type, one.model_dump_json()))
 
 
@@ -134,16 +134,16 @@ async def _filters(
     return Wanted(user_filter, hide, types, only)
 
 
-def _behind(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
+def _earlier_events(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
     placed = timeline.placed_after(connection, filters, place, limit=_AT_ONCE)
     return _placed_out(connection, placed), placed[-1].place if placed else place
 
 
-def _standing(after: int | None, connection: Connection) -> ReadPosition:
+def _read_position(after: int | None, connection: Connection) -> ReadPosition:
     return timeline.read_position(connection, after, again=_AGAIN if after is not None else 0)
 
 
-def _news(filters: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
+def _new_events(filters: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
     placed, here = timeline.new_since(connection, filters, since, limit=_AT_ONCE)
     return _placed_out(connection, placed), here
 

@@ -59,11 +59,13 @@ class Recalled(BaseModel):
         ]
         return cls(
             people=[_line(one_id, f"{person} | {hit.person.bio}", hit.score) for one_id, person, hit in people],
-            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in overview.facts],
+            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_period_text(hit)}", hit) for hit in overview.facts],
             memories=[_known(hit.node.id, _remembered(hit), hit) for hit in overview.memories],
             entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in overview.nodes],
             messages=[_message(hit) for hit in overview.messages],
-            episodes=[_known(hit.episode.id, _said(hit.episode, overview.lines), hit) for hit in overview.episodes],
+            episodes=[
+                _known(hit.episode.id, _answering_line(hit.episode, overview.lines), hit) for hit in overview.episodes
+            ],
         )
 
     def lines(self) -> Iterator[str]:
@@ -133,7 +135,7 @@ def _remembered(hit: MemoryHit) -> str:
     return " | ".join(filter(None, (hit.node.label, memory_text(hit.node), status, beside)))
 
 
-def _said(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
+def _answering_line(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
     """The line that answers with time and speaker, of an import with its name; without such a line the name."""
     line = lines.get(episode.id)
     if line is None:
@@ -142,7 +144,7 @@ def _said(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
     return " | ".join(filter(None, (f"{line.at:%Y-%m-%d %H:%M} UTC", line.speaker, line.text, source)))
 
 
-def _when(hit: FactHit) -> str:
+def _period_text(hit: FactHit) -> str:
     """` (2020-05-01 .. 2022-01-01)` without unknown ends; empty if neither is known."""
     fact = hit.fact
     dates = ((fact.valid_at, fact.valid_precision), (fact.invalid_at, fact.invalid_precision))

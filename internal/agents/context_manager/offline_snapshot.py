@@ -67,7 +67,7 @@ class _Said:
 
 def quoted(request: ContextRequest) -> dict[str, Any]:
     """The snapshot of a reply in the format of the contract; pure. About 1 ms for each word not seen before."""
-    said = list(_said(request.transcript))
+    said = list(_own_statements(request.transcript))
     until = max([line.at for line in request.transcript] or [datetime.min])
     old = _Old(request)
     who: list[tuple[int, dict[str, Any]]] = []
@@ -81,7 +81,7 @@ def quoted(request: ContextRequest) -> dict[str, Any]:
         elif _OVER.search(one.text):
             about = _words(one.text)
             old.close(about)
-            threads = [(thread, item) for thread, item in threads if not _same(about, _words(thread))]
+            threads = [(thread, item) for thread, item in threads if not _same_subject(about, _words(thread))]
             news.append(_item(one))
         elif _OPEN.search(one.text):
             threads.append((one.text, _item(one)))
@@ -108,14 +108,16 @@ class _Old:
 
     def close(self, about: frozenset[str]) -> None:
         """Takes out the threads that were said to be over."""
-        self._items = [one for one in self._items if one[0] != "threads" or not _same(about, _words(one[2].text))]
+        self._items = [
+            one for one in self._items if one[0] != "threads" or not _same_subject(about, _words(one[2].text))
+        ]
 
     def left(self, part: Part, since: datetime | None = None) -> list[dict[str, Any]]:
         there = [one for one in self._items if one[0] == part and (since is None or one[2].at >= since)]
         return [{"text": item.text, "from": [number], "evidence": []} for _, number, item in there]
 
 
-def _said(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
+def _own_statements(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
     """The owner's own sentences that state something, in their order; questions and small talk are left out."""
     for line in (one.unquoted() for one in transcript if one.owners_word):
         for begin, end in sentences(line.text):
@@ -134,7 +136,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(form for forms in words_of(terms) for form in forms[:1])
 
 
-def _same(about: frozenset[str], thread: frozenset[str]) -> bool:
+def _same_subject(about: frozenset[str], thread: frozenset[str]) -> bool:
     """Whether two sentences are about one thing: two words in common, or one of a thread that has few."""
     shared = len(about & thread)
     return shared >= 2 or (shared == 1 and len(thread) <= FEWEST_WORDS)

@@ -165,7 +165,9 @@ def _dialogue(request: ResponderRequest, hint: dict[str, str]) -> list[ChatMessa
     said: list[ChatMessage] = []
     for place, line in enumerate(request.dialogue):
         metadata = line.metadata or {}
-        message = _said(line.role, line.text, tuple((now | metadata if place == last else metadata).items()))
+        message = _dialogue_message(
+            line.role, line.text, tuple((now | metadata if place == last else metadata).items())
+        )
         said.append(replace(message, pictures=line.pictures) if line.pictures and line.role == "user" else message)
     return said
 
@@ -194,7 +196,7 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 @cached(4096)
-def _said(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
+def _dialogue_message(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
     if role == "assistant":
         return ChatMessage("assistant", neutralised(text))

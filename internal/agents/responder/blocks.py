@@ -135,7 +135,7 @@ def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
         date, time = f"{at:%Y-%m-%d %a}", f"{at:%H:%M}"
         when = time if date == day else f"{date} {time}"
         late = "" if line.outdated is None else f" (outdated since {local(line.outdated, timezone):%Y-%m-%d})"
-        lines.append(f"{when} {_said(line)}{late}")
+        lines.append(f"{when} {_dialogue_line(line)}{late}")
         day = date
     return [f"[S{passage.n}] {lines[0]}", *(f"  {line}" for line in lines[1:])] if lines else []
 
@@ -148,7 +148,7 @@ def local(moment: datetime, timezone: str) -> datetime:
         return moment.astimezone(UTC)
 
 
-def _said(line: PassageLine) -> str:
+def _dialogue_line(line: PassageLine) -> str:
     speaker = ASSISTANT if line.kind == "assistant" else escape(line.speaker)
     if line.kind == "other":
         speaker = f"{speaker} (not the owner)".lstrip()

@@ -54,10 +54,10 @@ def _latest(request: ResponderRequest, topic: str) -> str:
 def _holding(request: ResponderRequest) -> list[str]:
     """The folded texts of the instructions that hold now, the latest first."""
     now = request.now.astimezone(ZoneInfo(request.owner.timezone))
-    return [text for one in reversed(request.instructions) if _holds(text := fold(one.text), now)]
+    return [text for one in reversed(request.instructions) if _is_unconditional_now(text := fold(one.text), now)]
 
 
-def _holds(text: str, now: datetime) -> bool:
+def _is_unconditional_now(text: str, now: datetime) -> bool:
     """Whether an instruction has no condition but days and times of day that fit."""
     times = times_of(text)
     fitting = {

@@ -195,7 +195,7 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
             in_touch = not request.relations and asks_of_contact(own)
             return _in_touch(request, own, speech) if in_touch else _question(request, own, known, speech)
         case "news" | "circle":
-            return _news(subjects(request, len(lines)), authors, speech)
+            return _reply_to_news(subjects(request, len(lines)), authors, speech)
         case small_talk:
             return speech(small_talk, persona=request.persona_name)
 
@@ -268,7 +268,9 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
     if not answers:
         return ""
     lines = newest_about(said, request) or newest_about(request.query, request)
-    newer = [line for line in lines if not _same(line.text, answers) and line.newer_than(answers[0].said_at)][:1]
+    newer = [
+        line for line in lines if not _only_repeats_facts(line.text, answers) and line.newer_than(answers[0].said_at)
+    ][:1]
     if newer and overtakes(newer[0], answers[0].text, said):
         return _quoted(newer, said, request, speech).rstrip()
     return _quoted(newer, said, request, speech) + _facts(answers[: 1 if newer else None], request, speech)
@@ -323,7 +325,7 @@ def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, spe
     return "\n".join((speech("remembered"), *(f"- {line}" for line in lines)))
 
 
-def _same(text: str, facts: Sequence[RecalledFact]) -> bool:
+def _only_repeats_facts(text: str, facts: Sequence[RecalledFact]) -> bool:
     """Whether a line says nothing but what one of the facts quotes."""
     key = " ".join(token.key for token in tokens(text))
     return any(" ".join(token.key for token in tokens(fact.text)) in key for fact in facts)
@@ -369,7 +371,7 @@ def _stems(text: str) -> set[str]:
     return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}
 
 
-def _news(known: Sequence[Subject], authors: Sequence[str], speech: _Speech) -> str:
+def _reply_to_news(known: Sequence[Subject], authors: Sequence[str], speech: _Speech) -> str:
     latest = [subject for subject in known if subject.latest]
     new = [_plain(subject.name) for subject in latest if not subject.before]
     old = [_plain(subject.name) for subject in latest if subject.before]

@@ -33,7 +33,7 @@ def answering(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
         return []
     relation = _relation_asked(said)
     own = names_oneself(said)
-    about = _about(said, facts, own=own)
+    about = _facts_about_named(said, facts, own=own)
     among = about or ([] if own or _names_somebody(said, facts) else list(facts))
     if relation is not None and (exact := [fact for fact in among if fact.relation == relation]):
         return exact[:_MAX_ANSWERS]
@@ -42,21 +42,21 @@ def answering(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
 
 def facts_about(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
     """The first facts about the people or things a question names, whatever it asks."""
-    return _about(said, facts, own=False)[:_MAX_ANSWERS]
+    return _facts_about_named(said, facts, own=False)[:_MAX_ANSWERS]
 
 
 def _relation_asked(said: str) -> str | None:
     return next((relation for relation, pattern in _ASKED.items() if pattern.search(said)), None)
 
 
-def _about(said: str, facts: Sequence[RecalledFact], *, own: bool) -> list[RecalledFact]:
+def _facts_about_named(said: str, facts: Sequence[RecalledFact], *, own: bool) -> list[RecalledFact]:
     """The facts with a named end, those that begin there first."""
-    named = _named(said, facts)
+    named = _named_ends(said, facts)
     sources = [fact for fact in facts if fact.source in named or (own and fact.about_owner)]
     return [*sources, *(fact for fact in facts if fact.target in named and fact not in sources)]
 
 
-def _named(said: str, facts: Sequence[RecalledFact]) -> set[str]:
+def _named_ends(said: str, facts: Sequence[RecalledFact]) -> set[str]:
     names = sorted({name for fact in facts for name in (fact.source, fact.target) if name})
     boosts = name_boosts(said, {number: (name,) for number, name in enumerate(names)})
     return {names[number] for number, boost in boosts.items() if boost >= NAMED}
@@ -64,7 +64,7 @@ def _named(said: str, facts: Sequence[RecalledFact]) -> set[str]:
 
 def _names_somebody(said: str, facts: Sequence[RecalledFact]) -> bool:
     """Whether a question is about somebody else than the facts are: a capital within it shows that."""
-    return bool(re.search(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+", said)) and not _named(said, facts)
+    return bool(re.search(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+", said)) and not _named_ends(said, facts)
 
 
 def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:

@@ -157,7 +157,9 @@ class _People:
         """Whether a line names one of those asked about, or is the owner's about himself."""
         if self.terms or self._roles:
             there = roles_of(text)
-            return bool(self.terms & terms) or any(_alike(one, other) for one in self._roles for other in there)
+            return bool(self.terms & terms) or any(
+                _same_kinship_word(one, other) for one in self._roles for other in there
+            )
         return self.not_another(text)
 
     def not_another(self, text: str) -> bool:
@@ -179,7 +181,7 @@ class _People:
         )
 
 
-def _alike(one: str, other: str) -> bool:
+def _same_kinship_word(one: str, other: str) -> bool:
     """Whether two words of kinship are one with other endings: брат and братишка, дочь and дочка."""
     return any(a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one)))
 

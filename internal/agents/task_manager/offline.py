@@ -46,7 +46,7 @@ def propose(request: TaskManagerRequest) -> str:
         promised = find_promised(line.text, line.at, language)
         found = [one for one in own_tasks(line.text, line.at, language) if one.asked or not promised]
         tasks += [_item(one, line, before) for one in found]
-        tasks += [_waiting(one, line) for one in promised]
+        tasks += [_waiting_task(one, line) for one in promised]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
@@ -81,7 +81,7 @@ def due_of(time: TimeFound | None) -> str | None:
     return f"{time.moment:%Y-%m-%d}" if time.whole_day else f"{time.moment:%Y-%m-%dT%H:%M}"
 
 
-def _waiting(found: Promised, line: TranscriptLine) -> dict[str, Any]:
+def _waiting_task(found: Promised, line: TranscriptLine) -> dict[str, Any]:
     return {
         "kind": TaskKind.WAITING.value,
         "title": shortened(found.title),

@@ -62,7 +62,7 @@ def add_episode(
     Raises NotFound for an unknown owner; Refused "forgetting" while everything of his is about to be forgotten, and
     "taken" when the id belongs to somebody else's episode.
     """
-    known = _known(connection, user_id, episode_id, dedupe)
+    known = _stored_episode(connection, user_id, episode_id, dedupe)
     if known is not None:
         return Stored(known, created=False)
     if everything_asked(connection, user_id) is not None:
@@ -151,7 +151,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
-def _known(connection: Connection, user_id: int, episode_id: str | None, dedupe: str | None) -> Episode | None:
+def _stored_episode(connection: Connection, user_id: int, episode_id: str | None, dedupe: str | None) -> Episode | None:
     if episode_id is not None:
         known = episodes.episode(connection, user_id, episode_id)
         if known is None and episodes.is_taken(connection, episode_id):

@@ -56,7 +56,7 @@ def known_memories(
     kept += [*unresolved, *(node for node in newest if node.node_id in sides)]
     ids = {node.node_id for node in kept}
     others = [node for node in newest if node.node_id not in ids and node.label != "Contradiction"]
-    return _with_handles([*kept, *_named(others, texts)])
+    return _with_handles([*kept, *_nodes_sharing_words(others, texts)])
 
 
 def _in_state(nodes: Sequence[KnownNode], label: str, states: Collection[str]) -> list[KnownNode]:
@@ -85,7 +85,7 @@ def _with_handles(nodes: Sequence[KnownNode]) -> list[KnownMemory]:
     return shown
 
 
-def _named(nodes: Sequence[KnownNode], texts: Sequence[str]) -> list[KnownNode]:
+def _nodes_sharing_words(nodes: Sequence[KnownNode], texts: Sequence[str]) -> list[KnownNode]:
     """The nodes that share the most words with the slice, a rare word counting for more."""
     said = {stem for text in texts for stem in _stems(text)}
     shared = [(node, stems, stems & said) for node in nodes if (stems := _stems(node.words))]

@@ -162,7 +162,7 @@ class ArtifactReading:
             async with asyncio.timeout(self._patience(artifact).total_seconds()):
                 async with asyncio.timeout(self._limits.timeout.total_seconds()):
                     kept, content = await self._content(artifact)
-                said = await self._database.read(lambda c: _said(c, artifact))
+                said = await self._database.read(lambda c: _file_words(c, artifact))
 
                 async def show(part: int, parts: int) -> None:
                     await progress(self._phrases(user.lang, "artifact-progress", part=part, parts=parts))
@@ -316,6 +316,6 @@ def place_of(artifact: Artifact, part: Part, lang: Language) -> str:
     return f"{artifact.name}, {unit} {part.page}{title}" + (f", {row} {part.row}" if part.row else "")
 
 
-def _said(connection: Connection, artifact: Artifact) -> str:
+def _file_words(connection: Connection, artifact: Artifact) -> str:
     found = dialogue.by_ids(connection, artifact.user_id, [artifact.message_id])
     return found[0].content if found else ""

@@ -33,7 +33,7 @@ def show(
 ) -> None:  # fmt: skip
     """Has the transcript sent as a reply to what was said; if the answer was only the line `instead`, in its place."""
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
-        shown = _shown(user, artifact, message, text, buttons)
+        shown = _transcript_message(user, artifact, message, text, buttons)
         told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if instead else None
         if told is not None and told.outgoing.text == instead:
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
@@ -53,7 +53,7 @@ def correct(
     content = message.content.replace(held, mark, 1)
     changed = dialogue.put_file_text(connection, message, content, attachments)
     update_derived(connection, changed, now)
-    shown = _shown(user, artifact, changed, text, buttons, correction=True)
+    shown = _transcript_message(user, artifact, changed, text, buttons, correction=True)
     mailbox.enqueue(connection, shown, now)
     events.append(
         connection,
@@ -74,7 +74,7 @@ def update_derived(connection: Connection, message: Message, now: datetime) -> N
     instructions.keep_again(connection, message, now)
 
 
-def _shown(
+def _transcript_message(
     user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons, *, correction: bool = False
 ) -> Outgoing:
     words = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rstrip()} …"

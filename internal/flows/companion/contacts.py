@@ -60,7 +60,7 @@ class Contacts:
             meant = [one for one in known if one.id in named]
             meant = meant or [one for one in known if one.circle in circles_named(task.title)]
         found = [LastContact(one, await self.last(user, one)) for one in meant[:_MOST_OF_CIRCLE]]
-        return min(found, key=_when, default=LastContact(None))
+        return min(found, key=_contact_time, default=LastContact(None))
 
 
 def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task]:
@@ -79,7 +79,7 @@ def with_person(connection: Connection, task: Task) -> Task:
     return replace(task, person_id=named[0].id) if len(named) == 1 else task
 
 
-def _when(one: LastContact) -> tuple[bool, datetime | None]:
+def _contact_time(one: LastContact) -> tuple[bool, datetime | None]:
     return (one.line is not None, one.line.at if one.line is not None else None)
 
 

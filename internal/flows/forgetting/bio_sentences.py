@@ -53,19 +53,21 @@ class _StatedFact:
 
 def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
     """The sentences that state a fact, by person, hidden ones included; those set by the owner are left out."""
-    return [(person, parts) for person, parts, _ in _found(connection, user_id, fact_id) if parts]
+    return [(person, parts) for person, parts, _ in _sentences_stating(connection, user_id, fact_id) if parts]
 
 
 def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remaining]:
     """The visible sentences for which it cannot be decided whether they state a fact."""
     return [
         Remaining(person.id, person.display_name, part.text, part.key)
-        for person, _, doubtful in _found(connection, user_id, fact_id)
+        for person, _, doubtful in _sentences_stating(connection, user_id, fact_id)
         for part in doubtful
     ]
 
 
-def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple[Person, list[Part], list[Part]]]:
+def _sentences_stating(
+    connection: Connection, user_id: int, fact_id: str
+) -> Iterator[tuple[Person, list[Part], list[Part]]]:
     """Each person with the sentences that state the fact, and those that may."""
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
@@ -124,7 +126,7 @@ def _states(sentence: str, stated: _StatedFact, person: Person, *, at_end: bool)
         return True
     others = [names for end, names in stated.names.items() if end != person.entity_id]
     enough = len(others) > 0 if at_end else len(others) > 1
-    return enough and all(_named(sentence, names) for names in others)
+    return enough and all(_names_any(sentence, names) for names in others)
 
 
 def _hints(sentence: str, stated: _StatedFact, person: Person) -> bool:
@@ -134,7 +136,7 @@ def _hints(sentence: str, stated: _StatedFact, person: Person) -> bool:
     return any(same_stem(word, other) for word in words for other in revealing_words([sentence]))
 
 
-def _named(sentence: str, names: Collection[str]) -> bool:
+def _names_any(sentence: str, names: Collection[str]) -> bool:
     """Whether a sentence names something, in whatever case, form or alphabet."""
     if name_traces.naming(names)(sentence):
         return True

@@ -64,7 +64,7 @@ def take_along(connection: Connection, asked: Forgetting, messages: Collection[s
     files = [one.id for one in artifacts.of_messages(connection, asked.user_id, messages)]
     hidings.hide(connection, asked.user_id, asked.id, "message", [*messages, *files])
     message_items.hide(connection, by_ids(connection, asked.user_id, messages))
-    _follow(connection, asked, messages)
+    _update_search_and_chronicle(connection, asked, messages)
     align(connection, asked.user_id, [asked], now=asked.created_at)
     together = related(connection, asked)
     if len(together) > 1:
@@ -82,7 +82,7 @@ def show(connection: Connection, asked: Forgetting) -> None:
         record_change(connection, user_id, EVERYTHING, "*")
         return
     message_items.show(connection, by_ids(connection, user_id, ended["message"]))
-    _follow(connection, asked, ended["message"])
+    _update_search_and_chronicle(connection, asked, ended["message"])
 
 
 def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
@@ -111,7 +111,7 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
     return bool(dialogue.by_ids(connection, user_id, [ref_id]))
 
 
-def _follow(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
+def _update_search_and_chronicle(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
     """Brings search and chronicle in step with messages that were hidden or shown just now."""
     user_id = asked.user_id
     there = {episode_id for episode_id, _ in episodes.lines_of_messages(connection, user_id, messages)}

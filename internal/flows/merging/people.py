@@ -27,12 +27,12 @@ def merge(connection: Connection, user_id: int, source_id: int, target_id: int, 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes a merge. Returns (source, target) as they are then; raises as `internal.people.merge.split`."""
-    return _apart(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
+    return _split_pair(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes the last merge of this person into another, once however often it is called; as `split`."""
-    return _apart(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
+    return _split_pair(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
 
 
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
@@ -84,7 +84,9 @@ def note_contact(connection: Connection, user_id: int, sender: Sender, *, seen_a
     return person
 
 
-def _apart(connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime) -> tuple[Person, Person]:
+def _split_pair(
+    connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime
+) -> tuple[Person, Person]:
     source, target = pair
     _in_step(connection, user_id, [source.entity_id, target.entity_id], now)
     _append_event(connection, user_id, "people_split", {"source": source.id, "target": target.id}, now)

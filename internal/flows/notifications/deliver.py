@@ -116,11 +116,11 @@ def record_decision(
 
 
 def _instruction(delivery: NotificationMessage, user: User) -> str:
-    lines = [_asked(one, user) for one in delivery.about]
+    lines = [_question_text(one, user) for one in delivery.about]
     return "Tell the owner now:\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _asked(one: Notification, user: User) -> str:
+def _question_text(one: Notification, user: User) -> str:
     due = one.due_at
     when = f" (due {due.astimezone(ZoneInfo(user.tz)):%Y-%m-%d %H:%M})" if due is not None else ""
     return f"{one.kind.value}: {one.text}{when}"

@@ -135,7 +135,7 @@ async def restore_into(
         async with Database.open(server) as database, contextlib.AsyncExitStack() as stack:
             if begun := await database.read(current_revision) is not None:
                 await stack.enter_async_context(alone(database, server))
-            kept = await _kept(database, folder, clock.now(), force)
+            kept = await _keep_replaced_database(database, folder, clock.now(), force)
             await bring_up_to_date(database)
             if not begun:
                 await stack.enter_async_context(alone(database, server))
@@ -150,7 +150,7 @@ async def restore_into(
     return Restored(revision, kept, forgotten, answered)
 
 
-async def _kept(database: Database, folder: Path, now: datetime, force: bool) -> Path | None:
+async def _keep_replaced_database(database: Database, folder: Path, now: datetime, force: bool) -> Path | None:
     """The file with the content of the database, None if it has none. Raises Refused and StorageError."""
     revision = await database.read(current_revision)
     refuse_newer(revision)

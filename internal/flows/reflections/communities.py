@@ -59,13 +59,13 @@ def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) ->
 
 def renew(connection: Connection, user_id: int, now: datetime) -> None:
     """Finds the communities anew and keeps them until the next night."""
-    found = grouped(_weights(connection, user_id, now), _kept(connection, user_id))
+    found = grouped(_weights(connection, user_id, now), _stored_communities(connection, user_id))
     agent_state.save_state(connection, agent_state.agent_id(AGENT, user_id), AGENT, found, user_id=user_id, now=now)
 
 
 def communities(connection: Connection, user_id: int) -> list[Community]:
     """Those of the last night with their names of today, the largest first, without what was forgotten since."""
-    kept, found = _kept(connection, user_id), []
+    kept, found = _stored_communities(connection, user_id), []
     nodes = store.nodes_by_ids(connection, user_id, {node for some in kept.values() for node in some})
     known = {one.entity_id: one for one in people.listing(connection, user_id)} if kept else {}
     for id, some in kept.items():
@@ -92,6 +92,6 @@ def _weights(connection: Connection, user_id: int, now: datetime) -> Counter[Pai
     return Counter({pair: weight for pair, weight in weights.items() if himself not in pair and pair[0] != pair[1]})
 
 
-def _kept(connection: Connection, user_id: int) -> dict[str, list[str]]:
+def _stored_communities(connection: Connection, user_id: int) -> dict[str, list[str]]:
     found = agent_state.get(connection, agent_state.agent_id(AGENT, user_id), AGENT)
     return dict(json.loads(found)) if found else {}

@@ -110,7 +110,7 @@ class ChronicleAudit:
     async def _doubled(self, user_id: int) -> tuple[list[Name], list[Duplicate]]:
         names = await self._database.read(lambda c: audit_repository.entity_names(c, user_id))
         forms = await self._forms([name.name for name in names])
-        pairs = [Duplicate(names[one], names[other]) for one, other in _alike(names, forms)]
+        pairs = [Duplicate(names[one], names[other]) for one, other in _same_forms(names, forms)]
         return names, await self._database.read(lambda c: [one for one in pairs if _may_be_one(c, user_id, one)])
 
     async def _forms(self, names: Sequence[str]) -> list[NameForms]:
@@ -125,7 +125,7 @@ class ChronicleAudit:
         return found
 
 
-def _alike(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int, int]]:
+def _same_forms(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int, int]]:
     """Indexes of names that have the same form, each pair once."""
     buckets: dict[str, list[int]] = defaultdict(list)
     for place, form in enumerate(forms):
@@ -134,7 +134,7 @@ def _alike(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int,
     found: dict[tuple[int, int], None] = {}
     for together in buckets.values():
         for one, other in combinations(dict.fromkeys(together), 2):
-            if _of_one_type(names[one], names[other]) and _same(forms[one], forms[other]):
+            if _of_one_type(names[one], names[other]) and _is_same_name(forms[one], forms[other]):
                 found[one, other] = None
     return list(found)
 
@@ -144,7 +144,7 @@ def _keys(form: NameForms) -> Iterable[str]:
     return (*form.keys, *form.bases, *form.places, *(sound.split(":", 1)[1] for sound in form.sounds))
 
 
-def _same(one: NameForms, other: NameForms) -> bool:
+def _is_same_name(one: NameForms, other: NameForms) -> bool:
     return bool(one.keys & other.keys) or names_entities.match_reason(one, other) is not None
 
 

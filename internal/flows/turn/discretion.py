@@ -247,11 +247,15 @@ class Discretion:
 
 def _texts(given: ResponderRequest | RecallResult) -> list[str]:
     lines = [line.text for one in given.passages for line in one.lines]
-    bios = [_about(one, part) for one in (*given.inner_circle, *given.relevant_people) for part in sentences(one.bio)]
+    bios = [
+        _with_name_before(one, part)
+        for one in (*given.inner_circle, *given.relevant_people)
+        for part in sentences(one.bio)
+    ]
     return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
 
 
-def _about(person: Person, sentence: str) -> str:
+def _with_name_before(person: Person, sentence: str) -> str:
     return f"{person.display_name}: {sentence}"
 
 
@@ -355,4 +359,4 @@ class _Rule:
         return [one for one in cut if one.lines]
 
     def person(self, one: Person) -> Person:
-        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(_about(one, part))))
+        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(_with_name_before(one, part))))

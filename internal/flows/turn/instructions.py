@@ -53,7 +53,7 @@ def keep(connection: Connection, message: Message, now: datetime) -> None:
         kept = [] if found.lifts else [_observe(connection, message, NodeRef("Preference", stated), now)]
         for node in ended:
             if [node.id] not in kept:
-                _end(connection, message, node, now)
+                _end_instruction(connection, message, node, now)
 
 
 def keep_again(connection: Connection, message: Message, now: datetime) -> None:
@@ -83,7 +83,7 @@ def _as_found(node: Node) -> FoundInstruction:
     return FoundInstruction(text, topics_of(text), condition_of(text))
 
 
-def _end(connection: Connection, message: Message, node: Node, now: datetime) -> None:
+def _end_instruction(connection: Connection, message: Message, node: Node, now: datetime) -> None:
     if node.owner_set("status"):  # only the owner's own change replaces that, and these are his words
         memory.set_status(connection, message.user_id, node.id, "ended", now=now)
     else:

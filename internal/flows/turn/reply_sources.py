@@ -10,7 +10,7 @@ from internal.dialogue.model import ReplySource, SourceKind
 
 def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
     """The cited sources in the order of their numbers, then the others that were given, people last."""
-    given = _given(request)
+    given = _given_sources(request)
     marked = [mark for mark in marks_in(reply) if mark in given]
     # Instructions stand in every prompt: only an answer that cites one rests on it.
     ordered = [*marked, *(mark for mark in given if mark not in marked and mark.kind != "I")]
@@ -36,7 +36,7 @@ def used_memories(request: ResponderRequest, reply: str) -> list[str]:
     return cited or [one.node_id for one in request.memories if not one.associated]
 
 
-def _given(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
+def _given_sources(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
     """Kind and id of each mark."""
     given: dict[Mark, tuple[SourceKind, str]] = {Mark("F", one.n): ("fact", one.fact_id) for one in request.facts}
     given |= {Mark("M", one.n): ("memory", one.node_id) for one in request.memories}

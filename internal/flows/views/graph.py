@@ -109,7 +109,7 @@ def neighbourhood(
     found = _Found()
     stored = store.resolve_node(connection, user_id, node_id)
     if stored is not None:
-        node = _seen(connection, user_id, [stored])[0]
+        node = _shown_nodes(connection, user_id, [stored])[0]
         _stored(connection, user_id, stored.id, filter_, now, found)
         if "chronicle" in filter_.kinds and stored.label in MENTIONED:
             _add_sessions(connection, user_id, stored, filter_, found)
@@ -121,7 +121,7 @@ def neighbourhood(
         _add_circles(connection, user_id, node, filter_, found)
     found.nodes.pop(node.id, None)
     nodes = list(found.nodes.values())
-    _between(connection, user_id, [node, *nodes], filter_, now, found)
+    _add_edges_between(connection, user_id, [node, *nodes], filter_, now, found)
     shown = {one.id for one in (node, *nodes)} | set(filter_.beside)
     edges = [edge for edge in found.edges.values() if edge.source in shown and edge.target in shown]
     return Neighbourhood(node, nodes, edges, found.count)
@@ -133,7 +133,7 @@ def starting_points(connection: Connection, user_id: int, *, limit: int) -> list
     busiest = explore_repository.busiest(connection, user_id, limit=limit)
     ids = list(dict.fromkeys((himself, *busiest)))
     known = store.nodes_by_ids(connection, user_id, ids)
-    seen = _seen(connection, user_id, [known[one] for one in ids if one in known])
+    seen = _shown_nodes(connection, user_id, [known[one] for one in ids if one in known])
     if himself not in known and people.listing(connection, user_id, limit=1):
         seen.insert(0, _himself(connection, user_id))
     return seen[:limit]
@@ -158,11 +158,11 @@ def _stored(
 def _add(connection: Connection, user_id: int, edges: Sequence[Edge], filter_: GraphFilter, found: _Found) -> None:
     ends = {end for edge in edges for end in (edge.source, edge.target)}
     nodes = [one for one in store.nodes_by_ids(connection, user_id, ends).values() if _existed(one, filter_)]
-    found.nodes |= {one.id: one for one in _seen(connection, user_id, nodes)}
+    found.nodes |= {one.id: one for one in _shown_nodes(connection, user_id, nodes)}
     found.edges |= {edge.id: one for edge, one in zip(edges, _seen_edges(connection, user_id, edges), strict=True)}
 
 
-def _between(
+def _add_edges_between(
     connection: Connection, user_id: int, nodes: Sequence[SeenNode], filter_: GraphFilter, now: datetime, found: _Found
 ) -> None:
     """Adds the stored edges among the nodes of an answer, and to those that are shown already."""
@@ -189,7 +189,7 @@ def _existed(node: Node, filter_: GraphFilter) -> bool:
     return filter_.as_of is None or node.label in _KNOWLEDGE or node.created_at <= filter_.as_of
 
 
-def _seen(connection: Connection, user_id: int, nodes: Sequence[Node]) -> list[SeenNode]:
+def _shown_nodes(connection: Connection, user_id: int, nodes: Sequence[Node]) -> list[SeenNode]:
     people = mention_repository.people_at(connection, user_id, [one.id for one in nodes if one.label == "Entity"])
     himself = store.owner_node_id(user_id)
     return [
@@ -232,7 +232,7 @@ def _himself(connection: Connection, user_id: int) -> SeenNode:
     owner_id = store.owner_node_id(user_id)
     stored = store.nodes_by_ids(connection, user_id, [owner_id])
     if stored:
-        return _seen(connection, user_id, list(stored.values()))[0]
+        return _shown_nodes(connection, user_id, list(stored.values()))[0]
     name = users.get(connection, user_id).name
     return SeenNode(owner_id, "Entity", "fact", name or str(user_id), "person", owner=True)
 
@@ -245,7 +245,7 @@ def _add_circles(connection: Connection, user_id: int, node: SeenNode, filter_: 
         known = [one.entity_id for one in every if at is None or one.first_seen <= at]
         found.count += len(known) if at is not None else sum(people.counts(connection, user_id).values())
         stored = store.nodes_by_ids(connection, user_id, known[: filter_.limit])
-        found.nodes |= {one.id: one for one in _seen(connection, user_id, list(stored.values()))}
+        found.nodes |= {one.id: one for one in _shown_nodes(connection, user_id, list(stored.values()))}
     elif node.person_id is not None and _circle_edges(
         connection, user_id, [store.owner_node_id(user_id), node.id], filter_
     ):
@@ -302,7 +302,7 @@ def _of_chronicle(connection: Connection, user_id: int, node_id: str, filter_: G
     times = {event.id: event.at for event in shown.events}
     nodes = {one.id: _seen_derived(one, times.get(one.id)) for one in shown.view.nodes}
     nodes[session_id] = _seen_session(shown.session)
-    nodes |= {one.id: one for one in _seen(connection, user_id, shown.view.entities)}
+    nodes |= {one.id: one for one in _shown_nodes(connection, user_id, shown.view.entities)}
     if "chronicle" in filter_.kinds:
         touching = [one for one in shown.view.edges if node_id in (one.source, one.target) and _is_shown(one, nodes)]
         found.count += len(touching)

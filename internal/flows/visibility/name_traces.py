@@ -70,13 +70,13 @@ def facts_naming(connection: Connection, user_id: int, names: Iterable[str]) -> 
 def things_named_after(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
     """The ids of things, except people, whose own name contains one of these."""
     holds = naming(names)
-    return [node.id for node in _things(connection, user_id) if holds(node.name)]
+    return [node.id for node in _visible_things(connection, user_id) if holds(node.name)]
 
 
 def clear_namings(connection: Connection, user_id: int, names: Iterable[str], now: datetime) -> int:
     """Removes descriptions and aliases of things, and parts of profiles, with one of these names. Returns how many."""
     holds = naming(names)
-    cleared = sum(_clear(connection, node, holds, now) for node in _things(connection, user_id))
+    cleared = sum(_clear(connection, node, holds, now) for node in _visible_things(connection, user_id))
     for person in people.listing(connection, user_id):
         parts = [part for part in support.loose_parts(connection, person).values() if holds(part.text)]
         cleared += len(support.take_out(connection, person, parts, now))
@@ -188,7 +188,7 @@ def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
     return lambda text: named(text) or any(not materially_different(text, fact) for fact in facts)
 
 
-def _things(connection: Connection, user_id: int) -> list[Node]:
+def _visible_things(connection: Connection, user_id: int) -> list[Node]:
     """Every visible thing, except the owner and those with a profile."""
     wanted, found = NodeFilter(labels=_THINGS), list[Node]()
     while page := store.nodes(connection, user_id, wanted, limit=_PAGE, offset=len(found)):

@@ -73,7 +73,7 @@ def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: b
     going = _going(connection, user_id)
     words = [words_in(text) for text, _ in said]
     gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)
-    known = _known(connection, user_id) if gone else set()
+    known = _known_name_words(connection, user_id) if gone else set()
     return [
         not any(at <= gone[word] for word in named & gone.keys() - known)
         for named, (_, at) in zip(words, said, strict=True)
@@ -108,7 +108,7 @@ def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: 
     return found
 
 
-def _known(connection: Connection, user_id: int) -> set[str]:
+def _known_name_words(connection: Connection, user_id: int) -> set[str]:
     """The words that may mean known people: of two Annas the other one stays."""
     names = [name for person in people.listing(connection, user_id) for name in person.names]
     return tombstones.word_forms(names)

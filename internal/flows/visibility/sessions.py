@@ -34,7 +34,7 @@ def sessions(
     hidden = hidden_messages(connection, user_id)
     if hidden == HiddenMessages():
         return repository.listing(connection, user_id, limit=limit, offset=offset, newest_first=newest_first)
-    shown = _shown(connection, user_id, hidden)
+    shown = _visible_sessions(connection, user_id, hidden)
     return (shown[::-1] if newest_first else shown)[offset : offset + limit]
 
 
@@ -42,7 +42,7 @@ def count_sessions(connection: Connection, user_id: int) -> int:
     hidden = hidden_messages(connection, user_id)
     if hidden == HiddenMessages():
         return repository.count_sessions(connection, user_id)
-    return len(_shown(connection, user_id, hidden))
+    return len(_visible_sessions(connection, user_id, hidden))
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> ShownSession | None:
@@ -72,7 +72,7 @@ def transcript(
     return Transcript(found.session, markdown(found.session, found.events, names, lang=lang, agent=agent, plain=plain))
 
 
-def _shown(connection: Connection, user_id: int, hidden: HiddenMessages) -> list[Session]:
+def _visible_sessions(connection: Connection, user_id: int, hidden: HiddenMessages) -> list[Session]:
     events: dict[str, list[Event]] = {}
     for event in repository.events(connection, user_id):
         events.setdefault(event.session_id, []).append(event)

@@ -95,7 +95,7 @@ class Falkor:
 
     async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
         connection = await self._connected()
-        fresh, name = _fresh(user_id), _graph(user_id)
+        fresh, name = _new_graph_name(user_id), _graph(user_id)
         with _translated():
             await connection.delete(fresh)
         if mark.graph:
@@ -185,7 +185,7 @@ async def _make_indices(graph: AsyncGraph) -> None:
 async def _apply(graph: AsyncGraph, batch: Batch) -> None:
     await _remove(graph, batch)
     for label, nodes in _by_label(batch.nodes).items():
-        await _put(graph, f"MERGE (n:{label} {{id: row.id}}) SET n = row", [node.properties for node in nodes])
+        await _write_rows(graph, f"MERGE (n:{label} {{id: row.id}}) SET n = row", [node.properties for node in nodes])
     for key, edges in _by_ends(batch.edges).items():
         await _put_edges(graph, key, edges)
     if batch.removes:
@@ -195,14 +195,14 @@ async def _apply(graph: AsyncGraph, batch: Batch) -> None:
 
 async def _remove(graph: AsyncGraph, batch: Batch) -> None:
     of_session = "MATCH (s:Session {id: row}) OPTIONAL MATCH (s)<-[:PART_OF]-(e) DELETE e, s"
-    await _put(graph, of_session, sorted(batch.gone_sessions))
+    await _write_rows(graph, of_session, sorted(batch.gone_sessions))
     for label in NODES:
-        await _put(graph, f"MATCH (n:{label} {{id: row}}) DELETE n", sorted(batch.gone_nodes))
+        await _write_rows(graph, f"MATCH (n:{label} {{id: row}}) DELETE n", sorted(batch.gone_nodes))
     for type in STORED_TYPES:
         # An edge that is put in may have led elsewhere before.
         moved = {edge.id for edge in batch.edges if edge.type == type and edge.id is not None}
         wanted = sorted(batch.gone_edges | moved)
-        await _put(graph, f"MATCH ()-[r:{type} {{id: row}}]->() DELETE r", wanted)
+        await _write_rows(graph, f"MATCH ()-[r:{type} {{id: row}}]->() DELETE r", wanted)
 
 
 async def _put_edges(graph: AsyncGraph, key: tuple[str, str, str], edges: Sequence[MirrorEdge]) -> None:
@@ -212,10 +212,10 @@ async def _put_edges(graph: AsyncGraph, key: tuple[str, str, str], edges: Sequen
     derived = [edge for edge in edges if edge.id is None]
     for how, some in (("CREATE", stored), ("MERGE", derived)):
         rows = [{"source": edge.source, "target": edge.target, "properties": dict(edge.properties)} for edge in some]
-        await _put(graph, f"{ends} {how} (a)-[r:{type}]->(b) SET r = row.properties", rows)
+        await _write_rows(graph, f"{ends} {how} (a)-[r:{type}]->(b) SET r = row.properties", rows)
 
 
-async def _put(graph: AsyncGraph, statement: str, rows: Sequence[Any]) -> None:
+async def _write_rows(graph: AsyncGraph, statement: str, rows: Sequence[Any]) -> None:
     for part in chunks(rows, _CHUNK):
         await _run(graph, f"UNWIND $rows AS row {statement}", {"rows": part})
 
@@ -243,7 +243,7 @@ def _graph(user_id: int) -> str:
     return f"laplaced:{user_id}"
 
 
-def _fresh(user_id: int) -> str:
+def _new_graph_name(user_id: int) -> str:
     return f"{{{_graph(user_id)}}}:new"
 
 
@@ -278,7 +278,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError, TimeoutError) as error:
-        raise MirrorUnavailable(f"the mirror cannot be used: {_said(error)}") from None
+        raise MirrorUnavailable(f"the mirror cannot be used: {_error_text(error)}") from None
 
 
 @contextmanager
@@ -293,7 +293,7 @@ def _translated_errors(seconds: float) -> Iterator[None]:
     except ResponseError as error:
         raise _refusal(str(error), seconds) from None
     except (Disconnected, OSError) as error:
-        raise MirrorUnavailable(f"the mirror cannot be used: {_said(error)}") from None
+        raise MirrorUnavailable(f"the mirror cannot be used: {_error_text(error)}") from None
 
 
 def _refusal(said: str, seconds: float) -> Exception:
@@ -310,7 +310,7 @@ def _refusal(said: str, seconds: float) -> Exception:
     return Refused("cypher", f"query: {said.removeprefix('errMsg: ').split(' errCtx:')[0][:300]}")
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """The kind of the error; the engine's own words only, as the client's tell where its socket is."""
     from redis.exceptions import ResponseError
 

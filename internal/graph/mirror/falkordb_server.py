@@ -128,7 +128,7 @@ class EmbeddedFalkor:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_READY_S):
                 while process.returncode is None:
-                    if await _asked(self.socket, "PING") == b"+PONG\r\n":
+                    if await _answer_line(self.socket, "PING") == b"+PONG\r\n":
                         return
                     await asyncio.sleep(0.02)
         self.kill()
@@ -177,12 +177,12 @@ def binaries() -> tuple[str, str]:
 
 async def end_orphan(socket: Path) -> None:
     """Ends the server that a killed bot left behind."""
-    if await _asked(socket, "PING") is None:
+    if await _answer_line(socket, "PING") is None:
         return
     log.warning("falkordb_orphan_ended", extra={"socket": str(socket)})
-    await _asked(socket, "SHUTDOWN NOSAVE NOW")
+    await _answer_line(socket, "SHUTDOWN NOSAVE NOW")
     async with asyncio.timeout(_STOP_S):
-        while await _asked(socket, "PING") is not None:  # noqa: ASYNC110 - another process ends
+        while await _answer_line(socket, "PING") is not None:  # noqa: ASYNC110 - another process ends
             await asyncio.sleep(0.05)
 
 
@@ -198,7 +198,7 @@ def _offer_to_the_system(pid: int) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST_TO_GO)
 
 
-async def _asked(socket: Path, command: str) -> bytes | None:
+async def _answer_line(socket: Path, command: str) -> bytes | None:
     """One line of the answer to an inline command; empty if the server hung up, None if there is none."""
     try:
         async with asyncio.timeout(1):

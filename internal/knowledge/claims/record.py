@@ -90,7 +90,7 @@ def _store(
     connection: Connection, user_id: int, new: NewClaim, now: datetime, run_id: str | None
 ) -> tuple[Claim, bool]:
     """The stored claim, and whether it is new."""
-    source, target = (_end(connection, user_id, end) for end in (new.source, new.target))
+    source, target = (_end_node(connection, user_id, end) for end in (new.source, new.target))
     name = relation_name(new.relation)
     _check(new, source, target)
     claim = Claim(
@@ -113,7 +113,7 @@ def _store(
         run_id=run_id,
         set_by=new.set_by,
     )
-    known = _same(connection, claim)
+    known = _same_claim(connection, claim)
     if known is None:
         claim_repository.add(connection, claim)
     stored = known or claim
@@ -135,7 +135,7 @@ def _check(new: NewClaim, source: Node, target: Node) -> None:
         raise Refused("no_support", "evidence: at least one line is expected")
 
 
-def _same(connection: Connection, claim: Claim) -> Claim | None:
+def _same_claim(connection: Connection, claim: Claim) -> Claim | None:
     """The claim of the same episode that says exactly this, if it is stored already."""
     if claim.episode_id is None:
         return None
@@ -151,7 +151,7 @@ _SAME = (
 """Fields in which two claims of one group agree when they are the same claim."""
 
 
-def _end(connection: Connection, user_id: int, node_id: str) -> Node:
+def _end_node(connection: Connection, user_id: int, node_id: str) -> Node:
     return expect_found(store.resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
 
 

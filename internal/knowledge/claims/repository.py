@@ -72,20 +72,26 @@ def known_at_nodes(
     kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at > known_at)
     held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
     if node_ids is None:
-        return _found(connection, user_id, held)
-    return [claim for part in chunks(node_ids) for claim in _found(connection, user_id, and_(held, _at(user_id, part)))]
+        return _claims_where(connection, user_id, held)
+    return [
+        claim
+        for part in chunks(node_ids)
+        for claim in _claims_where(connection, user_id, and_(held, _at(user_id, part)))
+    ]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
     """Every claim with one of these nodes at an end, retracted ones too."""
-    return [claim for part in chunks(node_ids) for claim in _found(connection, user_id, _at(user_id, part))]
+    return [claim for part in chunks(node_ids) for claim in _claims_where(connection, user_id, _at(user_id, part))]
 
 
 def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
     """The retracted claims from these nodes."""
     gone = claims.c.retracted_at.is_not(None)
     return [
-        claim for part in chunks(sources) for claim in _found(connection, user_id, gone & claims.c.source.in_(part))
+        claim
+        for part in chunks(sources)
+        for claim in _claims_where(connection, user_id, gone & claims.c.source.in_(part))
     ]
 
 
@@ -102,11 +108,11 @@ def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) 
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
-    return [claim for part in chunks(ids) for claim in _found(connection, user_id, claims.c.id.in_(part))]
+    return [claim for part in chunks(ids) for claim in _claims_where(connection, user_id, claims.c.id.in_(part))]
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Claim]:
-    return _found(connection, user_id, claims.c.episode_id == episode_id)
+    return _claims_where(connection, user_id, claims.c.episode_id == episode_id)
 
 
 def supported_by(connection: Connection, user_id: int, lines: Lines) -> list[Claim]:
@@ -197,7 +203,7 @@ def _at(user_id: int, node_ids: Collection[str]) -> ColumnElement[bool]:
     return claims.c.id.in_(union(*ends))
 
 
-def _found(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Claim]:
+def _claims_where(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Claim]:
     query = select(claims).where(claims.c.user_id == user_id, condition).order_by(claims.c.said_at, claims.c.id)
     return [_claim(row) for row in connection.execute(query)]
 

@@ -253,7 +253,7 @@ def _by_statement(claims: Sequence[Claim]) -> _Tracks:
     ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
     tracks = _same_statements([claim for claim in claims if claim not in ends])
     found = _Tracks(tracks, [])
-    homes = [_meant(end, tracks) for end in ends]
+    homes = [_tracks_of_end(end, tracks) for end in ends]
     for end, home in zip(ends, homes, strict=True):
         if len(home) == 1:
             tracks[home[0]].append(end)
@@ -278,7 +278,7 @@ def _same_statements(claims: Sequence[Claim]) -> list[list[Claim]]:
     return groups
 
 
-def _meant(end: Claim, tracks: Sequence[Sequence[Claim]]) -> list[int]:
+def _tracks_of_end(end: Claim, tracks: Sequence[Sequence[Claim]]) -> list[int]:
     """The numbers of the tracks that an end may mean: one, if it says which or if there is only one that runs."""
     running = [
         n for n, track in enumerate(tracks) if any(starts(claim) < stops(end) <= stops(claim) for claim in track)

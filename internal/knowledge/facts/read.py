@@ -61,7 +61,7 @@ def facts(
     if wanted is None or wanted == _ANYTHING:
         return {fact.id: fact for fact in filled(connection, user_id, found.values())}
     if wanted.known_at is None:
-        fitting = [version for version in found.values() if _fits(version.fact, wanted, now)]
+        fitting = [version for version in found.values() if _is_wanted(version.fact, wanted, now)]
         typed = _of_types(connection, user_id, [fact.fact for fact in fitting], wanted)
         return {fact.id: fact for fact in filled(connection, user_id, [fact for fact in fitting if fact.fact in typed])}
     nodes = {version.fact.source for version in found.values()}
@@ -183,7 +183,7 @@ def _known_facts(
         claims = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
     found = _as_known(connection, user_id, _spans(claims_held_at(claims, known_at)), known_at)
     at_end = [fact for fact in found if wanted.node_id is None or wanted.node_id in (fact.source, fact.target)]
-    fitting = [fact for fact in at_end if _fits(fact, wanted, known_at)]
+    fitting = [fact for fact in at_end if _is_wanted(fact, wanted, known_at)]
     visible = store.nodes_by_ids(connection, user_id, {end for fact in fitting for end in (fact.source, fact.target)})
     kept = [fact for fact in fitting if fact.source in visible and fact.target in visible]
     named = [
@@ -214,14 +214,14 @@ def _as_known(
     chains = fact_repository.chains(connection, user_id, edges)
     stood: list[tuple[Span, Mapping[str, Claim], Version]] = []
     for span, claims in spans:
-        best = _standing(span, claims, chains, known_at)
+        best = _stored_version(span, claims, chains, known_at)
         if best is not None:
             stood.append((span, claims, best))
     visible = fact_repository.versions(connection, user_id, {best.fact.id for *_, best in stood}, hidden=False)
     return [_then(span, claims, best.fact) for span, claims, best in stood if best.fact.id in visible]
 
 
-def _standing(
+def _stored_version(
     span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
 ) -> Version | None:
     """The stored version of a span at that moment, preferably with the same words."""
@@ -257,7 +257,7 @@ def _when(claim: Claim) -> tuple[datetime, str]:
     return claim.said_at, claim.id
 
 
-def _fits(one: Fact, wanted: FactFilter, at: datetime) -> bool:
+def _is_wanted(one: Fact, wanted: FactFilter, at: datetime) -> bool:
     if wanted.relations and one.name not in {relation_name(name) for name in wanted.relations}:
         return False
     if wanted.node_id is not None and wanted.node_id not in (one.source, one.target):

@@ -110,13 +110,15 @@ def _denied(connection: Connection, user_id: int, sources: Collection[str]) -> l
 def _denied_since(new_claim: NewClaim, claim: Claim) -> bool:
     if claim.retracted_at is None or new_claim.said_at > claim.retracted_at:
         return False
-    if (new_claim.source, new_claim.target) != (claim.source, claim.target) or _apart(new_claim, claim):
+    if (new_claim.source, new_claim.target) != (claim.source, claim.target) or _hold_at_different_times(
+        new_claim, claim
+    ):
         return False
     same_relation = _name(new_claim.relation) == claim.name and is_functional(claim.name)
     return same_relation or not materially_different(new_claim.fact, claim.fact)
 
 
-def _apart(new_claim: NewClaim, claim: Claim) -> bool:
+def _hold_at_different_times(new_claim: NewClaim, claim: Claim) -> bool:
     """Whether both are known to hold at different times."""
     return any(
         first.invalid_at is not None and then.valid_at is not None and first.invalid_at <= then.valid_at

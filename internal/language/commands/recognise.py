@@ -139,7 +139,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         heads = [("cancel", unremind.span(), True)]
     elif unknow := _UNKNOW.search(folded):
         heads = [("forget", unknow.span(), True)]
-    elif not heads and (moved := _moved(folded)) is not None:
+    elif not heads and (moved := _moving_verb(folded)) is not None:
         heads, stated = [("move", moved, False)], True
     for place, (kind, (start, end), fresh) in enumerate(heads):
         following = heads[place + 1][1][0] if place + 1 < len(heads) else len(sentence)
@@ -211,7 +211,7 @@ def _heads(folded: str) -> Iterator[tuple[str, Span, bool]]:
         yield kind, (match.start(), end), match[0].isascii()
 
 
-def _moved(folded: str) -> Span | None:
+def _moving_verb(folded: str) -> Span | None:
     """The verb of a statement that something takes place at another time now: "the dentist was moved to Friday"."""
     if folded.rstrip().endswith("?") or TAKEN_BACK.search(folded):
         return None

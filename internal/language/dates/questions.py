@@ -55,7 +55,7 @@ def _read(text: str, at: datetime, language: Language, reader: _Reader) -> Dated
     for phrase, question in _splits(text):
         dated = reader(phrase, at, language)
         if dated is not None and not (dated.precision == "month" and _beside_number(text, phrase)):
-            return DatedQuestion(dated.moment, _end(dated), question)
+            return DatedQuestion(dated.moment, _period_end(dated), question)
     return None
 
 
@@ -85,7 +85,7 @@ def _question_mark(text: str) -> str:
     return "?" if text.rstrip().endswith("?") else ""
 
 
-def _end(dated: Dated) -> datetime | None:
+def _period_end(dated: Dated) -> datetime | None:
     """The end of a calendar day, month or year; "three years ago" is a day, not the year after it."""
     if dated.precision == "time":
         return None

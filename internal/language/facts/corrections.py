@@ -97,10 +97,10 @@ def _names_something_new(old: str, text: str, names: Sequence[str]) -> bool:
     """Whether a correction names something, with a capital or a digit, that the fact does not name."""
     known = _sounds(" ".join((old, *names)))
     named = [word for word in WORD.findall(text)[1:] if word[0].isupper() or word[0].isdigit()]
-    return any(not _known(word, known) for word in named if len(word) > 1)
+    return any(not _is_known_word(word, known) for word in named if len(word) > 1)
 
 
-def _known(word: str, known: set[str]) -> bool:
+def _is_known_word(word: str, known: set[str]) -> bool:
     return any(sound == other or same_stem(sound, other) for sound in _sounds(word) for other in known)
 
 

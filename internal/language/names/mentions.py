@@ -144,7 +144,7 @@ class _MentionFinder:
             return token.capital and not token.text.isupper()
         if _surname(token) and (token.capital or not ordinary(token.key)):
             return True
-        return token.capital and not token.opens and not is_given_name(token.text) and not _place(token)
+        return token.capital and not token.opens and not is_given_name(token.text) and not _is_place(token)
 
     def _agree(self, one: int, other: int) -> bool:
         cases = [_cases(self._tokens[position].text) for position in (one, other)]
@@ -161,13 +161,13 @@ class _MentionFinder:
     def _capital_kind(self, position: int) -> str | None:
         token = self._tokens[position]
         doubtful = token.opens and ordinary(token.key) and not self._followed_by_surname(position)
-        if doubtful or (_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
+        if doubtful or (_is_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
             return None
         if is_given_name(token.text):
             return "first"
         if _surname(token) and not (token.opens and ordinary(token.key)):
             return "surname"
-        if ordinary(token.key) or _place(token):
+        if ordinary(token.key) or _is_place(token):
             return None
         return "surname" if self._introduced(position) or self._acts_like_person(position) else None
 
@@ -381,11 +381,11 @@ def _surname(token: Token) -> bool:
         bool(marks.SURNAME_SHAPE.search(token.key))
         and len(token.key) > 4
         and not ordinary(token.key)
-        and not _place(token)
+        and not _is_place(token)
     )
 
 
-def _place(token: Token) -> bool:
+def _is_place(token: Token) -> bool:
     if marks.CITIES.match(token.key):
         return True
     return not given_names(token.text) and any(

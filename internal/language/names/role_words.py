@@ -71,7 +71,7 @@ def relation_of(
 
     Without `text` only the words directly before the name are read.
     """
-    before = _before(text_tokens, span, text, spans)
+    before = _relation_before(text_tokens, span, text, spans)
     if before is not None or not text or bounds is None:
         return before
     return _after(text_tokens, span, text, bounds, spans) or _stated_by_sentence(text_tokens, span, text, bounds, spans)
@@ -151,7 +151,7 @@ def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[Span])
     return named or (position if _meanings(text_tokens[position]) else None)
 
 
-def _head(text_tokens: Sequence[Token], position: int) -> int:
+def _head_role(text_tokens: Sequence[Token], position: int) -> int:
     """The role that a phrase ending with the role at `position` is about: дети моей сестры are children."""
     for _ in range(_LONGEST_CHAIN):
         role, place = text_tokens[position], position - 1
@@ -198,11 +198,13 @@ def _of_other_gender(text_tokens: Sequence[Token], position: int, span: Span) ->
     return None not in genders and any(one.case == "gent" for one in readings) and not alike
 
 
-def _before(text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]) -> StatedRelation | None:
+def _relation_before(
+    text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]
+) -> StatedRelation | None:
     if _owns_next(text_tokens, span, spans, text):
         return None
     for position in range(span.start - 1, max(span.start - 1 - _REACH_BEFORE, -1), -1):
-        head = _head(text_tokens, position) if _meanings(text_tokens[position]) else position
+        head = _head_role(text_tokens, position) if _meanings(text_tokens[position]) else position
         listed = any(one.plural for one in _meanings(text_tokens[head])) and _is_set_off(
             text_tokens, position, span, text
         )

@@ -54,7 +54,7 @@ def contact_wanted(sentence: str) -> int:
 
 def contacts_told(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
     """The people with whom the author of each line says to have been in touch; a mere mention does not count."""
-    return [_told(line, names) for line in lines]
+    return [_contacted_people(line, names) for line in lines]
 
 
 def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
@@ -62,7 +62,7 @@ def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[
     return [set(mentions(title, names)) for title in titles]
 
 
-def _told(line: str, names: Mapping[int, Sequence[str]]) -> set[int]:
+def _contacted_people(line: str, names: Mapping[int, Sequence[str]]) -> set[int]:
     found: set[int] = set()
     for start, end in sentences(line):
         folded = fold(line[start:end])

@@ -168,7 +168,7 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
         until = any(_DEADLINE.match(folded, place + start) for start, _ in spans)
         timely = spans and (until or _CONCERNS_OWNER.search(deed)) and not _STATE.match(deed)
         if (timely or _DEEDS.match(deed)) and (match["will"] or _will(what, language)):
-            return Promised(name, _without(what, sentence, place, time), time)
+            return Promised(name, _without_time(what, sentence, place, time), time)
     return None
 
 
@@ -188,7 +188,7 @@ def _will(what: str, language: Language) -> bool:
     return language != "en" and any({"3per", "futr"} <= set(one.tag.grammemes) for one in parses(word, language))
 
 
-def _without(what: str, sentence: str, place: int, time: TimeFound | None) -> str:
+def _without_time(what: str, sentence: str, place: int, time: TimeFound | None) -> str:
     """The words of a promise without its time."""
     kept = what
     for start, end in time.spans if time is not None else ():

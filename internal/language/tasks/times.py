@@ -62,7 +62,7 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     """The future time that a text names, written at `at` (aware, in the owner's zone), or None. Some 0.2 ms."""
     folded = _with_days_mended(in_digits(days_in_digits(fold(text))))
     if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
-        earlier = _earlier(folded, at, language, before)
+        earlier = _time_before(folded, at, language, before)
         if earlier is not None or not before[0].startswith("за ") or _RUSSIAN.search(before[0]):
             return earlier
     ahead = _relative(folded, at)
@@ -153,7 +153,7 @@ def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) ->
     return TimeFound(moment, False, None, tuple(spans), day.sure)
 
 
-def _earlier(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
+def _time_before(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
     """ "On Friday at 10, an hour before": the named time minus the interval, or None without a named time.
 
     If that has passed already, the named time itself is returned.

@@ -312,7 +312,7 @@ class _Meaning:
         count = int(np.count_nonzero(embedded))
         if question.vector is None or not count:
             return None
-        found = cosines(rows.vectors, rows.scales, _meant(rows, question.vector, question.names))
+        found = cosines(rows.vectors, rows.scales, _question_vector(rows, question.vector, question.names))
         known = found if count == len(found) else found[embedded]
         mean, spread = np.float32(known.mean()), np.float32(max(float(known.std()), _LEAST_SPREAD))
         if count < len(found):
@@ -322,7 +322,7 @@ class _Meaning:
         return cls(found, above, float(known.max()), float(mean), float(spread))
 
 
-def _meant(rows: MessageRows, vector: Vector, names: Sequence[Vector]) -> Vector:
+def _question_vector(rows: MessageRows, vector: Vector, names: Sequence[Vector]) -> Vector:
     """The vector of a question without the direction that all questions about these messages share and without these
     names."""
     rest = vector - _BESIDE * (rows.common + sum(names))

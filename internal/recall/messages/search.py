@@ -197,7 +197,9 @@ class MessageSearch:
         ranking = self._rankings.dense if has_vectors else self._rankings.lexical
 
         def read(connection: Connection) -> list[MessageHit]:
-            scores_before = _spread(ranking.scores(ranked_candidates.candidates.matrix), ranked_candidates.session)
+            scores_before = _penalise_same_session(
+                ranking.scores(ranked_candidates.candidates.matrix), ranked_candidates.session
+            )
             messages, scores = _visible_messages(
                 connection, user_id, query, ranked_candidates.seq, scores_before, limit + _EXTRA
             )
@@ -262,7 +264,7 @@ def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]
     return best
 
 
-def _spread(scores: Floats, session: Numbers) -> Floats:
+def _penalise_same_session(scores: Floats, session: Numbers) -> Floats:
     """The scores, less for each better candidate of the same session, so that sessions take turns."""
     order = np.lexsort((-scores, session))
     begins = np.flatnonzero(np.diff(session[order], prepend=-1))

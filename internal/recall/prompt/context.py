@@ -125,7 +125,7 @@ async def _plain_words(text: str) -> Sequence[Word]:
     return plain_query_terms(text)
 
 
-async def _nobody() -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
+async def _no_people() -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
     return [], [], None
 
 
@@ -185,7 +185,7 @@ class TurnRecall:
         started = time.perf_counter()
         user_id = owner.user_id
         (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
-            self._people(owner, query) if people else _nobody(),
+            self._people(owner, query) if people else _no_people(),
             self._facts_of(user_id, query),
             self._memories_of(user_id, query),
             self._passages_of(owner, query, before_seq),

@@ -69,13 +69,13 @@ def _claim_states(claims: Sequence[Row[Any]], now: datetime) -> Iterable[_Ended 
         corrects = claim.set_by == "owner" and bool(retractions) and (*relation, claim.statement) not in statements
         if corrects:
             yield _Ended(max(retractions), successor=f"fact:{claim.edge_id}")
-        elif (claim.stated_end is not None and (claim.set_by != "owner" or not own)) or _holds(claim, now):
+        elif (claim.stated_end is not None and (claim.set_by != "owner" or not own)) or _is_valid(claim, now):
             yield None
         else:
             yield _Ended(claim.expired or claim.ended, claim.edge_id, relation)
 
 
-def _holds(claim: Row[Any], now: datetime) -> bool:
+def _is_valid(claim: Row[Any], now: datetime) -> bool:
     return claim.expired is None and (claim.ended is None or claim.ended > now)
 
 

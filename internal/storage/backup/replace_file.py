@@ -32,7 +32,7 @@ def put_in_place(draft: Path, database: Path, now: datetime) -> Path | None:
             sync(database.parent)
             return None
         _empty_log(database)
-        aside = _aside(database)
+        aside = _path_aside(database)
         _keep(database, aside)
         crash_if_asked(["restore"], "before")
         draft.replace(database)
@@ -48,7 +48,7 @@ def clear_up(database: Path, now: datetime) -> None:
     """
     with translated_failures("the rest of an interrupted restore cannot be cleared up"):
         remove_with_log(draft_of(database))
-        aside = _aside(database)
+        aside = _path_aside(database)
         if not aside.exists():
             return
         if database.exists() and aside.samefile(database):
@@ -107,7 +107,7 @@ def place_for_replaced(database: Path, now: datetime) -> Path:
     return next(place for name in names if not (place := database.with_name(name)).exists())
 
 
-def _aside(database: Path) -> Path:
+def _path_aside(database: Path) -> Path:
     return database.with_name(f".{database.name}.replaced")
 
 

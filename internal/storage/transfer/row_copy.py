@@ -78,7 +78,7 @@ def read_batch(connection: Connection, table: Table, after: Key | None, limit: i
     keys = key_of(table, connection.dialect.name)
     query = select(*(_as_stored(column, connection.dialect) for column in table.c)).order_by(*keys).limit(limit)
     if after is not None:
-        query = query.where(_behind(keys, after))
+        query = query.where(_rows_after(keys, after))
     numbers = [isinstance(column.type, JSON) for column in table.c] if connection.dialect.name == "sqlite" else []
     rows = [_with_json_numbers(row, numbers) for row in connection.execute(query)]
     places = [list(table.c).index(key) for key in keys]
@@ -198,7 +198,7 @@ def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:
     return tuple(to_json(value) if is_json and isinstance(value, int | float) else value for value, is_json in pairs)
 
 
-def _behind(keys: Sequence[Column[Any]], after: Key) -> ColumnElement[bool]:
+def _rows_after(keys: Sequence[Column[Any]], after: Key) -> ColumnElement[bool]:
     plain = [_plain(key) for key in keys]
     found: ColumnElement[bool] = tuple_(*plain) > tuple_(*after, types=[key.type for key in plain])
     return found if len(plain) > 1 else plain[0].__gt__(after[0])

@@ -107,7 +107,7 @@ def numbered(lines: Sequence[str], first: int = 1) -> str:
 def card_text(user: User, card: Card) -> str:
     fact, lang = card.fact, user.lang
     lines = [f"**{escape(fact.fact)}**", _sentence(period_text(user, fact) or label(lang, "when-open"))]
-    lines += _standing(user, card)
+    lines += _warnings(user, card)
     if fact.set_by == "owner":
         lines.append(phrase(lang, "fact-owners-word"))
     if fact.original_fact and fact.original_fact != fact.fact:
@@ -117,7 +117,7 @@ def card_text(user: User, card: Card) -> str:
     return "\n".join(lines) + "\n\n" + fact_sources(user, card, SHOWN_SOURCES)
 
 
-def _standing(user: User, card: Card) -> list[str]:
+def _warnings(user: User, card: Card) -> list[str]:
     """What a reader must know before believing the fact."""
     if card.disputed:
         return [phrase(user.lang, "fact-disputed")]
@@ -160,7 +160,9 @@ def sources_text(user: User, card: Sourced, limit: int, title: str | None = None
     names = {one.episode_uuid: one for one in card.citations if one.source != "message"}
     quoted = [_source(user, line, names.get(line.episode_id)) for line in card.lines[:limit]]
     shown = {line.episode_id for line in card.lines}
-    quoted += [_place(user, one) for one in names.values() if one.episode_uuid not in shown][: limit - len(quoted)]
+    quoted += [_episode_text(user, one) for one in names.values() if one.episode_uuid not in shown][
+        : limit - len(quoted)
+    ]
     if not quoted:
         return phrase(user.lang, "fact-sources-none")
     heading = phrase(user.lang, title or ("fact-sources-all" if limit > SHOWN_SOURCES else "fact-sources"))
@@ -173,10 +175,10 @@ def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
     url = line.telegram_link or line.url or (episode.source_url if episode else None)
     named = [escape(episode.episode_name)] if episode else []
     said = phrase(user.lang, "source-quote", text=shorten(line.quote, QUOTE))
-    return f"> {said}\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
+    return f"> {said}\n> — {' · '.join([_speaker_text(user, line), *named, *_link(user, url)])}"
 
 
-def _place(user: User, episode: Citation) -> str:
+def _episode_text(user: User, episode: Citation) -> str:
     dated = [phrase(user.lang, "source-text", at=local(user, episode.created_at))] if episode.created_at else []
     return f"> {' · '.join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])}"
 
@@ -199,7 +201,7 @@ def episode_line(user: User, episode: Episode) -> str:
     return " · ".join([escape(episode.name), dated, *_link(user, episode.source_url)])
 
 
-def _who(user: User, line: EvidenceLine) -> str:
+def _speaker_text(user: User, line: EvidenceLine) -> str:
     at = local(user, line.at)
     if line.message_id is not None and line.forwarded_from is None:
         return phrase(user.lang, "source-own", at=at)

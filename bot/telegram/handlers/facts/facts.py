@@ -224,7 +224,7 @@ def card_rows(user: User, card: Card, data: FactButton) -> Rows:
         text = label(lang, "fact-button-versions", count=len(card.versions))
         rows.append([button(text, VersionsButton(**way))])
     ends = _ends(user, card.fact, data)
-    return [*rows, *([ends] if ends else []), *_back(user, data)]
+    return [*rows, *([ends] if ends else []), *_back_button(user, data)]
 
 
 def _ends(user: User, fact: Fact, data: FactButton) -> list[Button]:
@@ -238,7 +238,7 @@ def _ends(user: User, fact: Fact, data: FactButton) -> list[Button]:
     ]
 
 
-def _back(user: User, data: FactButton) -> Rows:
+def _back_button(user: User, data: FactButton) -> Rows:
     if data.origin is None:
         return []
     text = label(user.lang, "button-back")

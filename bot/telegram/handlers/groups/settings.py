@@ -99,7 +99,7 @@ async def show_one(message: Message, command: CommandObject, chat: Chat, service
         act, _, word = words.partition(" ")
         await _listen(chat, services, bot, speaker.id, on=act.lower() != "off", word=word.strip()[:_LONGEST_WORD])
         return
-    await chat.say(*_shown(group, services))
+    await chat.say(*_settings_card(group, services))
 
 
 async def one_pressed(
@@ -123,7 +123,7 @@ def _stop_word(group: User) -> str:
     return groups.settings_of(group).stop_word or groups.STOP_WORDS[group.lang]
 
 
-def _shown(group: User, services: Services) -> tuple[str, Rows]:
+def _settings_card(group: User, services: Services) -> tuple[str, Rows]:
     configured = services.config.groups
     limits = groups.budgets(group, Budgets(configured.messages_per_day, configured.tokens_per_day))
     listens = groups.settings_of(group).listens

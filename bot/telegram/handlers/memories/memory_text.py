@@ -122,7 +122,7 @@ def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
     if len(card.lines) > SHOWN_SOURCES:
         text = label(lang, "fact-button-sources", count=len(card.lines))
         rows.append([button(text, MemorySourcesButton(**way))])
-    return [*rows, *_back(user, data)]
+    return [*rows, *_back_button(user, data)]
 
 
 def back_to_memory(user: User, data: MemoryButton) -> list[Button]:
@@ -130,7 +130,7 @@ def back_to_memory(user: User, data: MemoryButton) -> list[Button]:
     return [button(label(user.lang, "button-back"), to)]
 
 
-def _back(user: User, data: MemoryButton) -> Rows:
+def _back_button(user: User, data: MemoryButton) -> Rows:
     text = label(user.lang, "button-back")
     if data.place == FROM_REPLY and data.origin is not None:
         return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]

@@ -38,7 +38,7 @@ async def dropped(message: Message, chat: Chat, services: Services, bot: Bot) ->
     if message.document is None:
         return
     file = {"id": message.document.file_id, "name": message.document.file_name or "contacts.vcf"}
-    report = await _taken(chat.user, services, bot, file, dry_run=True)
+    report = await _review_file(chat.user, services, bot, file, dry_run=True)
     if report is None:
         await chat.say(phrase(chat.user.lang, "contacts-unreadable"))
         return
@@ -64,7 +64,7 @@ async def pressed(
     if asked is None or asked.kind != QUESTION:
         await chat.edit(phrase(user.lang, "contacts-again"))
         return
-    report = await _taken(user, services, bot, asked.details, dry_run=False)
+    report = await _review_file(user, services, bot, asked.details, dry_run=False)
     await chat.edit(phrase(user.lang, "contacts-again") if report is None else done_text(user.lang, report))
 
 
@@ -94,7 +94,7 @@ def _line(lang: Language, one: Reviewed) -> str:
     return f"{words}: {escape(adds)}" if adds else words
 
 
-async def _taken(
+async def _review_file(
     user: User, services: Services, bot: Bot, file: dict[str, str], *, dry_run: bool
 ) -> ImportReport | None:
     """The review of a file; None if it cannot be fetched or read."""

@@ -36,14 +36,14 @@ async def contact(message: Message, chat: Chat, services: Services) -> None:
         return
     name = contact_name(card)
     if card.user_id is None:
-        await _take(card, name, chat, services)
+        await _import_contact(card, name, chat, services)
     elif card.user_id == chat.user.user_id:
         await chat.say(phrase(chat.user.lang, "contact-self"))
     else:
         await _remember(Sender(card.user_id, name), message, chat, services)
 
 
-async def _take(card: Contact, name: str, chat: Chat, services: Services) -> None:
+async def _import_contact(card: Contact, name: str, chat: Chat, services: Services) -> None:
     """Somebody without an account becomes a person as from a file of contacts."""
     text, user = card.vcard or "", chat.user
     if not is_vcard(text):

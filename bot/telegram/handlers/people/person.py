@@ -131,13 +131,13 @@ def profile(user: User, person: Person) -> str:
         lines.append(phrase(lang, "person-username", username=person.username))
     if person.mention_count:
         lines.append(phrase(lang, "person-mentions", count=person.mention_count))
-    lines.append(_seen(user, person))
+    lines.append(_last_seen(user, person))
     if person.bio != bio_from_names(person.names):
         lines += ["", escape(person.bio)]
     return "\n".join(lines)
 
 
-def _seen(user: User, person: Person) -> str:
+def _last_seen(user: User, person: Person) -> str:
     first, last = _day(user, person.first_seen), _day(user, person.last_seen)
     if first.date() == last.date():
         return phrase(user.lang, "person-seen-once", first=first)

@@ -76,7 +76,7 @@ def card(user: User, task: Task, now: datetime, person: str | None, place: str =
     if person is not None:
         lines.append(phrase(user.lang, "task-person", name=person))
     lines.append(phrase(user.lang, f"task-state-{task.state.value}"))
-    return "\n".join(lines), [*card_rows(user, task, place), *_back(user, place)]
+    return "\n".join(lines), [*card_rows(user, task, place), *_back_button(user, place)]
 
 
 def card_rows(user: User, task: Task, place: str = NO_WAY_BACK) -> Rows:
@@ -159,7 +159,7 @@ def _action_button(user: User, task: Task, tap: TaskTap, place: str) -> Button:
     return button(label(user.lang, key), TaskButton(owner=user.user_id, task=task.id, tap=tap, place=place))
 
 
-def _back(user: User, place: str) -> Rows:
+def _back_button(user: User, place: str) -> Rows:
     if place == NO_WAY_BACK:
         return []
     data = TasksButton(owner=user.user_id, page=int(place.removeprefix(PAST) or 0), past=place.startswith(PAST))

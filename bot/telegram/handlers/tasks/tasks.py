@@ -120,7 +120,7 @@ async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: 
         await chat.toast()
         await ask(chat, services, AwaitedAnswer("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
         return
-    task, person = await services.write(lambda c: _done(c, user, data, services, now))
+    task, person = await services.write(lambda c: _mark_done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
     if data.place == SEVERAL_TASKS:
         await chat.say(*card(user, task, now, person))
@@ -128,7 +128,7 @@ async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: 
         await chat.edit(*card(user, task, now, person, data.place))
 
 
-def _done(
+def _mark_done(
     connection: Connection, user: User, data: TaskButton, services: Services, now: datetime
 ) -> tuple[Task, str | None]:
     teller, user_id = _occurrence_context(user, services, now), user.user_id
@@ -197,7 +197,7 @@ async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
         return
     try:
         task, person = await services.write(
-            lambda c: _moved(c, user, awaiting.details["task"], schedule, services, now)
+            lambda c: _reschedule(c, user, awaiting.details["task"], schedule, services, now)
         )
     except Refused as refusal:
         if refusal.reason != "past":
@@ -207,7 +207,7 @@ async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
     await chat.say(*card(user, task, now, person, NO_WAY_BACK))
 
 
-def _moved(
+def _reschedule(
     connection: Connection, user: User, task_id: str, schedule: Schedule, services: Services, now: datetime
 ) -> tuple[Task, str | None]:
     teller = _occurrence_context(user, services, now)

@@ -106,7 +106,7 @@ async def _create(name: str, chat: Chat, services: Services) -> None:
 def _overview(connection: Connection, user: User) -> tuple[str, Rows]:
     mine, waiting = repository.teams_of(connection, user.user_id), repository.pending(connection, user.user_id)
     lines = [_line(user, one) for one in mine]
-    lines += [_asked(connection, user, one) for one in waiting]
+    lines += [_invitation_text(connection, user, one) for one in waiting]
     rows = [row for one in waiting for row in _yes_or_no(user, one, with_name=True)]
     rows += [_buttons(user, one) for one in mine]
     rows.append([button(label(user.lang, "team-button-new"), TeamButton(owner=user.user_id, action=TeamAction.NEW))])
@@ -119,7 +119,7 @@ def _line(user: User, one: Team) -> str:
     return phrase(user.lang, "team-line", team=one.name, names=names)
 
 
-def _asked(connection: Connection, user: User, one: Invitation) -> str:
+def _invitation_text(connection: Connection, user: User, one: Invitation) -> str:
     return phrase(user.lang, "team-invitation", name=_name_of(connection, one.invited_by), team=one.team_name)
 
 

@@ -70,7 +70,7 @@ def propose(request: ArchivistRequest) -> str:
         reading.read(line.unquoted())
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
-    heard = _heard(reading)
+    heard = _statements_of_others(reading)
     dated = [one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading)]
     changes = [
         _change(dossier, people)
@@ -82,11 +82,13 @@ def propose(request: ArchivistRequest) -> str:
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
     facts = [fact for fact in facts if (fact["relation"], *fact["evidence"]) not in stated]
     facts += heard
-    facts += [fact | {"source": _called(whose, reading.identities) if whose else "user"} for fact, whose in dated]
-    related = OfflineRelations(reading.dossiers, people, lambda dossier: _called(dossier, reading.identities))
+    facts += [
+        fact | {"source": _person_reference(whose, reading.identities) if whose else "user"} for fact, whose in dated
+    ]
+    related = OfflineRelations(reading.dossiers, people, lambda dossier: _person_reference(dossier, reading.identities))
     facts += [fact for said in reading.said for fact in related.facts(said)]
     remembering = OfflineMemories(
-        request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person
+        request.memories, lambda dossier: _person_reference(dossier, reading.identities), _means_a_person
     )
     for said in reading.said:
         remembering.read(said)
@@ -114,25 +116,25 @@ def _facts(said: Said, identities: Sequence[Identity]) -> Iterator[dict[str, Any
 def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tuple[str, str] | None:
     """The subject of a statement, and the words that state it."""
     if stated.by_owner:
-        return (OWNER_NODE if said.speaker is None else _called(said.speaker, identities), said.text)
+        return (OWNER_NODE if said.speaker is None else _person_reference(said.speaker, identities), said.text)
     subjects = [one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated)]
     if subjects:
-        return _called(subjects[-1], identities), said.text
+        return _person_reference(subjects[-1], identities), said.text
     kin = said.kin.get(kin_before(said.text, stated.verb) or "")
     if kin is not None:
-        return _called(kin, identities), said.text
+        return _person_reference(kin, identities), said.text
     within = pronoun_within(said.text, stated.verb)
     if within is not None:
         before = {id(one): one for sighting, one in said.named if sighting.end - said.start <= within[1]}
         meant = [one for one in before.values() if gender_fits(one.gender, within[0])]
-        return (_called(meant[0], identities), said.text) if len(meant) == 1 else None
+        return (_person_reference(meant[0], identities), said.text) if len(meant) == 1 else None
     if said.continued is not None and pronoun_before(said.text, stated.verb):
         text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"
-        return _called(said.continued, identities), text
+        return _person_reference(said.continued, identities), text
     return None
 
 
-def _heard(reading: Reading) -> list[dict[str, Any]]:
+def _statements_of_others(reading: Reading) -> list[dict[str, Any]]:
     """What others than the owner say about themselves, and about people whom they call by their full names.
 
     The person whom such a fact is about is added: the name is all that is known of him.
@@ -142,7 +144,7 @@ def _heard(reading: Reading) -> list[dict[str, Any]]:
         facts = list(_facts(said, reading.identities))
         sources = {fact["source"] for fact in facts}
         for dossier in [said.speaker, *(one for _, one in said.named)]:
-            if dossier is not None and _called(dossier, reading.identities) in sources:
+            if dossier is not None and _person_reference(dossier, reading.identities) in sources:
                 dossier.lines.add(said.line.number)
         found += facts
     return found
@@ -156,7 +158,7 @@ def _means_a_person(stated: Statement, said: Said) -> bool:
     return any(sighting.start < end and begin < sighting.end for sighting, _ in said.named)
 
 
-def _called(dossier: Dossier, identities: Sequence[Identity]) -> str:
+def _person_reference(dossier: Dossier, identities: Sequence[Identity]) -> str:
     """The reference to the person of a dossier in facts: the id of a known one, else the name it is added with."""
     for identity in identities:
         if dossier.person_id is None and any(one is dossier for one in (identity.one, identity.other)):

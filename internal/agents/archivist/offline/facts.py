@@ -162,7 +162,7 @@ def _target(shape: VerbPattern, written: str, language: Language) -> str | None:
     bare = written.strip().strip('«»"“”').rstrip(".,")
     match shape.kind:
         case "thing":
-            return _thing(bare, language)
+            return _liked_thing(bare, language)
         case "date":
             return bare
         case "place":
@@ -178,7 +178,7 @@ def _cut_short(written: str, behind: str) -> bool:
     return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and needs_noun(written)
 
 
-def _thing(written: str, language: Language) -> str | None:
+def _liked_thing(written: str, language: Language) -> str | None:
     """The thing that is liked, without what follows it; None for a pronoun, a clause, or too many words."""
     bare = shapes.AFTER_THING.sub("", f" {written}").strip()
     found = [token.key for token in tokens(bare)]

@@ -46,7 +46,9 @@ class OfflineRelations:
                     "source": self._called(dossier),
                     "relation": kin.relation,
                     "target": whom,
-                    "fact": _mine(kin, max(dossier.names, key=len), said) if whom == _OWNER else cleaned(said.text),
+                    "fact": _own_relation_text(kin, max(dossier.names, key=len), said)
+                    if whom == _OWNER
+                    else cleaned(said.text),
                     "evidence": [said.line.number],
                 }
 
@@ -98,7 +100,7 @@ class OfflineRelations:
         return self._called(kin) if kin is not None else None
 
 
-def _mine(kin: Kin, name: str, said: Said) -> str:
+def _own_relation_text(kin: Kin, name: str, said: Said) -> str:
     """The relation to the owner in words of its own: the sentence may state something else of the same person."""
     language = text_language(said.text, "ru")
     if language == "en":

@@ -146,7 +146,7 @@ class CommandFlow:
         """What others owe or the owner promised; None if the named person has nothing open."""
         asked = ShowTasks(kind=_OPEN_ENDS[one.kind], tasks=one.tasks)
         pending = await self.database.read(lambda c: tasks.pending(c, user.user_id))
-        found = any(_within(task, asked) for task in pending)
+        found = any(_is_due_within(task, asked) for task in pending)
         return replace(asked, none=not found) if found or not one.tasks else None
 
     async def to_forget(self, user: User, one: Recognised) -> Forget | None:
@@ -237,7 +237,7 @@ class CommandFlow:
             case ShowOwner():
                 card = self.cards.owner(connection, user, now)
             case ShowTasks():
-                found = [one for one in tasks.pending(connection, user_id) if _within(one, asked)]
+                found = [one for one in tasks.pending(connection, user_id) if _is_due_within(one, asked)]
                 card = self.cards.tasks(user, asked, found, now)
         return card
 
@@ -332,7 +332,7 @@ def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief:
     return ShowTasks(first, first + timedelta(days=one.days))
 
 
-def _within(task: Task, asked: ShowTasks) -> bool:
+def _is_due_within(task: Task, asked: ShowTasks) -> bool:
     """Whether a task is due on the days, or of the kind; what is overdue belongs to today."""
     if asked.kind is not None:
         return task.kind is asked.kind and (not asked.tasks or task.id in asked.tasks)

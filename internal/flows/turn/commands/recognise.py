@@ -166,7 +166,7 @@ def best_facts(words: str, facts: Sequence[str]) -> list[int]:
 
 
 def _shared(words: Sequence[str], title: str) -> int:
-    return sum(any(_alike(word, other) for other in content_words(title)) for word in words)
+    return sum(any(_is_same_word(word, other) for other in content_words(title)) for word in words)
 
 
 def _resolved(
@@ -205,7 +205,7 @@ def _with_object(
         return Recognised("forget", message_id, people=meant)
     if tasks:
         return Recognised("cancel", message_id, tasks=tasks)
-    return Recognised("forget", message_id, words=_named(command.about), sure=command.sure)
+    return Recognised("forget", message_id, words=_named_part(command.about), sure=command.sure)
 
 
 def _brief(command: Command, message_id: str, people: Sequence[Person]) -> Recognised | None:
@@ -213,7 +213,7 @@ def _brief(command: Command, message_id: str, people: Sequence[Person]) -> Recog
     return Recognised("brief", message_id, people=meant) if meant else None
 
 
-def _named(about: str) -> str:
+def _named_part(about: str) -> str:
     """The words from the first to the last that names something: "please everything about Vadik" is Vadik."""
     said = [match.span() for match in WORD.finditer(about) if content_words(match[0])]
     return about[said[0][0] : said[-1][1]] if said else about
@@ -245,7 +245,7 @@ def _without(text: str, commands: Sequence[Command]) -> str:
     return text
 
 
-def _alike(word: str, other: str) -> bool:
+def _is_same_word(word: str, other: str) -> bool:
     """Whether two words are forms of one, or one is the other misspelt."""
     if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
         return True
