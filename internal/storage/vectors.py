@@ -6,11 +6,12 @@ an index lookup. Messages come after everything else.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, func, or_, select, text, tuple_, update
 
 from internal.storage.engine.commit_order import state_of
 from internal.storage.engine.upsert import upsert
@@ -98,15 +99,12 @@ def due(
 
     Messages come when nothing else is left, an owner's newest first.
     """
-    owner, item = search_items.c.user_id, search_items.c.item
-    last = 0 if after is None else after
-    kinds = (_DUE, (owner, item), owner > last), (_DUE_MESSAGE, (owner.desc(), item.desc()), owner < last)
+    given = {"of": model, "size": dim, "without": list(without)} | ({} if after is None else {"last": after})
     found: list[DueItem] = []
-    for which, order, later in kinds:
-        for turn in ((),) if after is None else ((later,), (~later,)):
+    for messages in (False, True):
+        for later in (None,) if after is None else (True, False):
             if len(found) < limit:
-                query = _due_items(model, dim, which, without).where(*turn).order_by(*order)
-                found += _due(connection, query.limit(limit - len(found)))
+                found += _due(connection, _due_items(messages, later), {**given, "most": limit - len(found)})
     return found
 
 
@@ -173,20 +171,28 @@ def last_change(connection: Connection) -> str:
     return state_of(connection, changes)
 
 
-def _due_items(model: str, dim: int, which: TextClause, without: Collection[int]) -> Select[Any]:
+@cache
+def _due_items(messages: bool, later: bool | None) -> Select[Any]:
+    """`later`: only owners who come after the last one, or only the others. Built once, as it runs at every message."""
     item = search_items.c
     current = and_(
         vectors.c.user_id == item.user_id,
         vectors.c.item == item.item,
-        vectors.c.model == model,
-        vectors.c.dim == dim,
+        vectors.c.model == bindparam("of"),
+        vectors.c.dim == bindparam("size"),
         vectors.c.text_hash == item.text_hash,
     )
     query = select(item.user_id, item.item, item.text, item.text_hash, item.context, vectors.c.item.label("known"))
-    return query.outerjoin(vectors, current).where(which, item.user_id.not_in(without))
+    query = query.outerjoin(vectors, current).where(_DUE_MESSAGE if messages else _DUE)
+    query = query.where(item.user_id.not_in(bindparam("without", expanding=True))).limit(bindparam("most"))
+    if later is not None:
+        behind = item.user_id < bindparam("last") if messages else item.user_id > bindparam("last")
+        query = query.where(behind if later else ~behind)
+    order = (item.user_id, item.item)
+    return query.order_by(*([column.desc() for column in order] if messages else order))
 
 
-def _due(connection: Connection, query: Select[Any]) -> list[DueItem]:
+def _due(connection: Connection, query: Select[Any], given: dict[str, Any]) -> list[DueItem]:
     return [
         DueItem(
             user_id=row.user_id,
@@ -195,5 +201,5 @@ def _due(connection: Connection, query: Select[Any]) -> list[DueItem]:
             text_hash=row.text_hash,
             known=row.known is not None,
         )
-        for row in connection.execute(query)
+        for row in connection.execute(query, given)
     ]
