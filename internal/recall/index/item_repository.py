@@ -215,15 +215,17 @@ def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str]
     return found
 
 
+_DUE_TERMS: Final = (
+    select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
+    .where(search_items.c.terms_hash.is_distinct_from(search_items.c.text_hash))
+    .order_by(search_items.c.user_id, search_items.c.item)
+    .limit(bindparam("most"))
+)
+
+
 def due_terms(connection: Connection, *, limit: int) -> list[DueText]:
     """Texts to analyse, ordered by owner."""
-    query = (
-        select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
-        .where(search_items.c.terms_hash.is_distinct_from(search_items.c.text_hash))
-        .order_by(search_items.c.user_id, search_items.c.item)
-        .limit(limit)
-    )
-    return [DueText(*row) for row in connection.execute(query)]
+    return [DueText(*row) for row in connection.execute(_DUE_TERMS, {"most": limit})]
 
 
 def mark_foreign_terms_due(connection: Connection, analyzer: str) -> int:

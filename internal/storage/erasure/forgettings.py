@@ -141,15 +141,23 @@ def forgetting_state(connection: Connection, user_id: int, forgetting_id: str) -
     return connection.execute(select(forgettings.c.state).where(one)).scalar_one_or_none()
 
 
+_BUSY: Final = select(turns.c.user_id).where(turns.c.state.in_(("collecting", "running")))
+_DUE: Final = (
+    select(forgettings)
+    .where(
+        forgettings.c.state == "pending",
+        forgettings.c.due_at <= bindparam("now"),
+        (forgettings.c.kind != EVERYTHING) | forgettings.c.user_id.not_in(_BUSY),
+    )
+    .order_by(*_IN_TURN)
+    .limit(bindparam("most"))
+)
+
+
 def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting]:
     """The requests to execute now. Everything of an owner waits until none of the owner's turns is open."""
-    busy = select(turns.c.user_id).where(turns.c.state.in_(("collecting", "running")))
-    query = select(forgettings).where(
-        forgettings.c.state == "pending",
-        forgettings.c.due_at <= now,
-        (forgettings.c.kind != EVERYTHING) | forgettings.c.user_id.not_in(busy),
-    )
-    return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(*_IN_TURN).limit(limit)).mappings()]
+    found = connection.execute(_DUE, {"now": now, "most": limit})
+    return [forgetting_of(dict(row)) for row in found.mappings()]
 
 
 def first_done(connection: Connection, since: datetime) -> datetime | None:
