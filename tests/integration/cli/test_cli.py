@@ -175,34 +175,29 @@ def test_wrong_usage_is_two(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert "Usage: laplaced" in told.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("words", "environ", "said"),
-    [
-        (["--config", "absent.yaml"], {}, "laplaced: cannot read absent.yaml: No such file or directory\n"),
-        ([], {"LAPLACED_SERVER__PORT": "x"}, "laplaced: server.port: "),
-        (
-            [],
-            {"LAPLACED_TELEGRAM__TOKN": TOKEN},
-            "laplaced: unknown key telegram.tokn (from LAPLACED_TELEGRAM__TOKN)\n",
-        ),
-        (
-            [],
-            {"LAPLACED_TELEGRAM__TOKEN_FILE": f"/bot{TOKEN}/x"},
-            "laplaced: LAPLACED_TELEGRAM__TOKEN_FILE: cannot read",
-        ),
-    ],
+WRONG_CONFIGURATIONS: tuple[tuple[list[str], dict[str, str], str], ...] = (
+    (["--config", "absent.yaml"], {}, "laplaced: cannot read absent.yaml: No such file or directory\n"),
+    ([], {"LAPLACED_SERVER__PORT": "x"}, "laplaced: server.port: "),
+    ([], {"LAPLACED_TELEGRAM__TOKN": TOKEN}, "laplaced: unknown key telegram.tokn (from LAPLACED_TELEGRAM__TOKN)\n"),
+    (
+        [],
+        {"LAPLACED_TELEGRAM__TOKEN_FILE": f"/bot{TOKEN}/x"},
+        "laplaced: LAPLACED_TELEGRAM__TOKEN_FILE: cannot read",
+    ),
 )
-def test_wrong_configuration_is_one_line(
-    tmp_path: Path, command: str, words: list[str], environ: dict[str, str], said: str
-) -> None:
+"""Words and environment of a command, and how what it says begins."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_wrong_configuration_is_one_line(tmp_path: Path, command: str) -> None:
     """A nameable failure ends with 1 and one line on stderr, without a traceback or a secret."""
     call = called if command in SERVERS else called_here
-    told = call(tmp_path, *command.split(), *NEEDED.get(command, []), *words, **environ)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr.startswith(said)
-    assert told.stderr.count("\n") == 1
-    assert TOKEN not in told.stderr
+    for words, environ, said in WRONG_CONFIGURATIONS:
+        told = call(tmp_path, *command.split(), *NEEDED.get(command, []), *words, **environ)
+        assert (told.returncode, told.stdout) == (1, ""), said
+        assert told.stderr.startswith(said)
+        assert told.stderr.count("\n") == 1
+        assert TOKEN not in told.stderr
 
 
 def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from internal.people.model import Circle, Person
 from internal.people.operations import Added, Merged, Updated
 
 NOW = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
-SET = DATA / "offline_archivist.yaml"
+SET = DATA / "offline" / "archivist.yaml"
 _LINE = re.compile(r"(?:(assistant)|forward ([^:]+)|speaker ([^:]+)): (.*)")
 
 

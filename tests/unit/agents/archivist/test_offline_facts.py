@@ -20,10 +20,10 @@ from internal.language.names.kin import kin_of_relation
 from internal.people.model import Circle
 from internal.people.operations import Added
 
-SET = DATA / "offline_facts.yaml"
-PLAIN = SET.with_name("offline_facts_plain.yaml")
-LIVES = SET.with_name("offline_facts_lives.yaml")
-SPEAKERS = SET.with_name("offline_facts_speakers.yaml")
+SET = DATA / "offline" / "facts.yaml"
+PLAIN = SET.with_name("facts_plain.yaml")
+LIVES = SET.with_name("facts_lives.yaml")
+SPEAKERS = SET.with_name("facts_speakers.yaml")
 Row = tuple[str | None, ...]
 
 

@@ -15,7 +15,7 @@ from internal.agents.archivist.offline.date_phrases import past_in
 from internal.agents.model import Language, TranscriptLine
 from internal.memory.model import NodeRef
 
-SET, HELD_OUT = "offline_memories.yaml", "offline_memories_held_out.yaml"
+SET, HELD_OUT = "offline/memories.yaml", "offline/memories_held_out.yaml"
 
 
 @pytest.mark.parametrize("language", ["ru", "uk", "en"])
