@@ -82,6 +82,9 @@ class People:
         if chat["type"] != "private":
             if user["id"] not in self._repository.members(chat["id"]):
                 self._repository.add_member(chat["id"], user["id"])
+            standing = self._repository.setting(f"member:{chat['id']}:{user['id']}", {})
+            if standing.get("status") == "kicked" or standing.get("can_send_messages") is False:
+                raise ActRefused(f"{user['id']} may not write in chat {chat['id']}")
             return
         standing = self._repository.standing(chat["id"])
         if standing == "blocked":

@@ -29,7 +29,7 @@ def parse(text: str, parse_mode: str | None) -> tuple[str, list[Entity]]:
         case "":
             return text, []
         case "html":
-            return _Html().parse(text)
+            return _Html(text).parse()
         case "markdownv2":
             return _MarkdownV2(text).parse()
         case "markdown":
@@ -50,8 +50,7 @@ def _old_markdown(text: str) -> tuple[str, list[Entity]]:
     for match in _OLD.finditer(text):
         kind, start = str(match.lastgroup), out.length
         if kind == "open":
-            place = len(text[: match.start()].encode())
-            raise _fault(f"Can't find end of the entity starting at byte offset {place}")
+            raise _fault(f"Can't find end of the entity starting at byte offset {_bytes(text, match.start())}")
         kind = "text_link" if kind == "url" else kind
         language = re.match(r"(\S+)\n", match["pre"] or "")
         body = match[kind][language.end() :] if language else match[kind]
@@ -60,6 +59,11 @@ def _old_markdown(text: str) -> tuple[str, list[Entity]]:
         if kind not in {"plain", "escaped"} and (kind != "text_link" or ":" in more["url"] or "." in more["url"]):
             out.close(kind, start, **more)
     return out.result()
+
+
+def _bytes(text: str, at: int) -> int:
+    """The place of a character in bytes, as Telegram counts in what it refuses."""
+    return len(text[:at].encode())
 
 
 def _fault(reason: str) -> ApiRefusal:
@@ -87,42 +91,45 @@ class _Output:
 
 
 class _Html:
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
         self._out = _Output()
         self._open: list[tuple[str, int, dict[str, str]]] = []
 
-    def parse(self, text: str) -> tuple[str, list[Entity]]:
-        at = 0
+    def parse(self) -> tuple[str, list[Entity]]:
+        at, text = 0, self._text
         for match in _TAG.finditer(text):
-            self._plain(text[at : match.start()])
-            at = match.end()
+            self._plain(text[at : match.start()], at)
+            at, place = match.end(), _bytes(text, match.start())
             if match[1]:
-                self._end_tag(match[2].lower())
+                self._end_tag(match[2].lower(), place)
             else:
-                self._start_tag(match[2].lower(), _attributes(match[3]), match.start())
-        self._plain(text[at:])
+                self._start_tag(match[2].lower(), _attributes(match[3]), place)
+        self._plain(text[at:], at)
         if self._open:
             raise _fault(f'Can\'t find end tag corresponding to start tag "{self._open[-1][0]}"')
         return self._out.result()
 
-    def _plain(self, text: str) -> None:
+    def _plain(self, text: str, start: int) -> None:
         if "<" in text:
-            name = re.match(r"<(/?[\w-]*)", text[text.index("<") :])
-            raise _fault(f'Unsupported start tag "{name[1] if name else ""}" at byte offset {self._out.length}')
+            at = text.index("<")
+            name, place = re.match(r"<(/?[\w-]*)", text[at:]), _bytes(self._text, start + at)
+            raise _fault(f'Unsupported start tag "{name[1] if name else ""}" at byte offset {place}')
         self._out.add(html.unescape(text))
 
     def _start_tag(self, tag: str, attributes: dict[str, str], offset: int) -> None:
-        spoiler = tag != "span" or attributes.get("class") == "tg-spoiler"
-        if tag not in _HTML_TAGS or not spoiler:
+        if tag == "span" and attributes.get("class") != "tg-spoiler":
+            raise _fault('Tag "span" must have class "tg-spoiler"')
+        if tag not in _HTML_TAGS:
             raise _fault(f'Unsupported start tag "{tag}" at byte offset {offset}')
         self._open.append((tag, self._out.length, attributes))
 
-    def _end_tag(self, tag: str) -> None:
+    def _end_tag(self, tag: str, place: int) -> None:
         if not self._open:
-            raise _fault(f'Unexpected end tag "{tag}"')
+            raise _fault(f"Unexpected end tag at byte offset {place}")
         name, start, attributes = self._open.pop()
         if name != tag:
-            raise _fault(f'Unmatched end tag, expected "</{name}>", found "</{tag}>"')
+            raise _fault(f'Unmatched end tag at byte offset {place}, expected "</{name}>", found "</{tag}>"')
         kind = _HTML_TAGS[tag]
         if kind == "code" and self._open and self._open[-1][0] == "pre":
             self._open[-1][2]["language"] = attributes.get("class", "").removeprefix("language-")
@@ -153,7 +160,7 @@ class _MarkdownV2:
         self._text = text
         self._at = 0
         self._out = _Output()
-        self._open: list[tuple[str, int]] = []
+        self._open: list[tuple[str, int, int]] = []
         self._quote: tuple[int, bool] | None = None
 
     def parse(self) -> tuple[str, list[Entity]]:
@@ -162,10 +169,13 @@ class _MarkdownV2:
                 self._plain()
         self._end_quote()
         if self._open:
-            marker, start = self._open[-1]
-            kind = _PAIRED.get(marker, "TextUrl").capitalize()
-            raise _fault(f"Can't find end of {kind} entity at byte offset {start}")
+            raise self._unclosed()
         return self._out.result()
+
+    def _unclosed(self) -> ApiRefusal:
+        marker, _, place = self._open[-1]
+        kind = _PAIRED.get(marker, "textUrl")
+        return _fault(f"Can't find end of {kind[0].upper()}{kind[1:]} entity at byte offset {place}")
 
     def _starts(self, marker: str) -> bool:
         return self._text.startswith(marker, self._at)
@@ -207,7 +217,7 @@ class _MarkdownV2:
         match = re.compile(r"((?:\\.|[^\\])*?)" + marker, re.DOTALL).match(self._text, self._at + len(marker))
         if match is None:
             kind = "Pre" if marker == "```" else "Code"
-            raise _fault(f"Can't find end of {kind} entity at byte offset {self._at}")
+            raise _fault(f"Can't find end of {kind} entity at byte offset {_bytes(self._text, self._at)}")
         self._at = match.end()
         start, body = self._out.length, re.sub(r"\\([\\`])", r"\1", match[1])
         language = re.match(r"(\S+)\n", body) if marker == "```" else None
@@ -224,32 +234,32 @@ class _MarkdownV2:
             return True
         if not marker:
             return False
+        place = _bytes(self._text, self._at)
         self._at += len(marker)
         if self._open and self._open[-1][0] == marker:
-            _, start = self._open.pop()
+            _, start, _ = self._open.pop()
             self._out.close(_PAIRED[marker], start)
-        elif any(opened == marker for opened, _ in self._open):
-            kind = _PAIRED.get(self._open[-1][0], "TextUrl").capitalize()
-            raise _fault(f"Can't find end of {kind} entity at byte offset {self._open[-1][1]}")
+        elif any(opened == marker for opened, *_ in self._open):
+            raise self._unclosed()
         else:
-            self._open.append((marker, self._out.length))
+            self._open.append((marker, self._out.length, place))
         return True
 
     def _ends_expandable_quote(self) -> bool:
         at_line_end = self._text[self._at + 2 : self._at + 3] in {"", "\n"}
-        return at_line_end and not any(opened == "||" for opened, _ in self._open)
+        return at_line_end and not any(opened == "||" for opened, *_ in self._open)
 
     def _link_end(self) -> bool:
         if self._starts("[") or self._starts("!["):
+            self._open.append(("[", self._out.length, _bytes(self._text, self._at)))
             self._at += 2 if self._starts("![") else 1
-            self._open.append(("[", self._out.length))
             return True
         if not self._starts("]") or not self._open or self._open[-1][0] != "[":
             return False
         match = re.compile(r"\]\(((?:\\.|[^\\)])*)\)").match(self._text, self._at)
         if match is None:
-            raise _fault(f"Can't find end of a URL at byte offset {self._at}")
-        _, start = self._open.pop()
+            raise _fault(f"Can't find end of a URL at byte offset {_bytes(self._text, self._at)}")
+        _, start, _ = self._open.pop()
         self._at = match.end()
         self._out.close("text_link", start, url=re.sub(r"\\(.)", r"\1", match[1]))
         return True

@@ -173,6 +173,9 @@ class Repository:
     def add_member(self, chat_id: int, user_id: int) -> None:
         self._db.execute("INSERT OR IGNORE INTO members VALUES(?, ?)", (chat_id, user_id))
 
+    def remove_member(self, chat_id: int, user_id: int) -> None:
+        self._db.execute("DELETE FROM members WHERE chat_id = ? AND user_id = ?", (chat_id, user_id))
+
     def members(self, chat_id: int) -> list[int]:
         return [row[0] for row in self._all("SELECT user_id FROM members WHERE chat_id = ?", chat_id)]
 

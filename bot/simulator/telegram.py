@@ -23,7 +23,8 @@ TYPING_LIFETIME = 5.0
 _RIGHTS = (
     "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
     "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
-    "can_post_messages", "can_edit_messages",
+    "can_post_messages", "can_edit_messages", "can_pin_messages", "can_manage_topics",
+    "can_manage_direct_messages", "can_manage_tags", "can_send_welcome_messages",
 )  # fmt: skip
 ADMIN_RIGHTS = {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
 
@@ -156,7 +157,7 @@ class Telegram:
 
     def bot_message(self, chat: Json, content: Json, *, thread_id: int | None = None) -> Json:
         """Stores a message of the bot and shows it; `content`: the Message fields beside id, date, chat and author."""
-        if thread_id is not None and not self._has_thread(chat["id"], thread_id):
+        if thread_id is not None and not self.has_thread(chat["id"], thread_id):
             raise bad_request("message thread not found")
         message = {
             "message_id": self.next_message_id(chat),
@@ -167,12 +168,14 @@ class Telegram:
         }
         if thread_id is not None:
             message["message_thread_id"] = thread_id
+            if str(thread_id) in self.repository.setting(f"topics:{chat['id']}", {}):
+                message["is_topic_message"] = True
         self.repository.save_message(message, by_bot=True)
         self._end_preview(chat["id"])
         self.feed.publish("message", chat["id"], message)
         return message
 
-    def _has_thread(self, chat_id: int, thread_id: int) -> bool:
+    def has_thread(self, chat_id: int, thread_id: int) -> bool:
         deleted = self.repository.setting(_deleted(chat_id, thread_id))
         return not deleted and self.repository.thread_exists(chat_id, thread_id)
 

@@ -129,7 +129,7 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
 
 def _with_quotations(message: Message) -> str:
     """The text or caption, with the lines that Telegram shows as a quotation marked by ">"."""
-    text = message.text or message.caption or _spelled(message)
+    text = message.text or message.caption or spelled_out(message)
     quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
     for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
         before, quotation = cut_utf16(text, 0, one.offset), cut_utf16(text, one.offset, one.offset + one.length)
@@ -148,7 +148,7 @@ def quoted_of(message: Message, bot_id: int) -> Quoted | None:
     part, replied = message.quote.text if message.quote else "", message.reply_to_message
     if replied is None:
         return _quoted_from_elsewhere(message, part)
-    text = replied.text or replied.caption or _spelled(replied) or _kinds(replied) or part
+    text = replied.text or replied.caption or spelled_out(replied) or _kinds(replied) or part
     if not text:  # a service message, such as the one that begins a topic
         return None
     origin, author = forward_of(replied), replied.from_user
@@ -178,7 +178,7 @@ def _kinds(shown: Message | ExternalReplyInfo) -> str:
     return " ".join(f"[{kind}]" for kind in (*MEDIA, *_SPELLED) if getattr(shown, kind, None))
 
 
-def _spelled(message: Message) -> str:
+def spelled_out(message: Message) -> str:
     """The words of a list to tick off, a poll or a place."""
     if message.checklist is not None:
         tasks = (f"{'☑' if task.completion_date else '☐'} {task.text}" for task in message.checklist.tasks)

@@ -23,6 +23,9 @@ MOST_CHARACTERS: Final = 2_000_000
 MOST_UNPACKED: Final = 200 << 20
 """Bytes that a packed format may unpack to."""
 
+MOST_PACKED: Final = 100
+"""Files of an archive that are read."""
+
 _OFFICE: Final = frozenset({"docx", "xlsx", "pptx", "docm", "xlsm", "pptm"})
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 """How a locked Office file begins: the modern formats are archives, and only a locked one is packed in an old one."""
@@ -51,15 +54,40 @@ def extract(content: bytes, name: str, most_pages: int) -> Extracted:
         return Extracted(reason="encrypted")
     if _unpacks_to_too_much(content):
         return Extracted(reason="large")
+    if suffix == "zip":
+        return _packed(content, most_pages)
     kind = _format_of(content, name)
     if kind is None or kind in _PLAIN or (kind.startswith("text/") and kind != "text/html"):
-        text = _plain(content)
-        if text is None:
-            return Extracted(reason="unknown")
-        return Extracted([Part(_lines_of_card(text) if suffix in ("vcf", "ics") else text)])
+        return _as_text(content, suffix)
     if kind.startswith(_NO_DOCUMENT):
         return Extracted(reason="unknown")
     return _document(content, kind, suffix, most_pages)
+
+
+def _as_text(content: bytes, suffix: str) -> Extracted:
+    text = _plain(content)
+    if text is None:
+        return Extracted(reason="unknown")
+    return Extracted([Part(_lines_of_card(text) if suffix in ("vcf", "ics") else text)])
+
+
+def _packed(content: bytes, most_pages: int) -> Extracted:
+    """The documents in an archive, each piece with the name of its document; archives in it stay closed."""
+    parts: list[Part] = []
+    reasons = []
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as packed:
+            for one in packed.infolist()[:MOST_PACKED]:
+                if one.is_dir() or one.filename.casefold().endswith(".zip"):
+                    continue
+                if one.flag_bits & 1:
+                    return Extracted(reason="encrypted")
+                found = extract(packed.read(one), one.filename, most_pages)
+                reasons += [found.reason] * bool(found.reason)
+                parts += [replace(part, title=part.title or one.filename) for part in found.parts if part.text]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return Extracted(reason="damaged")
+    return Extracted(list(_within(parts))) if parts else Extracted(reason=next(iter(reasons), "unknown"))
 
 
 def _document(content: bytes, kind: str, suffix: str, most_pages: int) -> Extracted:

@@ -1,6 +1,7 @@
 """The Bot API methods that the local Telegram offers, by lower-case name."""
 
 from bot.simulator.methods import (
+    administration,
     chats,
     commands,
     contents,
@@ -16,6 +17,6 @@ from bot.simulator.methods import (
 from bot.simulator.methods.registry import METHODS, Method
 
 __all__ = [
-    "METHODS", "Method", "chats", "commands", "contents", "copies", "edits", "files", "inline", "media", "messages",
-    "polling", "unsupported",
+    "METHODS", "Method", "administration", "chats", "commands", "contents", "copies", "edits", "files", "inline",
+    "media", "messages", "polling", "unsupported",
 ]  # fmt: skip

@@ -43,6 +43,7 @@ async def get_chat(call: Call, wanted: OfChat) -> Json:
     )
     pins = call.telegram.pinned(chat["id"])[:1]
     last = {"pinned_message": as_quoted(call.telegram.repository.message(chat["id"], pins[0]) or {})} if pins else {}
+    last |= call.telegram.repository.setting(f"full:{chat['id']}", {})
     return {**chat, **last, "accent_color_id": chat["id"] % 7, "max_reaction_count": 11, "accepted_gift_types": gifts}
 
 
@@ -56,12 +57,15 @@ async def get_chat_member_count(call: Call, wanted: OfChat) -> int:
 @method("getChatMember", OfMember)
 async def get_chat_member(call: Call, wanted: OfMember) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
-    if wanted.user_id == call.telegram.bot["id"]:
-        return {"user": call.telegram.bot, **_standing(call, chat["id"], call.telegram.bot["id"])}
-    user = call.telegram.repository.user(wanted.user_id or 0)
+    return member_of(call, chat, wanted.user_id or 0)
+
+
+def member_of(call: Call, chat: Json, user_id: int) -> Json:
+    """The ChatMember object; raises Telegram's refusal for somebody unknown."""
+    user = call.telegram.bot if user_id == call.telegram.bot["id"] else call.telegram.repository.user(user_id)
     if user is None:
         raise bad_request("user not found")
-    return {"user": user, **_standing(call, chat["id"], user["id"])}
+    return {"user": user, **_standing(call, chat["id"], user_id)}
 
 
 @method("getChatAdministrators", OfChat)
@@ -69,8 +73,7 @@ async def get_chat_administrators(call: Call, wanted: OfChat) -> list[Json]:
     chat, repository = call.telegram.reachable_chat(wanted.chat_id), call.telegram.repository
     if chat["type"] == "private":
         raise bad_request("there are no administrators in the private chat")
-    admins = [repository.user(one) for one in repository.setting(f"admins:{chat['id']}", [])]
-    return [{"user": one, **_standing(call, chat["id"], one["id"])} for one in admins if one is not None]
+    return [member_of(call, chat, one) for one in repository.setting(f"admins:{chat['id']}", [])]
 
 
 def _standing(call: Call, chat_id: int, user_id: int) -> Json:
@@ -79,7 +82,10 @@ def _standing(call: Call, chat_id: int, user_id: int) -> Json:
     admins: list[int] = repository.setting(f"admins:{chat_id}", [])
     if user_id in admins:
         owns = user_id == admins[0]
-        return {"status": "creator", "is_anonymous": False} if owns else {"status": "administrator", **ADMIN_RIGHTS}
+        rights = repository.setting(f"member:{chat_id}:{user_id}", {"status": "administrator", **ADMIN_RIGHTS})
+        return {"status": "creator", "is_anonymous": False} if owns else rights
+    if given := repository.setting(f"member:{chat_id}:{user_id}"):
+        return dict(given)
     inside = user_id in (chat_id, call.telegram.bot["id"]) or user_id in repository.members(chat_id)
     return {"status": "member" if inside else "left"}
 

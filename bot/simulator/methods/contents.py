@@ -1,10 +1,11 @@
 """What the bot sends that is neither text nor a file: places, contacts, dice and polls."""
 
+import re
 import secrets
 from collections.abc import Callable
 from typing import TypeVar
 
-from bot.simulator.methods.registry import Call, JsonList, JsonObjects, Numbers, Parameters, method
+from bot.simulator.methods.registry import Call, JsonList, JsonObject, JsonObjects, Numbers, Parameters, method
 from bot.simulator.methods.sending import Sending, deliver, formatted
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -68,6 +69,19 @@ class SendPoll(Sending):
     is_closed: bool = False
 
 
+class SendInvoice(Sending):
+    title: str = ""
+    description: str = ""
+    start_parameter: str = ""
+    provider_token: str = ""
+    currency: str = ""
+    prices: JsonObjects = None
+
+
+class SendRich(Sending):
+    rich_message: JsonObject = None
+
+
 def location_of(place: Place) -> Json:
     """The Location object; raises the refusals of a wrong one."""
     if place.latitude is None or place.longitude is None:
@@ -129,6 +143,26 @@ def _poll_of(wanted: SendPoll) -> Json:
     return {"poll": poll}
 
 
+def _invoice_of(wanted: SendInvoice) -> Json:
+    prices = wanted.prices or []
+    if wanted.currency != "XTR" and not wanted.provider_token:
+        raise bad_request("PAYMENT_PROVIDER_INVALID")
+    if not prices or (wanted.currency == "XTR" and len(prices) != 1):
+        raise bad_request("CURRENCY_TOTAL_AMOUNT_INVALID")
+    shown = {"title": wanted.title, "description": wanted.description, "start_parameter": wanted.start_parameter}
+    return {"invoice": shown | {"currency": wanted.currency, "total_amount": sum(int(one["amount"]) for one in prices)}}
+
+
+def rich_of(wanted: SendRich) -> Json:
+    """A rich message: its blocks, or a paragraph for each line of its HTML or Markdown."""
+    given = wanted.rich_message or {}
+    words = re.sub(r"<[^>]*>", "\n", str(given.get("html") or "")) or str(given.get("markdown") or "")
+    blocks = given.get("blocks") or [{"type": "paragraph", "text": line} for line in words.split("\n") if line.strip()]
+    if not blocks:
+        raise bad_request("message text is empty")
+    return {"rich_message": {"blocks": blocks}}
+
+
 def _content_method(name: str, parameters: type[P], content_of: Callable[[P], Json]) -> None:
     async def send(call: Call, wanted: P) -> Json:
         chat = call.telegram.reachable_chat(wanted.chat_id)
@@ -142,3 +176,11 @@ _content_method("sendVenue", SendVenue, venue_of)
 _content_method("sendContact", SendContact, contact_of)
 _content_method("sendDice", SendDice, _dice_of)
 _content_method("sendPoll", SendPoll, _poll_of)
+_content_method("sendInvoice", SendInvoice, _invoice_of)
+_content_method("sendRichMessage", SendRich, rich_of)
+
+
+@method("createInvoiceLink", SendInvoice)
+async def create_invoice_link(call: Call, wanted: SendInvoice) -> str:
+    _invoice_of(wanted)
+    return f"https://t.me/$lt{secrets.token_urlsafe(12)}"

@@ -11,7 +11,8 @@ from bot.simulator.telegram import REACTIONS, as_quoted
 
 _CONTENT = frozenset({
     *KINDS, "text", "entities", "link_preview_options", "caption", "caption_entities", "show_caption_above_media",
-    "has_media_spoiler", "location", "venue", "contact", "dice", "poll",
+    "has_media_spoiler", "location", "venue", "contact", "dice", "poll", "invoice",
+    "rich_message",
 })  # fmt: skip
 
 
@@ -25,6 +26,8 @@ class FromChat(Sending):
 class OfMessage(Parameters):
     chat_id: ChatId = None
     message_id: int | None = None
+    user_id: int | None = None
+    actor_chat_id: int | None = None
 
 
 class SetMessageReaction(OfMessage):
@@ -144,4 +147,13 @@ async def set_message_reaction(call: Call, wanted: SetMessageReaction) -> bool:
     if len(emoji) < len(given) or not set(emoji) <= set(REACTIONS.split()):
         raise bad_request("REACTION_INVALID")
     call.telegram.react(message, call.telegram.bot["id"], given)
+    return True
+
+
+@method("deleteMessageReaction", OfMessage)
+async def delete_message_reaction(call: Call, wanted: OfMessage) -> bool:
+    message = _found(call, wanted.chat_id, wanted.message_id, "react")
+    if message["chat"]["type"] == "private" or not call.telegram.is_admin(message["chat"]):
+        raise bad_request("not enough rights to delete reactions")
+    call.telegram.react(message, wanted.user_id or wanted.actor_chat_id or 0, [])
     return True

@@ -42,6 +42,7 @@ KINDS: Mapping[str, Kind] = {
     "animation": Kind("animations", "CgAC", _SHOT),
     "voice": Kind("voice", "AwAC", {"duration": 1, "mime_type": "audio/ogg"}, named=False),
     "video_note": Kind("video_notes", "DQAC", {"length": 240, "duration": 1}, named=False, captioned=False),
+    "live_photo": Kind("live_photos", "BBAC", _SHOT, named=False),
     "sticker": Kind("stickers", "CAAC", _STICKER, named=False, captioned=False),
 }
 

@@ -10,7 +10,7 @@ from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import bad_request
 
 ALBUM = 10
-_ALBUM_COMPANY = {"photo": "picture", "video": "picture", "audio": "audio", "document": "document"}
+_ALBUM_COMPANY = dict.fromkeys(("photo", "video", "live_photo"), "picture") | {"audio": "audio", "document": "document"}
 
 
 class SendMediaGroup(Sending):
@@ -22,6 +22,9 @@ async def media_of(
 ) -> Json:
     """The Message fields of one item: the media, its caption, its spoiler."""
     body = await media_object(repository, uploads, kind, source, item.model_extra or {})
+    if kind == "live_photo":
+        still = await media_object(repository, uploads, "photo", item.given("photo"), {})
+        body |= {"photo": [still]}
     content: Json = {kind: [body] if kind == "photo" else body}
     if kind == "animation":  # Telegram sends it as both, for bots that know no animations
         content["document"] = {key: value for key, value in body.items() if key not in KINDS[kind].fields}

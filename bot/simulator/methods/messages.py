@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from bot.simulator.entities import utf16_length
-from bot.simulator.methods.registry import Call, ChatId, Numbers, Parameters, method
+from bot.simulator.methods.contents import SendRich, rich_of
+from bot.simulator.methods.registry import Call, ChatId, JsonObject, Numbers, Parameters, method
 from bot.simulator.methods.sending import SendMessage, Text, deliver, formatted, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -19,6 +20,7 @@ DICE_KEPT = timedelta(hours=24).total_seconds()
 class SendMessageDraft(Text):
     chat_id: ChatId = None
     draft_id: int = 0
+    rich_message: JsonObject = None
     message_thread_id: int | None = None
     can_stop: bool = False
     keep_on_stop: bool = False
@@ -46,6 +48,14 @@ class AnswerCallbackQuery(Parameters):
 async def send_message(call: Call, wanted: SendMessage) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     return deliver(call, wanted, text_of(wanted), chat)
+
+
+@method("sendRichMessageDraft", SendMessageDraft)
+async def send_rich_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
+    blocks = rich_of(SendRich(rich_message=wanted.rich_message))["rich_message"]["blocks"]
+    words = "\n".join(str(one.get("text", "")) for one in blocks)
+    shown: bool = await send_message_draft(call, wanted.model_copy(update={"text": words}))
+    return shown
 
 
 @method("sendMessageDraft", SendMessageDraft)

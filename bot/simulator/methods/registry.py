@@ -1,6 +1,7 @@
 """How a Bot API method is declared: its name, the parameters it reads, and the coroutine that answers."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -23,6 +24,13 @@ def _from_text(value: object) -> object:
     return None if value == "" else value
 
 
+def _leading_digits(value: object) -> int:
+    """A number as Telegram reads it from a form: its leading digits, 0 for anything else, such as a "None"."""
+    digits = re.match(r"\s*-?\d+", str(value))
+    return int(digits[0]) if digits else 0
+
+
+Number = Annotated[int, BeforeValidator(_leading_digits)]
 JsonObject = Annotated[dict[str, Any] | None, BeforeValidator(_from_text)]
 JsonObjects = Annotated[list[dict[str, Any]] | None, BeforeValidator(_from_text)]
 JsonList = Annotated[list[Any] | None, BeforeValidator(_from_text)]

@@ -3,6 +3,7 @@
 from bot.simulator.methods.registry import Call, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal, bad_request
+from bot.simulator.telegram import ADMIN_RIGHTS
 
 
 class Anything(Parameters):
@@ -10,11 +11,13 @@ class Anything(Parameters):
 
 
 # Telegram's answers to a bot without stars, stickers and business accounts: a result, or what it refuses with.
-_EMPTY: dict[str, Json | list[Json]] = {
+_EMPTY: dict[str, Json | list[Json] | bool] = {
     "getMyStarBalance": {"amount": 0}, "getStarTransactions": {"transactions": []}, "getAvailableGifts": {"gifts": []},
     "getUserChatBoosts": {"boosts": []}, "getForumTopicIconStickers": [], "getCustomEmojiStickers": [],
     "getUserProfilePhotos": {"total_count": 0, "photos": []}, "getUserProfileAudios": {"total_count": 0, "audios": []},
-    "getGameHighScores": [],
+    "getGameHighScores": [], "getUserPersonalChatMessages": [], "getUserGifts": {"total_count": 0, "gifts": []},
+    "getChatGifts": {"total_count": 0, "gifts": []}, "setMyProfilePhoto": True, "removeMyProfilePhoto": True,
+    "setMyDefaultAdministratorRights": True, "getMyDefaultAdministratorRights": dict.fromkeys(ADMIN_RIGHTS, False),
 }  # fmt: skip
 _REFUSED = {
     "BUSINESS_CONNECTION_INVALID": (
@@ -26,22 +29,29 @@ _REFUSED = {
     ),
     "CHARGE_ID_INVALID": ("refundStarPayment", "editUserStarSubscription"),
     "BALANCE_TOO_LOW": ("sendGift", "giftPremiumSubscription"),
-    "CURRENCY_TOTAL_AMOUNT_INVALID": ("sendInvoice", "createInvoiceLink", "sendPaidMedia"),
-    "QUERY_ID_INVALID": ("answerShippingQuery", "answerPreCheckoutQuery", "answerWebAppQuery", "answerGuestQuery"),
+    "CURRENCY_TOTAL_AMOUNT_INVALID": ("sendPaidMedia",),
+    "QUERY_ID_INVALID": ("answerShippingQuery", "answerPreCheckoutQuery", "answerWebAppQuery", "answerGuestQuery",
+                         "answerChatJoinRequestQuery", "sendChatJoinRequestWebApp"),
+    "MESSAGE_ID_INVALID": ("editEphemeralMessageText", "editEphemeralMessageCaption", "editEphemeralMessageMedia",
+                           "editEphemeralMessageReplyMarkup", "deleteEphemeralMessage", "approveSuggestedPost",
+                           "declineSuggestedPost"),
+    "BOT_INVALID": ("getManagedBotToken", "replaceManagedBotToken", "getManagedBotAccessSettings",
+                    "setManagedBotAccessSettings"),
     "GAME_SHORTNAME_INVALID": ("sendGame", "setGameScore"),
     "STICKERSET_INVALID": (
         "getStickerSet", "createNewStickerSet", "addStickerToSet", "setStickerSetTitle", "setStickerSetThumbnail",
         "deleteStickerSet", "setStickerPositionInSet", "deleteStickerFromSet", "replaceStickerInSet",
         "setStickerEmojiList", "setStickerKeywords", "setStickerMaskPosition", "uploadStickerFile",
-        "setCustomEmojiStickerSetThumbnail",
+        "setCustomEmojiStickerSetThumbnail", "setChatStickerSet", "deleteChatStickerSet",
     ),
     "BOT_VERIFIER_FORBIDDEN": ("verifyUser", "verifyChat", "removeUserVerification", "removeChatVerification"),
-    "USER_PERMISSION_DENIED": ("setUserEmojiStatus", "setPassportDataErrors", "savePreparedInlineMessage"),
+    "USER_PERMISSION_DENIED": ("setUserEmojiStatus", "setPassportDataErrors", "savePreparedInlineMessage",
+                               "savePreparedKeyboardButton"),
 }  # fmt: skip
 
 
-def _answer_with(name: str, result: Json | list[Json]) -> None:
-    async def answer(call: Call, wanted: Anything) -> Json | list[Json]:
+def _answer_with(name: str, result: Json | list[Json] | bool) -> None:
+    async def answer(call: Call, wanted: Anything) -> Json | list[Json] | bool:
         return result
 
     method(name, Anything)(answer)

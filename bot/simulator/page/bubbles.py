@@ -101,7 +101,8 @@ class Bubble:
         if "reply_to_message" in message:
             self._quote(message["reply_to_message"], message.get("quote", {}).get("text", ""))
         show_media(context, message, partial(self._reactions.vote, message))
-        text = message.get("text") or message.get("caption") or ""
+        rich = "\n".join(str(one.get("text", "")) for one in message.get("rich_message", {}).get("blocks", []))
+        text = message.get("text") or message.get("caption") or rich
         if text:
             self._text(text, message.get("entities") or message.get("caption_entities") or [])
         self._meta()

@@ -84,7 +84,7 @@ class _CallHandler:
 
     def _admit(self, token: str) -> None:
         if token != self._telegram.token:
-            raise unauthorized()
+            raise unauthorized() if token.partition(":")[0].isdecimal() else ApiRefusal(404, "Not Found")
 
     async def _around(
         self, method: Method, values: Json, uploads: dict[str, Upload], fault: Fault | None, request: Request

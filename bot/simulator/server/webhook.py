@@ -1,11 +1,13 @@
 """Webhook delivery: each update is posted to the bot's address until it answers 2xx, in order."""
 
 import asyncio
+import contextlib
 import time
 
 import httpx
 
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import ApiRefusal
 from bot.simulator.telegram import Telegram
 from internal.certificates import believed
 
@@ -94,9 +96,24 @@ class Webhook:
             self._note_error(f"{type(error).__name__}: {error}")
             return False
         if answer.is_success:
+            await self._carry_out(answer)
             return True
         self._note_error(f"Wrong response from the webhook: {answer.status_code} {answer.reason_phrase}")
         return False
+
+    async def _carry_out(self, answer: httpx.Response) -> None:
+        """Calls the method that a bot names in its answer; as from Telegram, it never hears what came of it."""
+        from bot.simulator.methods.registry import METHODS, Call  # they know the webhook too
+
+        with contextlib.suppress(ValueError, AttributeError, ApiRefusal):  # most answers are empty
+            values = answer.json()
+            method = METHODS.get(str(values.pop("method", "")).lower())
+            if method is not None:
+                result = await method.answer(Call(self._telegram, self, {}), values)
+                self._telegram.repository.add_ledger(
+                    method.name, values, status=200, chat_id=values.get("chat_id"), description=None, fault=None,
+                    message_id=result.get("message_id") if isinstance(result, dict) else None,
+                )  # fmt: skip
 
     def _note_error(self, reason: str) -> None:
         self._last_error = {"last_error_date": int(time.time()), "last_error_message": reason}

@@ -46,6 +46,7 @@ from bot.telegram.message_reader import (
     incoming_of,
     is_order,
     reaction_of,
+    spelled_out,
 )
 from internal.access import repository as users, service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
@@ -274,9 +275,9 @@ class Ingest:
 
     def _for_handlers(self, user: User, message: Message) -> bool:
         awaited = access.awaited(user, self._clock.now(), message.message_id)
-        other = forward_of(message) is not None or self._intake.keeps(attachments_of(message))
+        other = forward_of(message) is not None or self._intake.keeps(attachments_of(message)) or spelled_out(message)
         if awaited is not None and awaited.kind != ADMISSION and other:
-            awaited = None  # neither somebody else's words nor a file answer a question
+            awaited = None  # neither somebody else's words nor a file, a list, a poll or a place answer a question
         return is_order(message) or awaited is not None
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:

@@ -176,7 +176,7 @@ class ArtifactReading:
         except (FileUnavailable, ModelError, StorageError) as error:
             log.warning("artifact_waits", extra={"artifact": artifact.id, "error": str(error)})
             return "unavailable"
-        if not (found.text.strip() or found.in_message or found.export):
+        if not (any(map(str.isalnum, found.text)) or found.in_message or found.export):
             return "empty"
         await self._database.write(lambda c: self._settle(c, user, kept, found))
         return None
@@ -309,7 +309,7 @@ def place_of(artifact: Artifact, part: Part, lang: Language) -> str:
     """
     page, slide, sheet, row, chapter = _PLACES[lang]
     if part.page is None:
-        return artifact.name
+        return f"{artifact.name}, {part.title}" if part.title else artifact.name
     suffix = artifact.name.rpartition(".")[2].casefold()
     unit = slide if suffix in SLIDES else sheet if suffix in SHEETS else chapter if suffix in CHAPTERS else page
     title = f" ({part.title})" if part.title else ""

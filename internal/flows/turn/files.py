@@ -103,16 +103,24 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, user: User) -> st
 def unread_lines(asked: Sequence[Message], phrases: Phrases, user: User) -> str:
     """A line for each file that could not be read; of a picture that nobody saw, with the words in it."""
     failed = [one for message in asked for one in message.attachments if FAILED in one]
-    return "\n".join(dict.fromkeys(_unread_line(one, phrases, user) for one in failed))
+    words = [_words_in(one)[:_QUOTED] for one in failed if one[FAILED] == "unseen" and _words_in(one)]
+    said = [_seen_line(" · ".join(words), phrases, user)] if words else []
+    rest = [one for one in failed if not (words and one[FAILED] == "unseen")]
+    return "\n".join(dict.fromkeys([*said, *(_unread_line(one, phrases, user) for one in rest)]))
+
+
+def _seen_line(words: str, phrases: Phrases, user: User) -> str:
+    return f"{phrases(user.lang, 'photo-words', words=words)} {_setting(phrases, user, 'photo')}".rstrip()
 
 
 def _unread_line(attachment: Mapping[str, Any], phrases: Phrases, user: User) -> str:
     kind, reason, name = str(attachment["kind"]), str(attachment[FAILED]), str(attachment.get("name") or "")
-    words = str(attachment.get(READ) or "").partition(" | ")[2]
-    if reason != "unseen":
-        return failure_line(phrases, user.lang, kind, name, reason)
-    line = phrases(user.lang, "photo-words", words=words[:_QUOTED]) if words else ""
-    return f"{line or failure_line(phrases, user.lang, kind, name, reason)} {_setting(phrases, user, kind)}".rstrip()
+    line = failure_line(phrases, user.lang, kind, name, reason)
+    return f"{line} {_setting(phrases, user, kind)}".rstrip() if reason == "unseen" else line
+
+
+def _words_in(attachment: Mapping[str, Any]) -> str:
+    return str(attachment.get(READ) or "").partition(" | ")[2]
 
 
 def _setting(phrases: Phrases, user: User, kind: str) -> str:

@@ -42,6 +42,8 @@ _IN_CALENDAR: Final = pattern(r"\b(?:calendar|календар\w*|schedule|ра�
 _PUT: Final = pattern(
     r"(?:\bi(?:'ve| have)?|\b(?:is|are) now|^\W*)\s*(?:just |already )*(?:added|put|saved|noted|in|on)\b"
 )
+_SEEN: Final = pattern(r"^\W*(?:i (?:can )?see|вижу|бачу)\b")
+"""What begins a sentence about what somebody else did."""
 _OUTSIDE: Final = _all("outside")
 """What only somebody with hands and a phone can do."""
 _WRITING: Final = words("написать написати")
@@ -124,7 +126,8 @@ def _claimed_change(
         if kind == "set" and tasks:
             return "remind"
         changes = kind in _CLASSES and (touched or whole)
-        if kind == "outside" or (changes and (kind != "forget" or whole or named or _ABOUT.search(folded))):
+        by_hand = kind == "outside" and not _SEEN.search(folded)
+        if by_hand or (changes and (kind != "forget" or whole or named or _ABOUT.search(folded))):
             return "change"
     return None
 

@@ -19,11 +19,12 @@ class Hook:
     def __init__(self) -> None:
         self.received: list[tuple[str | None, dict[str, Any]]] = []
         self.statuses: list[int] = []
+        self.answer: dict[str, Any] = {}
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.Response:
         self.received.append((request.headers.get("X-Telegram-Bot-Api-Secret-Token"), await request.json()))
-        return web.Response(status=self.statuses.pop(0) if self.statuses else 200)
+        return web.json_response(self.answer, status=self.statuses.pop(0) if self.statuses else 200)
 
     async def has(self, count: int) -> bool:
         return len(self.received) >= count
@@ -84,3 +85,13 @@ async def test_pending_updates_can_be_dropped(stage: Stage, hook: Hook) -> None:
     await stage.say(user, "пам’ятай")
     updates = await hook.until(1)
     assert [update["message"]["text"] for update in updates] == ["пам’ятай"]
+
+
+async def test_a_method_in_the_answer_is_called(stage: Stage, hook: Hook) -> None:
+    """A bot may answer an update with a call, as Telegram offers."""
+    user = await stage.person()
+    hook.answer = {"method": "sendMessage", "chat_id": user, "text": "одразу"}
+    await stage.bot.set_webhook(hook.url)
+    await stage.say(user, "питання")
+    said = await stage.wait_for_message(user, lambda message: message.get("text") == "одразу")
+    assert (await stage.ledger(user))[-1]["message_id"] == said["message_id"]

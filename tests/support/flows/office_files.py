@@ -54,7 +54,7 @@ def book(chapters: Mapping[str, str]) -> bytes:
     }
     for n, (title, text) in enumerate(chapters.items()):
         files[f"{n}.xhtml"] = f'<html xmlns="{_XHTML}"><body><h1>{title}</h1><p>{text}</p></body></html>'
-    return _archive(files)
+    return archive(files)
 
 
 def _cell(at: str, text: str) -> str:
@@ -68,7 +68,7 @@ def _packed(
     prefix = "application/vnd.openxmlformats-officedocument."
     whole = f'<Override PartName="/{folder}/{main}.xml" ContentType="{prefix}{kind}+xml"/>'
     types = f'<Default Extension="rels" ContentType="application/xml"/>{whole}'
-    return _archive(
+    return archive(
         {
             "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">{types}</Types>',
             "_rels/.rels": _relations({"r0": f"{folder}/{main}.xml"}, "officeDocument"),
@@ -83,9 +83,9 @@ def _relations(targets: Mapping[str, str], kind: str) -> str:
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{each}</Relationships>'
 
 
-def _archive(files: Mapping[str, str]) -> bytes:
+def archive(files: Mapping[str, str | bytes]) -> bytes:
     packed = BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
+    with zipfile.ZipFile(packed, "w") as opened:
+        for name, content in files.items():
+            opened.writestr(name, content)
     return packed.getvalue()

@@ -41,6 +41,9 @@ class Scene:
     theirs: int
     callback: str = ""
     inline: str = ""
+    group: int = 0
+    topic: int = 0
+    member: int = 0
 
     def picture(self) -> Any:
         return self.lib.file("a.png", PICTURE)

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 from support.flows.file_stage import CONTRACT, LOCKED, FileStage
 from support.flows.flow_stage import OTHER, OWNER, Talk, until
-from support.flows.office_files import book, presentation, workbook
+from support.flows.office_files import archive, book, presentation, workbook
 
 from bot.telegram.i18n import label
 from internal.artifacts.model import ArtifactState, Received
@@ -92,7 +92,9 @@ async def test_files_of_many_formats_are_read(stage: FileStage) -> None:
         ("disguised.pdf", b"MZ" + bytes(range(256)) * 9, "unknown"),
         ("bytes.bin", bytes(range(256)) * 9, "unknown"),
         ("packed.zip", b"PK\x05\x06" + bytes(18), "unknown"),
+        ("nested.zip", archive({"in.zip": archive({"a.txt": b"a"})}), "unknown"),
         ("blank.txt", b"  \n ", "empty"),
+        ("brackets.json", b"[" * 500 + b"]" * 500, "empty"),
         ("large.txt", b"x" * 2_000_001, "large"),
     ],
 )
@@ -128,6 +130,10 @@ SHEETS = {"Витрати": (3, [["Що", "Сума"], ["Потяг", "300"], *(
              "Олена | 9000": "costs.xlsx, sheet 2 (Доходи), row 1–2"},
         ),
         ("trip.pptx", presentation("Hotel", "We leave at 7:40"), {"7:40": "trip.pptx, slide 2"}),
+        (
+            "two.zip", archive({"note.txt": b"Mill", "in/trip.pptx": presentation("Hotel", "We leave at 7:40")}),
+            {"Mill": "two.zip, note.txt", "7:40": "two.zip, p. 2 (in/trip.pptx)"},
+        ),
         ("cat.epub", book({"One": "A cat.", "Two": "It fled to Lviv."}), {"Lviv": "cat.epub, ch. 2 (Two)"}),
     ],
 )  # fmt: skip
