@@ -275,9 +275,10 @@ class Ingest:
 
     def _for_handlers(self, user: User, message: Message) -> bool:
         awaited = access.awaited(user, self._clock.now(), message.message_id)
-        other = forward_of(message) is not None or self._intake.keeps(attachments_of(message)) or spelled_out(message)
+        listed = bool(spelled_out(message)) and message.location is None
+        other = listed or forward_of(message) is not None or self._intake.keeps(attachments_of(message))
         if awaited is not None and awaited.kind != ADMISSION and other:
-            awaited = None  # neither somebody else's words nor a file, a list, a poll or a place answer a question
+            awaited = None  # neither somebody else's words nor a file, a list or a poll answer a question
         return is_order(message) or awaited is not None
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:

@@ -63,9 +63,10 @@ GROUP_PROBES: list[Probe] = [
     _of_group("the General topic hidden", "hide_general_forum_topic"),
     Probe("a ban in private", "ban_chat_member", lambda s: {"user_id": s.user}, refused="supergroup"),
     Probe("an invoice", "send_invoice", lambda s: {
-        "title": "t", "description": "d", "payload": "p", "currency": "XTR",
+        "title": "t", "description": "d", "currency": "XTR",
         "prices": [s.lib("LabeledPrice", label="x", amount=5)], **(
-            {"provider_token": None} if s.lib.name == "pyTelegramBotAPI" else {})},
+            {"invoice_payload": "p", "provider_token": None} if s.lib.name == "pyTelegramBotAPI"
+            else {"payload": "p"})},
         lambda message: message.invoice.total_amount == 5),
     Probe("an end without a beginning", "send_message", lambda s: {"text": "й</b>", "parse_mode": "HTML"},
           refused="unexpected end tag at byte offset 2"),

@@ -681,7 +681,7 @@ async def test_the_model_is_shown_what_a_message_answers(stage: BotStage, model:
 
 
 async def test_what_is_forwarded_commands_and_answers_nothing(stage: BotStage, model: ScriptedModel) -> None:
-    """It goes to the companion, and the question stays open for the owner himself."""
+    """It goes to the companion, as a list does, and the question stays open for the owner himself."""
     model.always(MODEL, "I see.")
     user = await stage.person()
     origin = {"type": "hidden_user", "date": 1_780_000_000, "sender_user_name": "Marko Vovk"}
@@ -691,9 +691,15 @@ async def test_what_is_forwarded_commands_and_answers_nothing(stage: BotStage, m
         for number, text in enumerate(("Tokyo", "/language"), start=2):
             await stage.say(user, text, forward_origin=origin)
             await said(stage, user, number)
-        assert (await stage.texts(user))[1:] == ["I see.", "I see."]
-        await stage.say(user, "Oslo")
+        me = {"id": user, "first_name": "Olena"}
+        place = {"message_id": 900, "date": 1_780_000_000, "chat": {**me, "type": "private"}}
+        shopping = {"title": "Shopping", "tasks": [{"id": 1, "text": "Milk"}]}
+        message = {**place, "from": {**me, "is_bot": False}, "checklist": shopping}
+        await stage.request("POST", "/updates", {"message": message})
         await said(stage, user, 4)
+        assert (await stage.texts(user))[1:] == ["I see.", "I see.", "I see."]
+        await stage.say(user, "Oslo")
+        await said(stage, user, 5)
     assert (await stage.read(lambda c: users.get(c, user))).tz == "Europe/Oslo"
 
 
