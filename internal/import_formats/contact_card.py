@@ -1,6 +1,7 @@
 """What a card of an address book says: names, phones, mails, relations and so on, each with the line that says it."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -8,18 +9,30 @@ from typing import Final, Literal
 from internal.import_formats.model import clean
 from internal.import_formats.vcard import Card, Property, escaped
 
-ItemKind = Literal["phone", "email", "address", "organization", "title", "birthday", "relation", "note", "url"]
+ItemKind = Literal[
+    "phone", "email", "address", "organization", "title", "birthday", "anniversary", "relation", "note", "url"
+]
 
-_PLAIN: Final[dict[str, ItemKind]] = {
+PLAIN: Final[dict[str, ItemKind]] = {
     "TEL": "phone", "EMAIL": "email", "ORG": "organization", "TITLE": "title", "NOTE": "note", "URL": "url",
     "BDAY": "birthday", "ADR": "address", "RELATED": "relation", "X-ABRELATEDNAMES": "relation",
+    "ANNIVERSARY": "anniversary", "X-ANNIVERSARY": "anniversary", "X-EVOLUTION-ANNIVERSARY": "anniversary",
+    "X-MS-ANNIVERSARY": "anniversary", "X-ABDATE": "anniversary",
 }  # fmt: skip
-_NAMED_RELATIONS: Final = {"X-SPOUSE": "spouse", "X-MANAGER": "manager", "X-ASSISTANT": "assistant"}
+_NAMED_RELATIONS: Final = {
+    "X-SPOUSE": "spouse", "X-MANAGER": "manager", "X-ASSISTANT": "assistant",
+    "X-MS-SPOUSE": "spouse", "X-MS-MANAGER": "manager", "X-MS-ASSISTANT": "assistant",
+}  # fmt: skip
+DATED: Final = frozenset({"birthday", "anniversary"})
+"""Kinds of items that are days."""
+_WEDDING: Final = re.compile("anniversary|годовщин|річниц", re.I)
+"""The label of a date of Apple's that is an anniversary."""
 _DATE = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:[T ].*)?")
 _TELEGRAM = re.compile(
     r"(?:tg|telegram|https?://t\.me|https?://telegram\.me)[:/]*(?:user\?id=|@)?(?P<name>[\w]{3,40})", re.I
 )
 _LONGEST: Final = 1_000
+_LEAP_YEAR: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +109,18 @@ def property_of(item: Item) -> Property:
             )
         case "address":
             return Property("ADR", f";;{escaped(item.value)};;;;")
-        case "birthday":
+        case "birthday" | "anniversary":
             return Property(
-                "BDAY", item.value.replace("-", "") if item.value[:1] != "-" else f"--{item.value[2:].replace('-', '')}"
+                "BDAY" if item.kind == "birthday" else "ANNIVERSARY",
+                item.value.replace("-", "") if item.value[:1] != "-" else f"--{item.value[2:].replace('-', '')}",
             )
-    return Property(next(name for name, kind in _PLAIN.items() if kind == item.kind), escaped(item.value))
+    return Property(next(name for name, kind in PLAIN.items() if kind == item.kind), escaped(item.value))
 
 
 def _items(one: Property, card: Card) -> list[Item]:
     if one.name in _NAMED_RELATIONS:
         return [Item("relation", text, _NAMED_RELATIONS[one.name])] if (text := clean(one.text)) else []
-    kind = _PLAIN.get(one.name)
+    kind = PLAIN.get(one.name)
     match kind:
         case None:
             return []
@@ -116,7 +130,9 @@ def _items(one: Property, card: Card) -> list[Item]:
             value = ", ".join(part for raw in one.parts if (part := clean(raw).replace("\n", ", ")))
         case "organization":
             value = clean(one.parts[0])
-        case "birthday":
+        case "anniversary" if one.name == "X-ABDATE" and not _WEDDING.search(_label(one, card)):
+            value = ""
+        case "birthday" | "anniversary":
             value = _day(one)
         case "phone":
             value = re.split(r";ext=", clean(one.text).removeprefix("tel:"))[0]
@@ -127,17 +143,26 @@ def _items(one: Property, card: Card) -> list[Item]:
 
 def _relation(one: Property, card: Card) -> list[Item]:
     label = next(iter(sorted(one.types - {"pref", "voice", "contact"})), "")
-    if one.group:
-        label = next((other.text for other in card if (other.name, other.group) == ("X-ABLABEL", one.group)), label)
+    label = _label(one, card) or label
     value = clean(one.text)
     if value.startswith("urn:") or one.param("VALUE") == "uri":
         return [Item("relation", "", label, value)] if value else []
     return [Item("relation", value[:_LONGEST], label)] if value else []
 
 
+def _label(one: Property, card: Card) -> str:
+    """What the group of a property calls it."""
+    return next(
+        (other.text for other in card if one.group and (other.name, other.group) == ("X-ABLABEL", one.group)), ""
+    )
+
+
 def _day(one: Property) -> str:
+    """The day of a property; empty where it is none, as the 31st of April."""
     found = _DATE.fullmatch(one.value.strip())
-    if found is None or not 1 <= int(found["month"]) <= 12 or not 1 <= int(found["day"]) <= 31:
+    if found is None or not 1 <= int(found["month"]) <= 12:
+        return ""
+    if not 1 <= int(found["day"]) <= monthrange(_LEAP_YEAR, int(found["month"]))[1]:
         return ""
     omitted = one.param("X-APPLE-OMIT-YEAR")
     year = found["year"]

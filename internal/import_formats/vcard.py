@@ -108,10 +108,10 @@ def _unfolded(text: str) -> Iterator[str]:
     """The lines, joined where they were folded: by a space before, or in quoted-printable by a = behind."""
     whole = ""
     for line in re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")):
-        if whole and line[:1] in (" ", "\t"):
-            whole += line[1:]
-        elif whole.endswith("=") and "QUOTED-PRINTABLE" in whole.partition(":")[0].upper():
+        if whole.endswith("=") and "QUOTED-PRINTABLE" in whole.partition(":")[0].upper():
             whole = whole[:-1] + line
+        elif whole and line[:1] in (" ", "\t"):
+            whole += line[1:]
         else:
             yield from [whole] if whole else []
             whole = line
@@ -156,7 +156,13 @@ def _current(card: Card) -> Iterator[Property]:
     yield Property("VERSION", "3.0" if old else version)
     for one in card:
         if one.name != "VERSION":
-            yield replace(one, value=re.sub(r"(?<!\\),", r"\\,", one.value)) if old and one.name != "PHOTO" else one
+            yield _of_version_3(one) if old else one
+
+
+def _of_version_3(one: Property) -> Property:
+    if (one.param("ENCODING") or "").upper() != "BASE64":
+        return replace(one, value=re.sub(r"(?<!\\),", r"\\,", one.value))
+    return replace(one, params=tuple((key, "b" if key == "ENCODING" else value) for key, value in one.params))
 
 
 def _line(one: Property) -> str:

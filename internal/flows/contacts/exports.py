@@ -12,7 +12,16 @@ from internal.access.model import User
 from internal.flows.contacts.matching import RELATIONS, Index, item_key
 from internal.flows.contacts.review import CIRCLE, GONE, TO_OWNER, merge_cards
 from internal.flows.views.people_map import read_ties
-from internal.import_formats.contact_card import Contact, Item, ItemKind, contact_of, new_card, property_of
+from internal.import_formats.contact_card import (
+    DATED,
+    PLAIN,
+    Contact,
+    Item,
+    ItemKind,
+    contact_of,
+    new_card,
+    property_of,
+)
 from internal.import_formats.vcard import Card, Property, escaped, read_cards, write_cards
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import occasions
@@ -24,7 +33,7 @@ from internal.people.model import Circle, Person
 
 _KINDS: Final[Mapping[str, ItemKind]] = {relation: kind for kind, relation in RELATIONS.items()}  # type: ignore[misc] # its keys are kinds
 _MOST_FACTS: Final = 50_000
-_FOLLOWED: Final = frozenset({*RELATIONS, "birthday"})
+_FOLLOWED: Final = frozenset({*RELATIONS, *DATED})
 """What a card says of these kinds is a fact: without the fact it is no longer so."""
 
 
@@ -91,8 +100,9 @@ def known_items(connection: Connection, user: User, index: Index, *, now: dateti
     for fact in knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS):
         found[fact.source].append(Item(_KINDS[fact.name], fact.target_name))
     for one in occasions.of_owner(connection, user.user_id, now=now):
-        if one.kind == "birthday":
-            found[one.node_id].append(Item("birthday", f"{one.year or '-'}-{one.month:02}-{one.day:02}"))
+        if one.kind in DATED:
+            kind: ItemKind = "birthday" if one.kind == "birthday" else "anniversary"
+            found[one.node_id].append(Item(kind, f"{one.year or '-'}-{one.month:02}-{one.day:02}"))
     _, between = _ties(connection, user, now)
     names = {person.entity_id: person.display_name for person in index.people.values()}
     for whom, who, label in between:
@@ -120,7 +130,7 @@ def with_known(
 
 
 _OWN: Final = frozenset({CIRCLE, TO_OWNER, GONE})
-_READ: Final = frozenset({"TEL", "EMAIL", "ORG", "TITLE", "URL", "BDAY", "ADR", "RELATED", "X-ABRELATEDNAMES"})
+_READ: Final = frozenset(PLAIN) - {"NOTE"}
 
 
 def _ties(connection: Connection, user: User, now: datetime) -> tuple[dict[str, str], list[tuple[str, str, str]]]:

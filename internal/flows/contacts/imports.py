@@ -35,7 +35,7 @@ from internal.flows.contacts.review import (
 from internal.flows.forgetting.erasure import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
-from internal.import_formats.contact_card import Contact, Item, contact_of
+from internal.import_formats.contact_card import DATED, Contact, Item, contact_of
 from internal.import_formats.vcard import Property, escaped, read_cards, write_cards
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -256,8 +256,8 @@ class _Taking:
         for item, line in items.items():
             if item.kind == "relation":
                 self._relations.append((item, person.entity_id, person.display_name, line, episode_id))
-            elif item.kind == "birthday":
-                self._birthday(person, item, line, episode_id)
+            elif item.kind in DATED:
+                self._occasion(person, item, line, episode_id)
             elif item.kind in RELATIONS:
                 value = item_key(item, self._index.region)[1] if item.kind == "phone" else item.value
                 target = self._node(value, _TYPES.get(item.kind, "concept"), episode_id, line)
@@ -314,13 +314,13 @@ class _Taking:
         )
         return NewClaim(who, kin.relation, whom, text, self._now, episode_id=episode_id, lines=[line], set_by="import")
 
-    def _birthday(self, person: Person, item: Item, line: ClaimLine, episode_id: str) -> None:
-        text = self._words["birthday"][self._user.lang].format(
+    def _occasion(self, person: Person, item: Item, line: ClaimLine, episode_id: str) -> None:
+        text = self._words[item.kind][self._user.lang].format(
             name=person.display_name, value=value_words(item, self._user.lang)
         )
         month, number, known = day_of(item)
         add_occasion(
-            self._connection, self._user.user_id, person.entity_id, "birthday", month, number, known, text=text,
+            self._connection, self._user.user_id, person.entity_id, item.kind, month, number, known, text=text,
             now=self._now, language=self._user.lang, set_by="import", episode_id=episode_id, lines=[line],
         )  # fmt: skip
 

@@ -53,7 +53,7 @@ def item_key(item: Item, region: str | None) -> tuple[str, str]:
         case "relation":
             kin = kin_of_label(item.label)
             return item.kind, f"{kin.kind if kin else item.label} {name_key(item.value) or item.uid}"
-        case "birthday":
+        case "birthday" | "anniversary":
             return item.kind, item.value
     return item.kind, " ".join(name_key(item.value).split())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from internal.import_formats.contact_card import Contact, Item
+from internal.import_formats.contact_card import DATED, Contact, Item
 from internal.import_formats.google_contacts import is_google_csv, read_google_csv
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, is_vcard, read_cards
@@ -98,13 +98,13 @@ def line_of(item: Item, language: str) -> str:
 
 def value_words(item: Item, language: str) -> str:
     """What an item says, a day in the words of a language."""
-    if item.kind != "birthday":
+    if item.kind not in DATED:
         return item.value
     month, day, year = day_of(item)
     return day_words(month, day, language, year)
 
 
 def day_of(item: Item) -> tuple[int, int, int | None]:
-    """(month, day, year or None) of a birthday."""
+    """(month, day, year or None) of a birthday or an anniversary."""
     year, month, day = item.value.rsplit("-", 2)
     return int(month), int(day), int(year) if year.isdecimal() else None

@@ -117,6 +117,29 @@ def test_googles_csv_of_both_kinds_is_read(name: str, people: list[str], relatio
         assert {line.param("LABEL") for line in cards[0] if line.name == "X-GOOGLE-FIELD"} >= {"Labels", "Photo"}
 
 
+@pytest.mark.parametrize(
+    ("lines", "day"),
+    [
+        ("item1.X-ABDATE;type=pref:2010-06-05\nitem1.X-ABLabel:_$!<Anniversary>!$_", ["2010-06-05"]),
+        ("item1.X-ABDATE:2010-06-05\nitem1.X-ABLabel:First day", []),
+        ("ANNIVERSARY:20100605", ["2010-06-05"]),
+        ("X-MS-ANNIVERSARY;VALUE=DATE:20100605", ["2010-06-05"]),
+        ("ANNIVERSARY:20100431", []),
+    ],
+)
+def test_an_anniversary_is_read_as_each_program_writes_it(lines: str, day: list[str]) -> None:
+    """Other days of a card, and days that no year has, are none."""
+    [card] = read_cards(f"BEGIN:VCARD\nVERSION:3.0\nFN:X\n{lines}\nEND:VCARD")
+    assert contact_of(card).values("anniversary") == day
+    assert all(contact_of([property_of(item), Property("FN", "X")]).items == (item,) for item in contact_of(card).items)
+
+
+def test_a_picture_of_version_2_1_is_written_as_version_3_has_it() -> None:
+    """Readers of version 3 know the encoding as b."""
+    [card] = read_cards("BEGIN:VCARD\nVERSION:2.1\nFN:X\nPHOTO;JPEG;ENCODING=BASE64:\n AAEC\n AwQF\n\nEND:VCARD")
+    assert "PHOTO;TYPE=JPEG;ENCODING=b:AAECAwQF" in write_cards([card])
+
+
 @pytest.mark.parametrize("kind", ["birthday", "relation"])
 def test_days_and_relations_are_written_as_they_are_read(kind: str) -> None:
     """A day with and without its year."""
