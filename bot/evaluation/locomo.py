@@ -5,7 +5,9 @@ Sessions are at the top level or under "conversation"; a file may hold a list of
 locomo10.json does. Nothing else of a file is read: no answers, observations, events or summaries.
 """
 
+import contextlib
 import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from dateutil import parser as written_dates
+
 from internal.errors import LaplacedError
+from internal.language.dates.parse import resolve
+
+log = logging.getLogger(__name__)
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
@@ -28,7 +35,9 @@ _DIA_ID: Final = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
 """The forms found in files: "D8:6", but also "D8:6; D9:17", "D:11:26" and "D30:05"."""
 
 _FIRST_DAY: Final = datetime(2023, 1, 1, 12, tzinfo=UTC)
-_TIMES: Final = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %B %Y", "%H:%M on %d %B, %Y", "%d %B, %Y")
+_DAY_FIRST: Final = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+_ASIDE: Final = re.compile(r"\([^)]*\)")
+_EPOCH: Final = re.compile(r"\d{9,10}(?:\.\d+)?")
 
 
 class ConversationsUnreadable(LaplacedError):
@@ -136,35 +145,48 @@ def _turns(sessions: Mapping[str, Any], place: str) -> tuple[Turn, ...]:
 
 
 def _turn(raw: object, session: int, start: datetime, n: int, place: str) -> Turn:
-    if not isinstance(raw, dict) or not isinstance(raw.get("dia_id"), str) or not isinstance(raw.get("text", ""), str):
+    if not isinstance(raw, dict) or not isinstance(raw.get("dia_id"), str) or not isinstance(_text(raw), str):
         raise ConversationsUnreadable(f"{place} has no dia_id or no text")
     caption, speaker, role = raw.get("blip_caption"), raw.get("speaker"), raw.get("role")
     return Turn(
         dia_id=raw["dia_id"],
         session=session,
         speaker=_storable(speaker) if isinstance(speaker, str) else "",
-        text=_storable(raw.get("text", "")),
+        text=_storable(_text(raw)),
         caption=_storable(caption) if isinstance(caption, str) else "",
         at=start + n * _TURN_TIME,
-        role=role if role in get_args(Role) else None,
+        role=next((known for known in get_args(Role) if isinstance(role, str) and role.lower() == known), None),
     )
 
 
+def _text(raw: Mapping[str, Any]) -> Any:
+    """What was said; a picture alone may have null or nothing."""
+    return raw.get("text") or ""
+
+
 def _session_start(stated: object, before: datetime | None, place: str) -> datetime:
-    """When a session began; without a time, a day after the one before it."""
-    if stated is None or not str(stated).strip():
-        return before + timedelta(days=1) if before is not None else _FIRST_DAY
-    text = " ".join(str(stated).split())
-    for form in _TIMES:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConversationsUnreadable(f'{place} is no time such as "1:56 pm on 8 May, 2023"') from None
-    return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    """When a session began; without a time that can be read, a day after the one before it."""
+    text = " ".join(_ASIDE.sub(" ", str(stated or "")).split())
+    following = before + timedelta(days=1) if before is not None else _FIRST_DAY
+    if not text:
+        return following
+    moment = _moment(text, following)
+    if moment is None:
+        log.warning("session_time_unreadable", extra={"place": place, "stated": text[:80]})
+    return moment or following
+
+
+def _moment(text: str, near: datetime) -> datetime | None:
+    """A written time, in any of the three languages, or seconds since 1970; what it leaves out is taken from `near`."""
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(float(text), UTC)
+    with contextlib.suppress(ValueError, OverflowError):
+        if any(symbol.isdigit() for symbol in text):
+            midnight = near.replace(hour=0, minute=0)
+            moment = written_dates.parse(text, default=midnight, dayfirst=bool(_DAY_FIRST.search(text)))
+            return moment.astimezone(UTC)
+    dated = (resolve(text, near, language) for language in ("ru", "uk"))
+    return next((one.moment for one in dated if one is not None and one.precision in ("time", "day")), None)
 
 
 def _question(raw: object, known: Mapping[str, str], place: str) -> Question:
@@ -184,7 +206,9 @@ def _evidence(raw: object, known: Mapping[str, str]) -> tuple[str, ...]:
     entries = raw if isinstance(raw, list) else [raw]
     ids: list[str] = []
     for entry in entries:
-        if isinstance(entry, list):
+        if isinstance(entry, dict):
+            ids += _evidence(entry.get("dia_id"), known)
+        elif isinstance(entry, list):
             ids += _evidence(entry, known)
         elif isinstance(entry, str):
             dia_ids = [f"D{int(session)}:{int(n)}" for session, n in _DIA_ID.findall(entry)]

@@ -64,6 +64,7 @@ def test_a_file_may_hold_several_conversations(tmp_path: Path) -> None:
         (["D:10:1"], ("D10:1",)),
         (["D10:01"], ("D10:1",)),
         ("D2:2", ("D2:2",)),
+        ([{"dia_id": "D2:2"}, {"text": "?"}], ("D2:2",)),
         (["D9:36"], ("D9:36",)),
         (["D"], ()),
         ([], ()),
@@ -80,7 +81,7 @@ def test_evidence_is_understood_in_every_form_it_has(tmp_path: Path, told: Any, 
 
 def test_conversations_with_a_bot_say_who_speaks(tmp_path: Path) -> None:
     """The roles that exist are kept, others are none; a kind of question may be a word."""
-    lines = [{"dia_id": f"D1:{n}", "text": "Hm.", "role": role} for n, role in enumerate(("user", "assistant", "tool"))]
+    lines = [{"dia_id": f"D1:{n}", "text": "Hm.", "role": role} for n, role in enumerate(("user", "Assistant", "tool"))]
     asked = [{"question": "?", "evidence": ["D1:1"], "category": "knowledge_update"}]
     [read] = locomo.read([file_of(tmp_path, {"session_1": lines, "qa": asked})])
     assert [turn.role for turn in read.turns] == ["user", "assistant", None]
@@ -101,6 +102,34 @@ def test_a_session_without_a_time_follows_the_one_before(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("stated", "begun"),
+    [
+        ("1:56 pm on 8 May, 2023 (Monday)", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("2023/05/30 (Tue) 23:40", datetime(2023, 5, 30, 23, 40, tzinfo=UTC)),
+        ("March-15-2024", datetime(2024, 3, 15, tzinfo=UTC)),
+        ("08.05.2023 13:56", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("2023-05-08T13:56:00+03:00", datetime(2023, 5, 8, 10, 56, tzinfo=UTC)),
+        ("в 13:56 8 мая 2023 года", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("8 травня 2023", datetime(2023, 5, 8, tzinfo=UTC)),
+        (1683554160, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("soon", datetime(2023, 1, 1, 12, tzinfo=UTC)),
+        (["?"], datetime(2023, 1, 1, 12, tzinfo=UTC)),
+    ],
+)
+def test_the_time_of_a_session_is_read_in_many_forms(tmp_path: Path, stated: Any, begun: datetime) -> None:
+    """One that nobody can read counts as none: the conversation is read all the same."""
+    whole = {"session_1": [{"dia_id": "D1:1", "text": "Hm."}], "session_1_date_time": stated}
+    assert locomo.read([file_of(tmp_path, whole)])[0].turns[0].at == begun
+
+
+def test_a_picture_may_have_no_text(tmp_path: Path) -> None:
+    """Null, or nothing at all."""
+    lines = [{"dia_id": "D1:1", "text": None, "blip_caption": "a boat"}, {"dia_id": "D1:2"}]
+    [read] = locomo.read([file_of(tmp_path, {"session_1": lines})])
+    assert [(turn.text, turn.caption) for turn in read.turns] == [("", "a boat"), ("", "")]
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         ("{", "one.json is not JSON (line 1)"),
@@ -109,7 +138,6 @@ def test_a_session_without_a_time_follows_the_one_before(tmp_path: Path) -> None
         ('{"qa": []}', "no session has turns"),
         ('{"session_1": [{"text": "x"}]}', "session_1, turn 1 has no dia_id or no text"),
         ('{"session_1": [{"dia_id": "D1:1"}], "qa": [{}]}', "qa 1 has no question"),
-        ('{"session_1": [{"dia_id": "D1:1"}], "session_1_date_time": "soon"}', 'is no time such as "1:56 pm on 8 May'),
     ],
 )
 def test_a_file_of_another_form_is_told_with_its_place(tmp_path: Path, content: str, said: str) -> None:
