@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from internal.language.names.given_names import english_relatives, given_names
 from internal.language.names.places import place_ids
+from internal.language.text.english import irregular_relatives
 from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, words
@@ -29,12 +30,17 @@ OR: Final = "|"
 SOUND: Final = "~"
 GIVEN: Final = "^"
 PLACE: Final = "="
+NOT_WORDS: Final = (SOUND, GIVEN, PLACE)
+"""What terms begin with that are no words."""
 
 Word = tuple[tuple[str, float], ...]
 """One word of a query: its alternatives, each with its weight in (0, 1]."""
 
 _SOUND_WEIGHT: Final = 0.8
 _RELATED_WEIGHT: Final = 0.6
+_IRREGULAR_WEIGHT: Final = 0.2
+"""Of "bought" for "buy". Chosen on our own conversations that are learned from, by words only: recall@10 of the English
+ones rises from 0.660 to 0.673, with 0.6 to 0.671."""
 
 _MAX_LETTERS: Final = 40
 _MIN_SOUND: Final = 4
@@ -160,12 +166,16 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
     names = _names(key)
     sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _MIN_SOUND else []
     related = [*_groups(key), *sorted(english_relatives(key))] if capital or _is_given_name(key) else []
+    irregular = [] if named else [english_stem(form) for base in (key, *forms) for form in irregular_relatives(base)]
     exact = [key, *names, *forms, *_rule_stems(key, forms), *_places([key, *names, *forms])]
-    return _weighted(exact, sounds, related)
+    return _weighted(exact, sounds, related, irregular)
 
 
-def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str] = ()) -> Word:
-    weights = dict.fromkeys(related, _RELATED_WEIGHT) | dict.fromkeys(sounds, _SOUND_WEIGHT)
+def _weighted(
+    exact: Iterable[str], sounds: Iterable[str], related: Iterable[str] = (), irregular: Iterable[str] = ()
+) -> Word:
+    weights = dict.fromkeys(irregular, _IRREGULAR_WEIGHT) | dict.fromkeys(related, _RELATED_WEIGHT)
+    weights |= dict.fromkeys(sounds, _SOUND_WEIGHT)
     return tuple((weights | dict.fromkeys(exact, 1.0)).items())
 
 

@@ -12,15 +12,14 @@ from internal.language.dates.units import fold
 from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
 from internal.language.tasks.vocabulary import all_of, any_of
+from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, sentences
-from internal.language.text.tables import table
 from internal.text_caches import cached
 
 Outcome = Literal["done", "cancelled"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-_PAST_EN: Final = {form: verb for verb, forms in table(__package__, "past_forms").items() for form in forms}
 _OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
 _CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
@@ -105,7 +104,7 @@ def _by_the_author(sentence: str, folded: str) -> bool:
         return True
     words_ = _WORD.findall(sentence)
     if words_ and words_[0].isascii():
-        return words_[0].lower() in _PAST_EN or words_[0].lower().endswith("ed")
+        return words_[0].lower() in IRREGULAR_VERBS or words_[0].lower().endswith("ed")
     return not any(nominative_person(word) for word in words_ if not word.isascii())
 
 
@@ -166,7 +165,7 @@ def _read(text: str, *, title: bool) -> _Statement:
         if word in _STOP:
             continue
         if word.isascii():
-            base = _PAST_EN.get(word)
+            base = IRREGULAR_VERBS.get(word)
             stem = english_stem(base or word)
             past = past or base is not None or (word.endswith("ed") and len(word) > 4)
             # English verbs and nouns look alike: the first word of a title is the verb, and so is a past tense.

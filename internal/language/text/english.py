@@ -1,5 +1,7 @@
 """English words that are names too, and words that have a capital without being names, from `english.json`."""
 
+from collections.abc import Mapping
+
 from internal.language.text.spelling import words
 from internal.language.text.tables import table
 
@@ -36,3 +38,23 @@ NOT_NAMES = _listed("not_names")
 
 GIVEN_NAMES = _listed("given_names")
 """First names that the `nicknames` package does not list as names of their own."""
+
+
+_IRREGULAR = table(__package__, "irregular")
+"""The past forms and participles of verbs and the plurals of nouns that no rule gives, by their dictionary forms."""
+
+
+def _by_form(forms: Mapping[str, list[str]]) -> dict[str, str]:
+    return {form: base for base, others in forms.items() for form in others}
+
+
+IRREGULAR_VERBS = _by_form(_IRREGULAR["verbs"])
+"""The verbs of such forms: "bought" is "buy"."""
+
+_FAMILIES = {base: (base, *others) for kind in _IRREGULAR.values() for base, others in kind.items()}
+_BASES = IRREGULAR_VERBS | _by_form(_IRREGULAR["nouns"])
+
+
+def irregular_relatives(word: str) -> tuple[str, ...]:
+    """All forms of a word that has irregular ones, its dictionary form first; none of any other word."""
+    return _FAMILIES.get(_BASES.get(word, word), ())

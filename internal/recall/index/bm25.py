@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.search.terms import GIVEN, OR, PLACE, SOUND, Word
+from internal.language.search.terms import NOT_WORDS, OR, Word
+from internal.recall.index.roots import Roots
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -26,9 +27,8 @@ B: Final = 0.75
 _GROWTH: Final = 1.5
 _INITIAL_CAPACITY: Final = 16
 _MANY_RECENT: Final = 1_000
-_NOT_WORDS: Final = (SOUND, GIVEN, PLACE)
-_TERM_BYTES: Final = 200
-"""Approximate memory of one term in the vocabulary, with its string."""
+_TERM_BYTES: Final = 300
+"""Approximate memory of one term in the vocabulary, with its string and its root."""
 
 Numbers = NDArray[np.int32]
 Scores = NDArray[np.float32]
@@ -39,6 +39,7 @@ class LexicalIndex:
 
     def __init__(self) -> None:
         self._vocabulary: dict[str, int] = {}
+        self._roots = Roots()
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._docs: Numbers = np.empty(0, dtype=np.int32)
         self._counts: NDArray[np.float32] = np.empty(0, dtype=np.float32)
@@ -182,11 +183,15 @@ class LexicalIndex:
                 holding.append(docs[before == 0])
         return np.concatenate(holding) if holding else np.empty(0, dtype=np.int32), counts
 
+    def with_relatives(self, words: Iterable[Word]) -> list[Word]:
+        """The words of a query, each with the Russian and Ukrainian words of its root as further alternatives."""
+        return self._roots.with_relatives(self._vocabulary, words)
+
     def mean_idfs(self) -> Scores:
         """The mean idf of each document's different terms without sounds, given names and places: shape (size,)."""
         documents = max(1, len(self))
         terms, docs, _ = self._all_postings()
-        not_words = np.fromiter((term[0] in _NOT_WORDS for term in self._vocabulary), np.bool_, len(self._vocabulary))
+        not_words = np.fromiter((term[0] in NOT_WORDS for term in self._vocabulary), np.bool_, len(self._vocabulary))
         kept = self._alive[docs] & ~not_words[terms]
         terms, docs = terms[kept], docs[kept]
         frequencies = np.bincount(terms, minlength=len(self._vocabulary))
@@ -197,7 +202,7 @@ class LexicalIndex:
     def mean_idf(self, document: str) -> float:
         """The mean idf of the different terms of one text, computed as in `mean_idfs`."""
         documents = max(1, len(self))
-        terms = {term for term in _terms(document) if term[0] not in _NOT_WORDS}
+        terms = {term for term in _terms(document) if term[0] not in NOT_WORDS}
         frequencies = [
             sum(int(np.count_nonzero(self._alive[docs])) for docs, _ in self._postings(term)) for term in terms
         ]

@@ -148,7 +148,7 @@ def _wish(rows: MessageRows, quick: Floats) -> NDArray[np.intp]:
 def _matches(rows: MessageRows, question: Question) -> list[_Match]:
     documents = len(rows.words)
     matches = []
-    for word in question.words:
+    for word in rows.words.with_relatives(question.words):
         holding, counts = rows.words.occurrences(word)
         matches.append(_Match(_idf(documents, len(holding)), holding, counts))
     return matches
