@@ -31,9 +31,10 @@ from bot.telegram.files import TelegramFiles
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from bot.telegram.intake.admission import AccessPolicy
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.update_handler import AccessPolicy, Ingest
+from bot.telegram.intake.update_handler import Ingest
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, BUSINESS
 from bot.telegram.menu import ChatMenus
 from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url

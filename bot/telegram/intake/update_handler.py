@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
@@ -21,13 +20,12 @@ from aiogram.types import (
     User as Sender,
 )
 from pydantic import ValidationError
-from sqlalchemy import Connection
 
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
-from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.awaited_answers import ADMISSION
 from bot.telegram.handlers.services import Menu
+from bot.telegram.intake.admission import AccessPolicy, Admission
 from bot.telegram.intake.business import Business, business_of
 from bot.telegram.intake.groups import Groups, Take, group_of
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
@@ -49,7 +47,7 @@ from bot.telegram.message_reader import (
     spelled_out,
 )
 from internal.access import repository as users, service as access
-from internal.access.model import Author, Role, User, UserState, nearest_language
+from internal.access.model import Author, User, UserState, nearest_language
 from internal.config.settings import GroupsConfig
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.inbox import Inbox
@@ -85,14 +83,6 @@ class Handlers(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPolicy:
-    """Who is let in: the configured ids, or everybody (local Telegram)."""
-
-    allowed: frozenset[int]
-    admit_all: bool
-
-
 class Ingest:
     """`accept` stores updates (C1); each chat's updates are then handled in order, several chats at once."""
 
@@ -122,8 +112,8 @@ class Ingest:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
-        self._handlers, self._policy, self._phrases, self._menu = handlers, policy, phrases, menu
-        self._wake_outbox = wake_outbox
+        self._handlers, self._phrases, self._wake_outbox = handlers, phrases, wake_outbox
+        self._admission = Admission(database, clock, policy, bot.id, menu)
         self._outcomes = UpdateOutcomes(bot.id, database, clock, phrases, wake_outbox, observer)
         self._groups = Groups(
             bot,
@@ -133,7 +123,7 @@ class Ingest:
             intake=intake,
             outcomes=self._outcomes,
             phrases=phrases,
-            admit=self._admit,
+            admit=self._admission.admit,
             handle=self._handle,
             stored=self._stored,
         )
@@ -250,7 +240,7 @@ class Ingest:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
         author = author_of(sender)
-        user = await self._admit(author) or await self._claim(author, message)
+        user = await self._admission.admit(author) or await self._admission.claim(author, message)
         if user is None:
             await self._stranger(row, author, chat.id)
         elif self._for_handlers(user, message):
@@ -288,7 +278,7 @@ class Ingest:
         await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
 
     async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
-        user = await self._admit(author_of(query.from_user))
+        user = await self._admission.admit(author_of(query.from_user))
         if user is None:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
@@ -344,27 +334,6 @@ class Ingest:
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
         await self._outcomes.say(row, InboxState.IGNORED, line)
 
-    async def _admit(self, author: Author) -> User | None:
-        """The user who wrote. Nothing is stored if nothing about him changed."""
-        known = await self._database.glance(lambda c: users.find(c, author.user_id))
-        if known is not None and known.state is UserState.REMOVED:
-            return None
-        if known is not None and access.up_to_date(known, author):
-            return known
-        now = self._clock.now()
-        user = await self._database.write(lambda c: _admit(c, author, self._policy, self._bot.id, now))
-        if user is not None and known is None and user.role is Role.OWNER:
-            await self._menu.show(user)
-        return user
-
-    async def _claim(self, author: Author, message: Message) -> User | None:
-        """Makes the user with the owner code the owner; the handler of /start greets him."""
-        code = start_code(message)
-        if code is None:
-            return None
-        now = self._clock.now()
-        return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
-
     async def _handle(self, row: InboxRow, update: Update, user: User, take: Take | None = None) -> None:
         """Handles a command or button. Neither waits for an answer that is being written: that has its own lane.
 
@@ -392,10 +361,3 @@ class Ingest:
             await rest()
         await self._outcomes.settle(row, InboxState.INGESTED, user)
         self._wake_outbox()
-
-
-def _admit(connection: Connection, author: Author, policy: AccessPolicy, bot_id: int, now: datetime) -> User | None:
-    user = access.admit(connection, author, allowed=policy.allowed, admit_all=policy.admit_all, now=now)
-    if user is not None:
-        mailbox.release(connection, user.user_id, bot_id, now)
-    return user

@@ -26,9 +26,10 @@ from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
+from bot.telegram.intake.admission import AccessPolicy
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.update_handler import AccessPolicy, Handled, Ingest
+from bot.telegram.intake.update_handler import Handled, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import open_bot
