@@ -1,5 +1,6 @@
 """Finds the JSON in a model's reply, whatever stands around it."""
 
+import contextlib
 import json
 import re
 from collections.abc import Collection, Iterator
@@ -59,6 +60,25 @@ def read_object(text: str, known: Collection[str], bare: str) -> dict[str, Any]:
     if all(value is None for value in merged.values()):
         raise ModelReplyInvalid("the reply holds only nulls")
     return merged
+
+
+def values_in(text: str) -> list[Any]:
+    """The outermost JSON objects and arrays of a text, as far as it is not cut off."""
+    found: list[Any] = []
+    with contextlib.suppress(ModelReplyTruncated):
+        found.extend(each.value for each in _values(text[:LENGTH_LIMIT]))
+    return found
+
+
+def read_arguments(text: str) -> dict[str, Any] | None:
+    """The arguments of a tool, also within a fence, with trailing commas, or encoded twice; None: no object."""
+    value: Any = text.strip() or "{}"
+    for _ in range(2):
+        try:
+            value = json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            value = next(iter(values_in(value)), None)
+    return value if isinstance(value, dict) else None
 
 
 def complete_items(text: str, known: Collection[str]) -> dict[str, Any]:

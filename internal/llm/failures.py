@@ -23,7 +23,8 @@ _OUTAGE_WORDS = re.compile(r"rate.?limit|overload|server_error|timeout|unavailab
 _REFUSAL_WORDS = re.compile(r"content.?(?:filter|policy)|safety|moderation", re.IGNORECASE)
 _DENIAL_WORDS = re.compile(r"authentication|permission|insufficient_quota|billing|credit", re.IGNORECASE)
 _FORMAT_WORDS = re.compile(
-    r"response_?format|json_schema|json_object|structured|grammar|parameter|image.?input|image_url|multi.?modal|mmproj",
+    r"response_?format|json_schema|json_object|structured|grammar|parameter|image.?input|image_url|multi.?modal|mmproj"
+    r"|\btools?\b.{0,40}(?:jinja|support|use\b)|tool.calling|system role|roles must alternate|support thinking",
     re.IGNORECASE,
 )
 _KEY_WORDS = re.compile(r"\bapi.?key\b", re.IGNORECASE)
@@ -67,7 +68,7 @@ def from_status(status: int, answer: Any, headers: Mapping[str, str], model: str
 def _by_status(status: int, answer: Any, message: str, headers: Mapping[str, str]) -> ModelError:
     detail = _detail(answer)
     if status in (408, 409, 425, 429) or status >= 500:
-        if status == 500 and _FORMAT_WORDS.search(detail):
+        if status in (500, 501) and _FORMAT_WORDS.search(detail):
             return RequestRejected(message)
         return ModelUnavailable(message, retry_after=retry_after(headers.get("Retry-After")))
     if status < 400:

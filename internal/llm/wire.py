@@ -21,6 +21,10 @@ FORMATS = ("json_schema", "json_object", "text")
 _NEWER_KEY = "max_completion_tokens"
 _PICTURE_WORDS = re.compile(r"image|vision|multi.?modal|picture", re.IGNORECASE)
 _TOOL_WORDS = re.compile(r"\btools?\b|tool_|function", re.IGNORECASE)
+_THINKING_WORDS = re.compile(r"reasoning|thinking", re.IGNORECASE)
+_SYSTEM_WORDS = re.compile(
+    r"\bsystem\b.{0,40}(?:role|message|prompt|support)|role.{0,40}\bsystem\b|roles must alternate", re.IGNORECASE
+)
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
 
@@ -36,6 +40,7 @@ class Dialect:
     stream_usage: bool = True
     tools: bool = True
     pictures: bool = True
+    system: bool = True
 
     def plainer(self, rejection: str, request: ChatRequest, *, streaming: bool) -> Dialect | None:
         """The dialect to try after a rejection with this message; None when nothing is left to leave out."""
@@ -47,7 +52,8 @@ class Dialect:
             (tools and bool(_TOOL_WORDS.search(rejection)), {"tools": False}),
             ("max_completion_tokens" in rejection and self.length_key == "max_tokens", {"length_key": _NEWER_KEY}),
             ("temperature" in rejection and self.temperature, {"temperature": False}),
-            ("reasoning" in rejection and self.reasoning, {"reasoning": False}),
+            (bool(_THINKING_WORDS.search(rejection)) and self.reasoning, {"reasoning": False}),
+            (bool(_SYSTEM_WORDS.search(rejection)) and self.system, {"system": False}),
             (pictures, {"pictures": False}),
             (schema, {"reply_format": (*FORMATS, FORMATS[-1])[FORMATS.index(self.reply_format) + 1]}),
             (streaming and self.stream_usage, {"stream_usage": False}),
@@ -66,7 +72,7 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     """The JSON body of one chat call."""
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [_message(message, pictures=dialect.pictures) for message in request.messages],
+        "messages": [_message(one, pictures=dialect.pictures) for one in _messages(request, dialect)],
         dialect.length_key: request.max_tokens,
     }
     if dialect.temperature:
@@ -87,6 +93,14 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
     if ask_cost:
         body["usage"] = {"include": True}
     return body
+
+
+def _messages(request: ChatRequest, dialect: Dialect) -> Sequence[ChatMessage]:
+    """The messages; where a model takes no system message, its words begin the first of the user's."""
+    first, *rest = request.messages or [ChatMessage("user", "")]
+    if dialect.system or first.role != "system" or not rest or rest[0].role != "user":
+        return request.messages
+    return [replace(rest[0], content=f"{first.content}\n\n{rest[0].content}"), *rest[1:]]
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -150,7 +164,7 @@ class Draft:
         self._half_pair = ""
         self.heard = False
         """Whether the model has begun: words, thoughts or a call; the empty event that opens a stream is none."""
-        self._calls: dict[int, dict[str, str]] = {}
+        self._calls: list[dict[str, str]] = []
 
     @property
     def begun(self) -> bool:
@@ -183,7 +197,7 @@ class Draft:
         words = without_thoughts(_storable_text("".join(self._words)))
         calls = [
             ToolCall(one["id"] or f"call_{place}", one["name"], one["arguments"])
-            for place, one in sorted(self._calls.items())
+            for place, one in enumerate(self._calls)
             if one["name"]
         ]
         reply = ChatReply(words, self._model, self._usage, tuple(calls))
@@ -209,24 +223,36 @@ class Draft:
         if isinstance(message.get("refusal"), str):
             self._refusal += message["refusal"]
         self._take_calls(message.get("tool_calls"))
+        if isinstance(message.get("function_call"), dict):  # as servers of before 2024 say it
+            self._take_calls([{"function": message["function_call"]}])
         text = _content(message.get("content"))
         self._words.append(text)
         return self._thoughts.feed(self._without_half_pair(text))
 
     def _take_calls(self, calls: object) -> None:
-        """Adds calls, or pieces of them: the same `index` goes on, without one each entry is a call of its own."""
+        """Adds calls, or pieces of them."""
         for entry in calls if isinstance(calls, list) else []:
             if not isinstance(entry, dict):
                 continue
-            index = entry.get("index")
-            place = index if isinstance(index, int) else len(self._calls)
-            one = self._calls.setdefault(place, {"id": "", "name": "", "arguments": ""})
             function = entry.get("function")
             said = function if isinstance(function, dict) else {}
-            arguments = said.get("arguments")
-            one["id"] = one["id"] or str(entry.get("id") or "")
-            one["name"] = one["name"] or str(said.get("name") or "")
+            name, arguments, index = str(said.get("name") or ""), said.get("arguments"), str(entry.get("index", ""))
+            one = self._open_call(str(entry.get("id") or ""), name, index)
             one["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else str(arguments or "")
+
+    def _open_call(self, id_: str, name: str, index: str) -> dict[str, str]:
+        """The call that a piece goes on with; a new one where its index, its id or another whole call says so.
+
+        Some servers leave out the index, and Gemini's numbers all calls 0.
+        """
+        index = index if index.isdecimal() else ""
+        one = next((one for one in reversed(self._calls) if index in ("", one["index"])), None)
+        other = one is not None and name and ((id_ and one["id"] not in ("", id_)) or _whole(one["arguments"]))
+        if one is None or other:
+            one = {"id": id_, "name": name, "arguments": "", "index": index}
+            self._calls.append(one)
+        one["id"], one["name"] = one["id"] or id_, one["name"] or name
+        return one
 
     def _without_half_pair(self, text: str) -> str:
         """The text up to half a surrogate pair, whose other half comes with the next piece."""
@@ -246,6 +272,13 @@ class Draft:
         if not (self._ended or self._finish):
             return ModelUnavailable("the reply was cut off")
         return None if words else ModelReplyInvalid("the reply is empty")
+
+
+def _whole(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except ValueError:
+        return False
 
 
 def read_usage(raw: dict[str, Any]) -> Usage:

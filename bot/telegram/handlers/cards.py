@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.outbox_chat import buttons
 from bot.telegram.handlers.account.forget import choose_person, confirmation, fact_confirmation
+from bot.telegram.handlers.account.undo import changes_shown
 from bot.telegram.handlers.buttons import (
     NO_WAY_BACK,
     ForgetFactButton,
@@ -122,6 +123,9 @@ class TelegramCards:
 
     def owner(self, connection: Connection, user: User, now: datetime) -> Card:
         return _card(facts_shown(connection, user, owner(user), now))
+
+    def changes(self, connection: Connection, user: User, now: datetime) -> Card:
+        return _card(changes_shown(connection, user, now))
 
     def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> Card:
         if len(people) == 1:

@@ -31,7 +31,8 @@ from internal.agents.responder.blocks import (
 )
 from internal.agents.responder.inner_circle import InnerCircleBlock
 from internal.agents.responder.obey_instructions import instructed_language
-from internal.agents.responder.output import Speech, spoken, written_call
+from internal.agents.responder.output import Speech, spoken
+from internal.agents.responder.written_calls import written_calls
 from internal.config.agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import text_language
@@ -99,8 +100,8 @@ class ModelResponder:
                         yield ChatDelta(words)
                 elif delta.final.calls and asked.tools:
                     yield delta
-                elif (call := written_call(delta.final.text, asked.tools)) is not None:
-                    yield ChatDelta("", replace(delta.final, calls=[call]))
+                elif calls := written_calls(delta.final.text, asked.tools):
+                    yield ChatDelta("", replace(delta.final, calls=calls))
                 else:
                     said = cited_only(spoken(delta.final.text), *given)
                     if rest := citations.feed(speech.finish()) + citations.finish():

@@ -11,6 +11,7 @@ instructed = All right, I'll keep to that from now on. The list is in /instructi
 lifted = All right.
 about = { $name } ({ $circle }). From what you told me: “{ $bio }”
 about-empty = { $name } ({ $circle }). I know the name and nothing more yet.
+before = Before that: { $older }
 told = From our conversation: “{ $said }”
 fact = { $fact }
 fact-since = { $fact } (since { $since })

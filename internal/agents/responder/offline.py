@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from internal.agents.model import (
     DialogueLine,
@@ -37,7 +37,7 @@ from internal.agents.responder.people_in_dialogue import (
 )
 from internal.agents.responder.pictures import in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
-from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable
+from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable, without_file_marks
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
@@ -66,9 +66,6 @@ _STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "an
 
 _STEM = 5
 """Letters by which two words count as one, whatever their endings."""
-
-
-_FILE: Final = re.compile(r"\[file [^\]\n]*\]")
 
 
 class OfflineResponder:
@@ -107,22 +104,9 @@ def _pieces(text: str) -> list[tuple[int, int]]:
     return list(pairwise([*starts, len(text)]))
 
 
-def _without_marks(request: ResponderRequest) -> ResponderRequest:
-    """The request without lines that only say that a file came: they are nobody's words to be quoted."""
-    passages = [
-        replace(one, lines=[replace(line, text=_bare(line.text)) for line in one.lines]) for one in request.passages
-    ]
-    dialogue = [replace(line, text=_bare(line.text)) for line in request.dialogue]
-    return replace(request, dialogue=dialogue, passages=passages)
-
-
-def _bare(text: str) -> str:
-    return _FILE.sub("", text).strip() if "[file " in text else text
-
-
 def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
-    request = _without_marks(request)
+    request = without_file_marks(request)
     lines = newest_lines(request.dialogue)
     own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)
@@ -231,22 +215,37 @@ def _line(person: Person) -> str:
 
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
     if request.relations:
-        return "\n".join(f"{_plain(line)}." for line in request.relations)
+        return _related(request, said, known, speech)
     if kept := _asked_for(request, _with_name(said, known), speech):
         return kept
     found = people_named_in(said, known) or people_called_in(said, known) or people_named_in(request.query, known)
     names = [name for subject in found for name in subject.names]
     lines = newest_about(said, request, names) or newest_about(request.query, request, names)
     tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
-    if found and (tells or not lines) and len(lines) < _MANY and not any(line.change for line in lines):
+    if found and (tells or not lines) and len(lines) < _MANY and not any(line.overrides for line in lines):
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
     if remembered and shared(said, remembered[0].text) >= max((line.share for line in lines), default=0.0):
         newer = [line for line in lines if line.change and line.newer_than(remembered[0].at)][:1]
         return _quoted(newer, said, request, speech) + _memories(remembered, request, speech)
     if lines:
-        return _quoted(lines, said, request, speech).rstrip()
+        quoted = [_quoted([one], said, request, speech) for one in lines]
+        return _before(quoted[0], "".join(quoted[1:]), speech)
     return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
+
+
+def _related(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
+    """Who is what to whom, behind a newer line that tells of a change; alone where none overtakes it."""
+    names = [name for subject in people_named_in("\n".join(request.relations), known) for name in subject.names]
+    newer = [line for line in newest_about(said, request, names) if line.overrides][:1]
+    kept = [line for line in request.relations if not newer or not overtakes(newer[0], line, said)]
+    stated = "\n".join(f"{_plain(line)}." for line in kept)
+    return _before(_quoted(newer, said, request, speech), stated, speech)
+
+
+def _before(change: str, older: str, speech: _Speech) -> str:
+    """What tells of a change, and what was said before it, as such."""
+    return (change + speech("before", older=older) if change and older else change or older).rstrip()
 
 
 def _with_name(said: str, known: Sequence[Subject]) -> str:
@@ -271,9 +270,11 @@ def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
     newer = [
         line for line in lines if not _only_repeats_facts(line.text, answers) and line.newer_than(answers[0].said_at)
     ][:1]
+    quoted = _quoted(newer, said, request, speech)
     if newer and overtakes(newer[0], answers[0].text, said):
-        return _quoted(newer, said, request, speech).rstrip()
-    return _quoted(newer, said, request, speech) + _facts(answers[: 1 if newer else None], request, speech)
+        return quoted.rstrip()
+    facts = _facts(answers[: 1 if newer else None], request, speech)
+    return _before(quoted, facts, speech) if newer and newer[0].overrides else quoted + facts
 
 
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:

@@ -11,6 +11,7 @@ instructed = Хорошо, буду так делать. Всё, чего я д�
 lifted = Хорошо.
 about = { $name } ({ $circle }). Из твоих рассказов: «{ $bio }»
 about-empty = { $name } ({ $circle }). Пока знаю только имя.
+before = До этого: { $older }
 told = Из нашего разговора: «{ $said }»
 fact = { $fact }
 fact-since = { $fact } (с { $since })

@@ -11,6 +11,7 @@ instructed = Гаразд, так і робитиму. Усе, чого я до�
 lifted = Гаразд.
 about = { $name } ({ $circle }). З твоїх розповідей: «{ $bio }»
 about-empty = { $name } ({ $circle }). Поки знаю лише ім’я.
+before = До цього: { $older }
 told = З нашої розмови: «{ $said }»
 fact = { $fact }
 fact-since = { $fact } (з { $since })

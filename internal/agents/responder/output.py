@@ -5,15 +5,14 @@ What leaks into one reply leaks, through the history, into every later one. Code
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import regex
 
 from internal.agents.markdown_code import Code
+from internal.agents.responder.written_calls import LONGEST_MARK, MARK, first_mark
 from internal.errors import ModelReplyInvalid
 from internal.language.text.block_tags import BLOCK_TAGS
-from internal.llm.model import Tool, ToolCall
 
 _NAMES = "|".join(BLOCK_TAGS)
 _TAG = regex.compile(rf"<\s{{0,3}}(/?)\s{{0,3}}({_NAMES})(?:\s[^<>]{{0,80}})?(/?)>", regex.IGNORECASE)
@@ -21,15 +20,14 @@ _LONGEST_TAG = 120
 
 _FENCED = re.compile(r"```\s*(?:json\w*)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 _MAY_BE_JSON = regex.compile(
-    r"\s*(?:<tool_call>\s*)?(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)",
+    r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)",
     regex.DOTALL | regex.IGNORECASE,
 )
 _OUR_KEYS = ("people_operations", "query", "people", "entities", "facts", "memories")
 _BEGINS_LIKE_OURS = re.compile(
     r'\{\s*"people_operations"|\[\s*\{\s*"type"\s*:\s*"(?:Added|Updated|Merged)"'
-    r'|(?:<tool_call>\s*)?\{[\s{]*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"'
+    r'|\{[\s{]*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"'
 )
-_CALL = re.compile(r"\s*(?:<tool_call>|```(?:json)?)?\s*\{[\s{]*(?=\"name\")", re.IGNORECASE)
 
 
 def spoken(text: str) -> str:
@@ -39,7 +37,8 @@ def spoken(text: str) -> str:
     there only the forms in which other agents answer are refused.
     """
     blocks = BlockFilter()
-    words = (blocks.feed(text) + blocks.finish()).strip()
+    words = blocks.feed(text) + blocks.finish()
+    words = words[: first_mark(words)].strip()
     if not words:
         raise ModelReplyInvalid("the reply says nothing")
     if _is_raw_json(words):
@@ -47,42 +46,36 @@ def spoken(text: str) -> str:
     return words
 
 
-def written_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """The call of a tool that a model wrote as words, as small ones do (`{{"name": ..., "arguments": ...}}`)."""
-    begins = _CALL.match(text)
-    try:
-        call, _ = json.JSONDecoder().raw_decode("{" + text[begins.end() :]) if begins else ({}, 0)
-    except ValueError:
-        return None
-    if call.get("name") not in {tool.name for tool in tools}:
-        return None
-    arguments = call.get("arguments") or call.get("parameters") or {}
-    return ToolCall("written", call["name"], json.dumps(arguments, ensure_ascii=False))
-
-
 class Speech:
-    """A streamed reply as it may be shown, piece by piece; what may turn out to be raw JSON waits for its end."""
+    """A streamed reply as it may be shown, piece by piece; what may turn out to be raw JSON waits for its end.
+
+    From where a call of a tool is written on, nothing is shown.
+    """
 
     def __init__(self) -> None:
-        self._blocks = BlockFilter()
-        self._waiting = ""
+        self._blocks, self._said = BlockFilter(), ""
+        self._shown = 0
         self._begun = False
 
     def feed(self, piece: str) -> str:
         """The text that may be shown now."""
-        words = self._blocks.feed(piece)
-        if self._begun:
-            return words
-        self._waiting += words
-        if _MAY_BE_JSON.fullmatch(self._waiting, partial=True):
+        self._said += self._blocks.feed(piece)
+        if not self._begun and _MAY_BE_JSON.fullmatch(self._said, partial=True):
             return ""
         self._begun = True
-        return self._waiting.lstrip()
+        return self._show(_before_mark(self._said))
 
     def finish(self) -> str:
         """The rest that was held back. Only for a reply that `spoken` has passed."""
-        rest = self._blocks.finish()
-        return rest if self._begun else (self._waiting + rest).lstrip()
+        self._said += self._blocks.finish()
+        return self._show(len(self._said))
+
+    def _show(self, end: int) -> str:
+        mark = first_mark(self._said)
+        words = self._said[self._shown : end if mark is None else mark]
+        words = words if self._shown else words.lstrip()
+        self._shown = max(self._shown, end) if words else self._shown
+        return words
 
 
 class BlockFilter:
@@ -172,6 +165,12 @@ def _safe_length(text: str) -> int:
     """The length of the text that cannot be the beginning of a tag."""
     start = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
     return start if start >= 0 and _TAG.fullmatch(text, start, partial=True) else len(text)
+
+
+def _before_mark(text: str) -> int:
+    """The length of the text that cannot be the beginning of a call's mark."""
+    ends = range(max(0, len(text) - LONGEST_MARK), len(text))
+    return next((start for start in ends if MARK.fullmatch(text, start, partial=True)), len(text))
 
 
 def _is_raw_json(words: str) -> bool:

@@ -8,22 +8,12 @@ from internal.agents.model import RecalledFact, RecalledMemory
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
 from internal.language.search.terms import Word, document_terms, names_oneself, topic_terms, words_of
+from internal.language.text.tables import table
 
 _ASKED: Final[Mapping[str, re.Pattern[str]]] = {
-    relation: re.compile(pattern, re.IGNORECASE)
-    for relation, pattern in {
-        "WORKS_FOR": r"\b(?:где|де|where|куда|у какой компании|в какой (?:компании|фирме))\b.*\b(?:работа\w*|трудит\w*"
-        r"|працю\w*|work\w*|employed)|\bна кого (?:работа|працю)\w*|\bwho\b.*\bwork\w* for\b",
-        "LIVES_IN": r"\b(?:где|де|where|в каком городе|у якому місті|wh(?:at|ich) city|на какой улице|на якій вулиці)\b"
-        r".*\b(?:жив\w*|прожива\w*|мешка\w*|liv\w*)",
-        "BORN_ON": r"\b(?:когда|коли|when)\b.*\b(?:родил\w*|народи\w*|born|день рождения|день народження|birthday)"
-        r"|\b(?:дата рождения|дата народження|date of birth)\b",
-        "BORN_IN": r"\b(?:где|де|where)\b.*\b(?:родил\w*|народи\w*|born)\b",
-        "MARRIED_TO": r"\b(?:на ком женат|за кем замужем|кто (?:муж|жена)|хто (?:чоловік|дружина)|з ким одружен\w*)\b"
-        r"|\bwho\b.*\b(?:husband|wife|married)\b",
-    }.items()
+    relation: re.compile("|".join(asked), re.IGNORECASE)
+    for relation, asked in table(__package__, "asked_relations").items()
 }
-
 _MAX_ANSWERS: Final = 3
 
 

@@ -18,10 +18,17 @@ from internal.agents.responder.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.pictures import subjects_of_file
 from internal.agents.role_words import roles_of
 from internal.language.commands.recognise import is_order
+from internal.language.names.kin import kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
-from internal.language.search.subjects import besides_change, subjects_of, tells_change, tells_exchange
+from internal.language.search.subjects import (
+    besides_change,
+    changed_subjects,
+    subjects_of,
+    tells_change,
+    tells_exchange,
+)
 from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
 from internal.language.text.spelling import Language, sentences, text_language, tokens, with_signs, words
 
@@ -32,6 +39,8 @@ _LATEST: Final = 300
 """
 
 _HALF: Final = 0.5
+_STEM: Final = 7
+"""Letters by which words are one: програміст and програмування."""
 _RARE: Final = 3
 _LEAST: Final = 4
 """Most lines with a word by which one line goes on from another, and its least letters: "out" joins nothing."""
@@ -49,6 +58,7 @@ _OWN: Final = words("мой моя мои наш наша наши мій моя
 _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
 
+_FILE: Final = re.compile(r"\[file [^\]\n]*\]")
 _LONG_NUMBER: Final = re.compile(r"\d(?:[\s()-]*\d){5}")
 """Of a telephone, say."""
 _NOW: Final = datetime.max.replace(tzinfo=UTC)
@@ -60,7 +70,8 @@ _LONGEST: Final = 200
 class SaidLine:
     """A line that states something: `n` is the number of its passage, `speaker` empty for the owner.
 
-    `share` is that of the question's words in it; `change`: it tells what is different now. Without `at` it is of now.
+    `share` is that of the question's words in it; `change`: it tells what is different now; `follows`: it takes up a
+    word of an older line that answers, such as the name of the old job. Without `at` it is of now.
     `in_file`: it stands in a file or a text, not in a dialogue.
     """
 
@@ -71,10 +82,29 @@ class SaidLine:
     outdated: bool = False
     share: float = 0.0
     change: bool = False
+    follows: bool = False
     in_file: bool = False
 
     def newer_than(self, moment: datetime | None) -> bool:
-        return self.at is None or moment is None or self.at > moment
+        return self.at is None or moment is None or self.at > moment or (self.overrides and self.at == moment)
+
+    @property
+    def overrides(self) -> bool:
+        """Whether an older line or fact is to be read as what was so before it."""
+        return self.change or self.follows
+
+
+def without_file_marks(request: ResponderRequest) -> ResponderRequest:
+    """The request without lines that only say that a file came: they are nobody's words to be quoted."""
+    passages = [
+        replace(one, lines=[replace(line, text=_bare(line.text)) for line in one.lines]) for one in request.passages
+    ]
+    dialogue = [replace(line, text=_bare(line.text)) for line in request.dialogue]
+    return replace(request, dialogue=dialogue, passages=passages)
+
+
+def _bare(text: str) -> str:
+    return _FILE.sub("", text).strip() if "[file " in text else text
 
 
 def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()) -> list[SaidLine]:
@@ -95,28 +125,29 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     for line, there in zip(lines, terms, strict=True):
         share = sum(bool(there & word) for word in asked) / max(len(asked), 1)
         touches = not line.speaker and bool(subjects & subjects_of(line.text))
-        goes_on = not line.speaker and bool(begun & there) and (touches or tells_change(line.text))
+        goes_on = not line.speaker and bool(begun & {term[:_STEM] for term in there})
         if (goes_on and people.not_another(line.text)) or (
             (touches or share >= _HALF) and people.same(line.text, there)
         ):
-            change = goes_on or (touches and tells_change(line.text))
-            found.append(replace(line, share=share, change=change))
-            if subjects and not goes_on:
+            change = (goes_on or touches) and tells_change(line.text)
+            found.append(replace(line, share=share, change=change, follows=goes_on))
+            if not goes_on:
                 new = _terms(besides_change(line.text)) - besides
-                begun |= {term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
+                begun |= {term[:_STEM] for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
     found = [line for line in found if not _only_orders(line.text, request.now)]
     if not found and subjects:
         told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
         found = [replace(line, change=True) for line in told if people.same(line.text, _terms(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
-    return chosen[:1] if chosen and any(overtakes(chosen[0], line.text, said) for line in chosen[1:]) else chosen
+    replaced = bool(chosen) and bool(changed_subjects(chosen[0].text) & subjects) and chosen[0].change
+    return chosen[:1] if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]) else chosen
 
 
 def overtakes(line: SaidLine, older: str, said: str) -> bool:
     """Whether a line updates an older text: it repeats a word that nobody asked about, or gives another number."""
     besides = {term for word in topic_terms(said) for term, _ in word} | _terms(" ".join(_PARTICLES))
     shared = (_terms(line.text) & _terms(older)) - besides - _terms(said)
-    named = any(len(term) >= _LEAST and not subjects_of(term) & subjects_of(said) for term in shared)
+    named = any(len(term) >= _RARE and not subjects_of(term) & subjects_of(said) for term in shared)
     return line.change and (named or all(_LONG_NUMBER.search(text) for text in (line.text, older)))
 
 
@@ -140,7 +171,9 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
     most = max(range(len(lines)), key=lambda place: (lines[place].share, place), default=None)
     if most is None:
         return []
-    last = max((place for place, line in enumerate(lines) if line.change), default=len(lines) - 1 if newest else most)
+    last = max(
+        (place for place, line in enumerate(lines) if line.overrides), default=len(lines) - 1 if newest else most
+    )
     return [lines[place] for place in sorted({most, last}, reverse=True)]
 
 
@@ -182,8 +215,11 @@ class _People:
 
 
 def _same_kinship_word(one: str, other: str) -> bool:
-    """Whether two words of kinship are one with other endings: брат and братишка, дочь and дочка."""
-    return any(a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one)))
+    """Whether two words of kinship mean the same, or are one with other endings: брат and братишка, папа and батя."""
+    kin = kin_of_word(one)
+    return (kin is not None and kin == kin_of_word(other)) or any(
+        a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one))
+    )
 
 
 def _is_relative(key: str) -> bool:

@@ -122,7 +122,8 @@ def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Com
     left = [forms(word) for word in WORD.findall(rest)]
     unknown = [group for group in left if not group & (PLAN | OWN | ASK | LIGHT | FRAMING | ALL)]
     plans = to_do is not None or any(forms(word) & PLAN for word in WORD.findall(folded))
-    mine = to_do is not None or any(group & _MINE for group in left)
+    shows = any(VERBS.get(form) == "tell" for group in left[:2] for form in group)
+    mine = shows or to_do is not None or any(group & _MINE for group in left)
     if unknown or not (plans or mine) or (time is None and not (plans and mine)):
         return None
     return Command("agenda", folded, time, sure=True, days=days)

@@ -40,7 +40,7 @@ from internal.language.dates.units import Span, blank_out, fold
 from internal.language.instructions.find import find_instructions
 from internal.language.tasks.requests import REMIND, find_tasks
 from internal.language.tasks.times import find_time
-from internal.language.text.openings import LEADING
+from internal.language.text.openings import LEADING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, sentences, words
@@ -64,7 +64,7 @@ _UNKNOW: Final = pattern(_any("unknow"))
 """Wishes that something be known no more."""
 _UNABLE: Final = pattern(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
 _UNREMIND: Final = pattern(_any("unremind"))
-_UNDO: Final = pattern(rf"\W*(?:(?:no|ой|oops|ні|нет)\W+)*(?:{_any('undo')})\W*")
+_UNDO: Final = pattern(rf"\W*(?:(?:no|{LEADING})\W+)*(?:{_any('undo')})(?:\W+(?:{POLITE}))*\W*")
 """Orders to take back what the last card shows."""
 _ONTO: Final = pattern(
     rf"\b(?<!пів )(?<!ть )(?:to|на)\s+(?=(?:\d|half\b|пів\b|чверть|{SPOKEN})(?!\s*(?:min|hour|day|week|month"
@@ -79,12 +79,16 @@ _AT_LAST: Final = pattern(
 """An hour that ends an English order: "make the bank one 11 instead"."""
 _CHANGED: Final = pattern(r"[a-z]|\b(?:о|на|до|к)\b", re.IGNORECASE)
 _MOVED: Final = pattern(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delayed|rebooked)\b")
+_RATHER: Final = pattern(r"\b(?:давай(?:те)?|лучше|краще|(?:do|let's|have)\b.+\binstead)\b")
+"""What proposes another time without a verb: "посылку лучше послезавтра"."""
 _CALLED: Final = pattern(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
 _FROM_MEMORY: Final = pattern(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
 _TAKING: Final = words("take throw kick get put push")
 _REPORTED: Final = pattern(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
 _LEAD: Final = pattern(rf"(?:(?:{LEADING})\W+|{_any('lead')})*")
 _WANTS: Final = pattern(r"\b(?:i|we)(?:'d| would)? ?(?:want|need|like|have|wanna|gotta)(?: to)?\W+$")
+_WOULD: Final = words("мог могла можно міг можна хотел хотела хотів")
+_OWN_NEED: Final = words("хотеть хотіти нужно надо треба потрібно пора прийтись хотеться")
 _BOUNDARY: Final = pattern(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plus)\s+")
 
 
@@ -217,12 +221,20 @@ def _moving_verb(folded: str) -> Span | None:
         return None
     if match := _MOVED.search(folded):
         return match.span()
+    if (match := _RATHER.search(folded)) and not _says_more(folded):
+        return match.span()
     for match in WORD.finditer(folded):
         for lemma, marks in () if match[0].isascii() else readings(match[0]):
             told = marks & {"PRTS", "PRTF", "impers", "past"} or lemma.endswith("ся")
             if told and VERBS.get(lemma.removesuffix("ся")) == "move" and not NEGATED.search(folded[: match.start()]):
                 return match.span()
     return None
+
+
+def _says_more(folded: str) -> bool:
+    """Whether a Cyrillic text has a verb besides "давай": then it is about something else than a time."""
+    said = (readings(word) for word in WORD.findall(folded) if not word.isascii() and not _RATHER.fullmatch(word))
+    return any(marks & {"VERB", "INFN"} for found in said for _, marks in found[:1])
 
 
 def _english(folded: str, match: re.Match[str]) -> tuple[str | None, int]:
@@ -280,18 +292,9 @@ def _cyrillic(folded: str, places: Sequence[re.Match[str]], place: int) -> str |
 
 def _asks_infinitive(kind: str, before: Sequence[str], lemmas: set[str], *, question: bool) -> bool:
     """ "можешь удалить", "удалить всё": a request; "хочу забыть", "забыть бы" is none."""
-    if {"бы", "б", "би"} & set(before) and not {
-        "мог",
-        "могла",
-        "можно",
-        "міг",
-        "можна",
-        "хотел",
-        "хотела",
-        "хотів",
-    } & set(before):
+    if {"бы", "б", "би"} & set(before) and not _WOULD & set(before):
         return False
-    own = lemmas & {"хотеть", "хотіти", "нужно", "надо", "треба", "потрібно", "пора", "прийтись", "хотеться"}
+    own = lemmas & _OWN_NEED
     if own:
         return kind in ("remove", "cancel", "move", "mark", "name")
     if lemmas & MODAL:
@@ -331,6 +334,7 @@ def _name(about: str) -> Command | None:
 
 
 _BEFORE_NAME: Final = words(
-    "просто just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід"
+    "просто just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід теперь тепер"
+    " впредь отныне відтепер now"
 )
 _AFTER_NAME: Final = _all("after_name")

@@ -97,13 +97,15 @@ def forms(word: str) -> frozenset[str]:
 
 
 _SHORTEST_PLURAL: Final = 4
+_PAST: Final = {form for forms in table("internal.language.text", "irregular")["verbs"].values() for form in forms}
+"""They tell what was done, and are no slip in an order: "forgot my umbrella"."""
 _SHORTEST_MENDED: Final = 5
 
 
 @cached(20_000)
 def mended(word: str, language: Language) -> str:
     """The form of a class's verb that is one slip of the finger away; the word itself if there is none."""
-    if len(word) < _SHORTEST_MENDED:
+    if len(word) < _SHORTEST_MENDED or (language == "en" and (word.endswith("ed") or word in _PAST)):
         return word
     near = (form for form in _orders(language) if abs(len(form) - len(word)) <= 1)
     return next((form for form in near if form[0] == word[0] and OSA.distance(word, form, score_cutoff=1) <= 1), word)

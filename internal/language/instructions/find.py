@@ -26,7 +26,7 @@ from internal.language.instructions.withdrawals import (
 from internal.language.text.openings import OPENING
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
-from internal.language.text.spelling import sentences, unquoted
+from internal.language.text.spelling import sentences, unquoted, words
 from internal.language.text.tables import any_of
 
 _any: Final = partial(any_of, "internal.language.instructions")
@@ -57,19 +57,11 @@ class FoundInstruction:
         return 3 * len(mine & earlier) >= 2 * min(len(mine), len(earlier)) > 2
 
 
-_OPENING: Final = (
-    rf"{OPENING}|remember|note|important|no(?=,)|only|rather|better|even|still|before that"
-    r"|(?:one|another) (?:more )?thing|прошу|запомни|учти|имей в виду|важно|же|сначала|даже|мне|нам|со мной|меня|ко мне"
-    r"|тебя|запам'ятай|врахуй|май на увазі|важливо|лише|спочатку|навіть|мені|зі мною|мене|до мене|тебе"
-)
+_OPENING: Final = f"{OPENING}|{_any('opening')}"
 _LASTING: Final = _any("lasting")
 _NOW: Final = r"now|теперь|тепер|уже|вже|already|again|снова|опять|знову"
 _TIMES: Final = rf"(?:on |in |at |по |в |у |на )?(?:the )?(?:{_any('times')})"
-_CASE: Final = (
-    r"(?:when(?:ever)?|if|every time|each time)\s+(?:i|we|you)\b[^,;:.!?]{3,80},"
-    r"|(?:каждый раз,? |всякий раз,? )?(?:когда|если)\s+(?:я|мы|ты|тебя|\w+ешь|\w+ишь|\w+ю)\b[^,;:.!?]{3,80},"
-    r"|(?:щоразу,? |кожного разу,? )?(?:коли|якщо)\s+(?:я|ми|ти|тебе|\w+[єеиї]ш|\w+ю)\b[^,;:.!?]{3,80},"
-)
+_CASE: Final = _any("case")
 _EVERY: Final = _any("every")
 _SKIPPED: Final = pattern(
     rf"(?:[\s,:—–-]*(?:{_CASE}|(?:{_EVERY}|{_OPENING}|{_LASTING}|{_NOW}"
@@ -110,7 +102,7 @@ _PHONED: Final = pattern(rf"call me\b(?!{_NAMED})")
 _EN_HABIT: Final = pattern(
     r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us| me)?(?: only)?"
     rf" in\s|speak\s|(?:address|refer to|treat) me\b|(?:talk|speak|write) to me (?:like|as)\b|call me\b{_NAMED}"
-    r"|(?:use|stick to|prefer)\s+(?!the\b)"
+    r"|switch (?:back |over )?to\s|(?:use|stick to|prefer)\s+(?!the\b)"
     r"|keep (?:your |the |all )?(?:answer|repl|message|response|text)\w*|be (?:more|less)\s"
     r"|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
 )
@@ -281,18 +273,5 @@ def _stems(text: str) -> set[str]:
 
 
 _COMMON: Final = {
-    word[:5]
-    for word in [
-        "always",
-        "never",
-        "please",
-        "больше",
-        "всегда",
-        "никогда",
-        "завжди",
-        "ніколи",
-        "більше",
-        "again",
-        "when",
-    ]
+    word[:5] for word in words("always never please больше всегда никогда завжди ніколи більше again when")
 }

@@ -11,19 +11,7 @@ from functools import cache
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
 
-_CHANGE = re.compile(
-    r"(?<!\w)(?:теперь|тепер|наконец|нарешті|снова|опять|знову|больше не\w*|більше н\w+|уже не|вже не|вместо|замість"
-    r"|пере(?:ш|їх|ех|вел|вёл|вод|брал|сел|сіл)\w*|смен\w+|змін\w+|поменя\w+|помін\w+|брос\w+|кинул\w*|кинув|прода\w+"
-    r"|куп\w+|взял\w*|взяв|взяли|завел\w*|завёл|завів|ушел|ушёл|ушл[аи]|пішов|пішла|пішли|увол\w+|звільн\w+|устрои\w+"
-    r"|влашту\w+|разош\w+|розійш\w+|расста\w+|розлуч\w+|разве\w+|отмен\w+|скас\w+|відмін\w+|вернул\w+|поверну\w+"
-    r"|нов(?:ый|ая|ое|ую|ой|ом|ого|ий|а|е|у|ій|ому)|раздум\w+|передум\w+|украл\w*|вкрал\w*|больше нет|немає більше"
-    r"|свали\w+|слиня\w+|съеха\w+|з'їха\w+|турнул\w+|в[иы]гнал\w+|р[ао]зпроща\w+|распроща\w+"
-    r"|міняю|меняю|відтепер|отныне|packed in|ditched|sacked|dumped|chucked|laid off|these days|зараз|сейчас"
-    r"|now|finally|anymore|any more|no longer|again|instead|switched|swapped|traded|changed|replaced|quit|left|gave"
-    r"|given up|stopped|start(?:ed|s|ing)|moved|sold|bought|got|new|back (?:to|in|on)|since (?:last|then)"
-    r"|cancell?ed|broke up|split)(?!\w)",
-    re.IGNORECASE,
-)
+_CHANGE = re.compile(rf"(?<!\w)(?:{'|'.join(table(__package__, 'change'))})(?!\w)", re.IGNORECASE)
 
 
 def subjects_of(text: str) -> frozenset[str]:
@@ -42,6 +30,11 @@ def tells_exchange(text: str) -> bool:
     return len(_CHANGE.findall(name_key(text))) > 1
 
 
+def changed_subjects(text: str) -> frozenset[str]:
+    """The subjects of which the words themselves tell a change: "moved out" of a home, "got sacked" of a job."""
+    return subjects_of(" ".join(_CHANGE.findall(name_key(text))))
+
+
 def besides_change(text: str) -> str:
     """A text without the words that tell of a change."""
     return _CHANGE.sub(" ", text)
@@ -50,11 +43,8 @@ def besides_change(text: str) -> str:
 @cache
 def _subjects() -> dict[str, re.Pattern[str]]:
     def word(beginning: str) -> str:
-        return (
-            rf"{re.escape(name_key(beginning[:-1]))}(?!\w)"
-            if beginning.endswith("$")
-            else re.escape(name_key(beginning))
-        )
+        key = re.escape(name_key(beginning.removesuffix("$").replace("_", " ")))
+        return rf"{key}(?!\w)" if beginning.endswith("$") else key
 
     found = table(__package__, "subjects")
     return {name: re.compile(rf"(?<!\w)(?:{'|'.join(map(word, words.split()))})") for name, words in found.items()}

@@ -24,6 +24,10 @@ _OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
 _CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
+_PASSIVE: Final = re.compile(
+    r"(?:'s|\b(?:is|are|was|were|got|been|all))\s+(?:all\s+|now\s+|already\s+)?[a-z]+(?:ed|en|t)\b"
+)
+"""What says that something was done, by whomever: "the car got washed"."""
 _AUTHOR: Final = re.compile(r"\b(?:i|we|i've|we've|я|мы|ми)\b")
 _STOP: Final = all_of("stop")
 
@@ -100,7 +104,7 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
 
 def _by_the_author(sentence: str, folded: str) -> bool:
     """Whether the author did it: "Мама звонила" does not mean that the author called her."""
-    if _AUTHOR.search(folded):
+    if _AUTHOR.search(folded) or _PASSIVE.search(folded):
         return True
     words_ = _WORD.findall(sentence)
     if words_ and words_[0].isascii():
@@ -161,7 +165,7 @@ def _read(text: str, *, title: bool) -> _Statement:
     things: set[str] = set()
     past = False
     for index, match in enumerate(_WORD.finditer(fold(text))):
-        word = match[0]
+        word = match[0].removesuffix("'s")
         if word in _STOP:
             continue
         if word.isascii():
@@ -190,6 +194,6 @@ def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
     ]
     known = [parse for parse in all_parses if parse.is_known] or all_parses[:1]
     marks = [parse.tag.grammemes for parse in known]
-    verbs = [mark for mark in marks if mark & {"VERB", "INFN", "GRND"}]
+    verbs = [mark for mark in marks if mark & {"VERB", "INFN", "GRND", "PRTS"}]
     is_verb = bool(verbs) and (verbs[0] is marks[0] or len(verbs) * 2 > len(marks))
     return frozenset(str(parse.normal_form) for parse in known), is_verb, any("past" in mark for mark in verbs)

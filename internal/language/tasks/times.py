@@ -45,7 +45,7 @@ class TimeFound:
     """A time named in a text. `moment` is aware, in the zone of the author; of a `whole_day` it is midnight.
 
     `recurrence` is an RRULE. `spans` are the characters that name it, in order. Not `sure` if another day may be meant,
-    as with "next month". `hour_only`: no day is named.
+    as with "next month". `hour_only`: no day is named; `loose`: nor whether a.m. or p.m.
     """
 
     moment: datetime
@@ -54,6 +54,7 @@ class TimeFound:
     spans: tuple[Span, ...]
     sure: bool = True
     hour_only: bool = False
+    loose: bool = False
     until: bool = False
     """A deadline: by that day at the latest."""
 
@@ -145,11 +146,13 @@ def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) ->
     hour, span, is_part, loose = clock
     spans = sorted([*spans, span])
     if day is None:
-        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not is_part, hour_only=True)
+        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not is_part, True, loose)
     hour = _waking_hour(hour) if loose else hour
     moment = datetime.combine(day.day, hour, at.tzinfo)
     if day.loose and moment <= at:
         moment = datetime.combine(day.day + timedelta(days=7), hour, at.tzinfo)
+    if is_part and day.day == at.date() and moment <= at:  # "tonight", said late in the evening
+        moment = _after(at, _HOUR)
     return TimeFound(moment, False, None, tuple(spans), day.sure)
 
 

@@ -1,8 +1,11 @@
 """/undo: the changes of the last week, each with a button that takes it back."""
 
+from datetime import datetime
+
 from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Id, Owned, Rows, button
@@ -63,9 +66,12 @@ def _text(user: User, change: Change) -> str:
 
 
 async def _listing(user: User, services: Services, page: int) -> tuple[str, Rows]:
-    now = services.clock.now()
-    first = page * PAGE
-    found = await services.read(lambda c: changes.recent(c, user.user_id, now=now, limit=PAGE + 1, offset=first))
+    return await services.read(lambda c: changes_shown(c, user, services.clock.now(), page))
+
+
+def changes_shown(connection: Connection, user: User, now: datetime, page: int = 0) -> tuple[str, Rows]:
+    """The changes of the last week from a page on, with their buttons."""
+    found = changes.recent(connection, user.user_id, now=now, limit=PAGE + 1, offset=page * PAGE)
     if not found:
         return phrase(user.lang, "undo-nothing"), []
     shown = found[:PAGE]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -34,15 +34,17 @@ from internal.flows.turn.commands.model import (
     Forget,
     Remember,
     ShowBrief,
+    ShowChanges,
     ShowOwner,
     ShowTasks,
     Undone,
 )
-from internal.flows.turn.commands.recognise import Recognised, best_facts, object_of, recognise
+from internal.flows.turn.commands.recognise import Recognised, asks_for, best_facts, object_of, recognise
 from internal.flows.turn.enqueue import react
 from internal.flows.turn.prompt import Question
 from internal.knowledge.model import Fact
 from internal.language.search.grounding import Proposed, stated, ungrounded
+from internal.language.tasks.times import TimeFound
 from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.memory import service as memory
@@ -63,6 +65,7 @@ CARD_LASTS: Final = timedelta(minutes=15)
 """For so long "cancel it" means what the last card is about."""
 OFFERED: Final = 6
 """Buttons of one choice."""
+_HALF_DAY: Final = 12
 WAITING: Final = "correct-sure"
 """The question that the buttons of a correction answer; it keeps the owner's sentence meanwhile."""
 
@@ -128,7 +131,8 @@ class CommandFlow:
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
             asked = ChangeTask(one.kind, one.tasks, one.time, one.every, last=one.last)
-            return None if self.converses and not one.tasks else asked
+            unknown: Action | None = ShowChanges() if one.last else None if self.converses else asked
+            return asked if one.tasks else unknown
         himself = user.user_id > 0  # in a group "me" is who speaks
         match one.kind:
             case "forget":
@@ -192,6 +196,19 @@ class CommandFlow:
             return await self.worker.run(stated, proposed)
         return not await self.worker.run(ungrounded, [proposed], user.lang)
 
+    async def asks(
+        self,
+        user: User,
+        own: Sequence[Message],
+        title: str,
+        how: Literal["done", "cancel", "move"],
+        time: TimeFound | None,
+    ) -> bool:
+        """Whether these messages name a task and what is to become of it: a model's word alone changes none."""
+        texts = [(one.id, unquoted(one.content), one.timestamp.astimezone(ZoneInfo(user.tz))) for one in own]
+        named = await self.said(user, own, title)
+        return named and await self.worker.run(asks_for, texts, title, how, time, user.lang)
+
     def carry_out(
         self, connection: Connection, question: Question, asked: Sequence[Action], now: datetime
     ) -> list[Card]:
@@ -236,6 +253,8 @@ class CommandFlow:
                 card = self.cards.brief(connection, user, asked.people, now)
             case ShowOwner():
                 card = self.cards.owner(connection, user, now)
+            case ShowChanges():
+                card = self.cards.changes(connection, user, now)
             case ShowTasks():
                 found = [one for one in tasks.pending(connection, user_id) if _is_due_within(one, asked)]
                 card = self.cards.tasks(user, asked, found, now)
@@ -257,7 +276,7 @@ class CommandFlow:
         if asked.how == "move" and schedule is None:
             return self.cards.task(user, "when", Changed(before, before), author.now)
         if schedule is not None and asked.time is not None and asked.time.hour_only:
-            schedule = _on_its_day(before, schedule, author.now)
+            schedule = _on_its_day(before, schedule, author.now, loose=asked.time.loose)
         how = "move" if asked.last and _just_moved(connection, before, author.now) else asked.how
         task = (
             move_back(connection, user.user_id, before.id, author)
@@ -275,19 +294,26 @@ def _just_moved(connection: Connection, task: Task, now: datetime) -> bool:
     return moved and last is not None and now - last.timestamp <= CARD_LASTS
 
 
-def _on_its_day(task: Task, schedule: Schedule, now: datetime) -> Schedule:
-    """The hour on the day on which the task comes up, if that is still ahead: "move it to 12" names no other day."""
+def _on_its_day(task: Task, schedule: Schedule, now: datetime, *, loose: bool) -> Schedule:
+    """The hour on the day on which the task comes up, if that is still ahead: "move it to 12" names no other day.
+
+    A `loose` one may be a.m. or p.m.: the nearer to the hour of before is meant.
+    """
     if task.when is None or schedule.due_at is None:
         return schedule
     zone = ZoneInfo(schedule.tz)
-    moved = datetime.combine(task.when.astimezone(zone).date(), schedule.due_at.astimezone(zone).timetz())
+    before, hour = task.when.astimezone(zone), schedule.due_at.astimezone(zone).timetz()
+    hours = (
+        [hour, hour.replace(hour=(hour.hour + _HALF_DAY) % (2 * _HALF_DAY))] if loose and not task.whole_day else [hour]
+    )
+    moved = min((datetime.combine(before.date(), one) for one in hours), key=lambda one: abs(one - before))
     return replace(schedule, due_at=moved) if moved > now else schedule
 
 
 def _found_nothing(one: Recognised, act: Action | None) -> bool:
-    """Whether something is asked for, or to be forgotten, of which memory knows nothing."""
-    if isinstance(act, ChangeTask):
-        return not act.tasks
+    """Whether something is asked for, or to be forgotten, that memory may know only after reading what was said."""
+    if isinstance(act, ChangeTask | ShowOwner):
+        return isinstance(act, ShowOwner) or not act.tasks
     empty = act is None or (isinstance(act, Forget) and not (act.everything or act.people or act.facts))
     return (one.kind == "forget" and empty) or (isinstance(act, ShowTasks) and act.none)
 

@@ -94,11 +94,16 @@ class ShowBrief:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowChanges:
+    """Lists what changed lately, each with a button that takes it back."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """Says that nothing was done, where a reply claimed it."""
 
 
-Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | ShowBrief | Undone
+Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | ShowBrief | ShowChanges | Undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,8 @@ class Cards(Protocol):
 
     def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> Card: ...
 
+    def changes(self, connection: Connection, user: User, now: datetime) -> Card: ...
+
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card: ...
 
 
@@ -185,5 +192,6 @@ _NOTED: Final = {
     ShowOwner: "to see what is known of the owner",
     ShowBrief: "to know about somebody before a meeting",
     ShowTasks: "to see the tasks of that time",
+    ShowChanges: "to take something back",
     Undone: "",
 }

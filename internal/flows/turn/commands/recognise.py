@@ -17,7 +17,7 @@ from internal.language.names.kinship import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
 from internal.language.tasks.completion import find_completions
-from internal.language.tasks.times import TimeFound
+from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, text_language, tokens
@@ -101,6 +101,23 @@ def recognise(
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)
+
+
+def asks_for(
+    texts: Sequence[tuple[str, str, datetime]], title: str, how: Kind, time: TimeFound | None, language: Language
+) -> bool:
+    """Whether messages say what is to become of a task: an order, that it is done, or the time to which it moves."""
+    found, _ = recognise(texts, {title: title}, [], "", language) or ([], False)
+    said = (find_time(spell_out(text), at, text_language(text, language)) for _, text, at in texts)
+    moves = (one for one in said if how == "move" and one is not None and time is not None)
+    return any(one.kind == how for one in found) or any(_same_time(one, time) for one in moves)
+
+
+def _same_time(said: TimeFound, time: TimeFound | None) -> bool:
+    """Whether a time is the one that was said, as far as that was said: its day, or only its hour."""
+    if time is None:
+        return False
+    return said.moment.timetz() == time.moment.timetz() if said.hour_only else said.moment.date() == time.moment.date()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +213,7 @@ def _with_object(
     if kind in ("cancel", "move") or (kind == "mark" and tasks):
         act: Kind = "done" if kind == "mark" else kind
         last = kind == "cancel" and not own
-        known = bool(tasks or (own and command.sure))
+        known = bool(tasks or (command.sure and (own or (last and not WORD.findall(command.about)))))
         return Recognised(act, message_id, tasks=tasks, time=command.time, every=every, last=last) if known else None
     if tasks and any(forms(word) & TASK_WORDS for word in words):
         return Recognised("cancel", message_id, tasks=tasks, every=every)

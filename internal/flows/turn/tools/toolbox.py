@@ -5,7 +5,6 @@ nobody's wish: after one was read nothing that writes may be used. Beside other 
 a file) only what the owner's newest words say whole is written down, and a task is changed by his tap.
 """
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from datetime import date, datetime
 from typing import Any, Final, Literal, TypeVar
 from zoneinfo import ZoneInfo
 
+from internal.agents.json_reply import read_arguments
 from internal.agents.known_task import KnownTask
 from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
 from internal.agents.prompts import joined
@@ -238,7 +238,9 @@ class Toolbox:
         if how == "move" and (time is None or (not time.whole_day and time.moment <= self._clock.now())):
             raise _BadArguments("to reschedule, `due` must name a time to come")
         title = next((one.title for one in await self._pending() if one.id == task_id), "")
-        sure = not self._beside_others(request) and await self._flow().said(self._question.user, self._own, title)
+        sure = not self._beside_others(request) and await self._flow().asks(
+            self._question.user, self._own, title, how, time
+        )
         return self._ask(ChangeTask(how, (task_id,), time, sure=sure))
 
     async def _remember(self, request: ResponderRequest, arguments: dict[str, Any]) -> str:
@@ -338,11 +340,8 @@ def _numbered(
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        arguments = None
-    if not isinstance(arguments, dict):
+    arguments = read_arguments(call.arguments)
+    if arguments is None:
         raise _BadArguments("the arguments must be a JSON object")
     return arguments
 

@@ -59,9 +59,10 @@ def test_what_a_later_line_overtakes_by_name_is_not_quoted_behind_it(
 def test_a_fact_that_a_later_line_may_have_overtaken_comes_behind_it(
     language: str, question: str, fact: str, later: str, first: str
 ) -> None:
-    """The line with its day, then the fact with its mark; without such a line the fact alone."""
+    """The line with its day, then the fact as what was so before; without such a line the fact alone."""
+    before = {"ru": "До этого", "uk": "До цього", "en": "Before that"}[language]
     said = answer(language, question, (fact, EARLIER), (later, LATER), fact=fact)
-    assert said.splitlines() == [f"{first}{later}{'”' if language == 'en' else '»'}", f"{fact} [F1]."]
+    assert said.splitlines() == [f"{first}{later}{'”' if language == 'en' else '»'}", f"{before}: {fact} [F1]."]
     assert answer(language, question, (fact, EARLIER), (BETWEEN[language], LATER), fact=fact) == f"{fact} [F1]."
 
 
@@ -108,3 +109,19 @@ def test_orders_and_other_peoples_lives_are_not_quoted(language: str, question: 
     said = answer(language, question, (told, EARLIER), (another, LATER))
     assert told.rstrip(".") in said
     assert another.rstrip(".") not in said
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "earlier", "later"),
+    [
+        ("ru", "куда мы на новый год?", "на новый год летим в дубай", "дубай накрылся, едем на дачу"),
+        ("ru", "в какой садик ходит сын?", "сын ходит в садик ромашка", "из ромашки ушли, водим в солнышко"),
+        ("uk", "де живе сестра?", "сестра мешкає в рівному", "сеструха перебралась до києва"),
+        ("en", "what school does my kid go to?", "my kid goes to oakwood school", "out of oakwood, shes at st annes"),
+    ],
+)
+def test_a_line_that_takes_up_the_old_answer_comes_first(
+    language: str, question: str, earlier: str, later: str
+) -> None:
+    """Whatever verb tells the change: it names what the older line named, or calls a relative by another word."""
+    assert later in answer(language, question, (earlier, EARLIER), (later, LATER)).splitlines()[0]
