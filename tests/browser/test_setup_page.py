@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 from playwright.async_api import Browser, expect
+from support.patience import PATIENCE_S
 from support.product.models_tried import AGENTS, MODEL, answers
 from support.product.running_product import product
 
 from internal.testing import ScriptedModel
 
-LONG_MS = 40_000
+LONG_MS = PATIENCE_S * 1000
 """A process is started, or a bot started again, on a machine that is busy."""
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

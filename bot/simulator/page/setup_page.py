@@ -89,6 +89,7 @@ class SetupPage:
         self._button.set_visibility(not written)
         self._button.enable()
 
-    def _restart(self) -> None:
-        ui.navigate.to("/")
+    async def _restart(self) -> None:
+        """Restarts the bot. The browser loads the chat when it can connect again, not the chat that is about to end."""
+        await ui.run_javascript("history.replaceState(null, '', '/')", timeout=10)
         os.kill(self._installation.bot, signal.SIGUSR1)

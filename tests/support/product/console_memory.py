@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -231,8 +232,9 @@ def _remember(connection: Connection, now: datetime) -> None:
 
 
 def _spend(connection: Connection, now: datetime) -> None:
+    today = now.astimezone(ZoneInfo(ZONE)).date()
     for days in range(30):
-        day = (now - timedelta(days=days)).date().isoformat()
+        day = (today - timedelta(days=days)).isoformat()
         for place, (agent, price) in enumerate(_AGENTS):
             share = 1 + (days * 7 + place * 3) % 5
             users.add_spend(connection, CLARA, day, agent, tokens=1500 * share, cost_usd=price * share)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from moto.server import ThreadedMotoServer
+from support.patience import PATIENCE_S
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def s3_bucket() -> Iterator[str]:
     server.start()
     host, port = server.get_host_and_port()
     address = f"http://{host}:{port}"
-    assert httpx.put(f"{address}/bucket", trust_env=False).is_success
+    assert httpx.put(f"{address}/bucket", trust_env=False, timeout=PATIENCE_S).is_success
     keys = {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "REGION": "us-east-1", "ENDPOINT_URL": address}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (keys | {"ALLOW_HTTP": "true"}).items():
