@@ -16,6 +16,8 @@ OF_FILE: Final = "file"
 AUDIENCE: Final = "audience"
 """The attribute of a fact that says for whom it is: `private`, `person:<id>`, `team` or `group:<id>`; absent: the rules
 decide (`internal/language/discretion`)."""
+TEAM: Final = "team"
+"""The audience of everybody in the owner's teams."""
 
 OWNER_NODE = "owner"
 """The owner in a proposal; the archivist writes `user`."""

@@ -28,7 +28,7 @@ from internal.errors import ModelError, NotFound
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
-from internal.knowledge.model import AUDIENCE
+from internal.knowledge.model import AUDIENCE, TEAM
 from internal.language.discretion.meaning import Vector, for_others, nearness, touched
 from internal.language.discretion.recipients import (
     Recipient,
@@ -46,6 +46,7 @@ from internal.people import repository as people, tombstones
 from internal.people.model import Person
 from internal.recall.prompt.context import RecallResult
 from internal.storage.database import Database
+from internal.tasks.teams import repository as teams
 
 log = logging.getLogger(__name__)
 
@@ -80,10 +81,14 @@ _LEFT_OUT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from."""
+    """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from.
+
+    `team`: the ids of the people who are members of the owner's teams.
+    """
 
     audiences: Mapping[str, str]
     sources: Mapping[str, Sequence[str]]
+    team: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +245,15 @@ class Discretion:
             return _Stored(
                 audiences,
                 {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},
+                _team(connection, user_id) if TEAM in audiences.values() else frozenset(),
             )
 
         return await self._database.read(read)
+
+
+def _team(connection: Connection, user_id: int) -> frozenset[int]:
+    known = (people.by_telegram_id(connection, user_id, one) for one in teams.teammates(connection, user_id))
+    return frozenset(person.id for person in known if person is not None)
 
 
 def _texts(given: ResponderRequest | RecallResult) -> list[str]:
@@ -338,8 +349,10 @@ class _Rule:
         audience = self._stored.audiences.get(one.fact_id)
         if audience is None:
             return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
-        self.left_out += [frozenset()] * (audience != f"person:{self._order.person_id}")
-        return audience == f"person:{self._order.person_id}"
+        recipient = self._order.person_id
+        allowed = audience == f"person:{recipient}" or (audience == TEAM and recipient in self._stored.team)
+        self.left_out += [frozenset()] * (not allowed)
+        return allowed
 
     def items(self, part: Sequence[Item]) -> tuple[Item, ...]:
         return tuple(one for one in part if self.may(one.text))

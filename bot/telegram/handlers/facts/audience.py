@@ -13,11 +13,11 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.knowledge import service as knowledge
-from internal.knowledge.model import AUDIENCE
+from internal.knowledge.model import AUDIENCE, TEAM
 from internal.people import mention_repository, service as people
 from internal.tasks.teams import repository as teams
 
-_RULES, _PRIVATE, _TEAM, _ASK = "rules", "private", "team", "?"
+_RULES, _PRIVATE, _ASK = "rules", "private", "?"
 _PERSON: Final = "person:"
 
 
@@ -56,7 +56,7 @@ def _question(connection: Connection, user: User, fact_id: str) -> tuple[str, Ro
     known = [people.person(connection, user.user_id, one) for one in about.values()]
     choices = [(label(user.lang, f"audience-{one}"), one) for one in (_RULES, _PRIVATE)]
     choices += [(one.display_name, str(one.id)) for one in known]
-    choices += [(label(user.lang, "audience-team"), _TEAM)] if teams.teams_of(connection, user.user_id) else []
+    choices += [(label(user.lang, "audience-team"), TEAM)] if teams.teams_of(connection, user.user_id) else []
     now = str(fact.attributes.get(AUDIENCE) or _RULES)
     named = next((name for name, one in choices if one == now.removeprefix(_PERSON)), now)
     rows = [[button(name, AudienceButton(owner=user.user_id, fact=fact_id, to=one))] for name, one in choices]

@@ -64,7 +64,7 @@ async def group_chosen(
     if not await is_member(bot, place, user.user_id):
         raise Refused("other", "only a member shares with a group")
     text, ref = str(asked.details["text"]), str(asked.details["ref"])
-    shown = phrase(group.lang, "share-said", name=user.name, text=text[:3000])
+    shown = phrase(group.lang, "share-said", name=user.name, text=text)
     await _pass_on(services, user, group, (text, shown, user.name), (ref, f"group:{group.user_id}"), chat, place)
     await chat.toast()
     await chat.edit(phrase(user.lang, "share-done", name=group.name))
@@ -81,7 +81,7 @@ async def take_home(message: Message, command: CommandObject, chat: Chat, servic
         return
     speaker = speaker_of(replied)
     name = speaker.name if speaker is not None else services.config.persona.name
-    shown = phrase(user.lang, "share-from", group=group.name, name=name, text=text[:3000])
+    shown = phrase(user.lang, "share-from", group=group.name, name=name, text=text)
     to = (str(replied.message_id), f"user:{user.user_id}")
     await _pass_on(services, group, user, (text, shown, name), to, chat, user.user_id)
 
@@ -89,11 +89,10 @@ async def take_home(message: Message, command: CommandObject, chat: Chat, servic
 async def _pass_on(
     services: Services, of: User, to: User, words: tuple[str, str, str], logged: tuple[str, str], chat: Chat, place: int
 ) -> None:
-    """Writes down that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), then sends
-    them and keeps them where they go."""
+    """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), then sends and
+    keeps them where they go: a crash between the two leaves a line too many in the log, never one too few."""
     (text, shown, speaker), (ref, audience), now = words, logged, services.clock.now()
     key = f"share:{of.user_id}:{ref}:{to.user_id}"
-    [part] = render(shown)
     await services.write(
         lambda c: disclosures.record(
             c, of.user_id, key, text, kind="message", ref_id=ref, audience=audience, reason="/share", now=now
@@ -101,8 +100,16 @@ async def _pass_on(
     )
 
     def arrive(connection: Connection) -> None:
-        out = Outgoing(to.user_id, chat.bot_id, place, part.text, key, entities=part.entities)
-        if mailbox.enqueue(connection, out, now) is not None:
+        parts = enumerate(render(shown))
+        sent = [
+            mailbox.enqueue(
+                connection,
+                Outgoing(to.user_id, chat.bot_id, place, part.text, f"{key}:{n}" if n else key, entities=part.entities),
+                now,
+            )
+            for n, part in parts
+        ]
+        if sent[0] is not None:
             marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
             dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=place)
 

@@ -281,6 +281,22 @@ async def test_a_share_is_explicit_and_logged(stage: BotStage, model: ScriptedMo
     assert [one.audience for one in of_the_group] == [f"user:{owner}"]
 
 
+async def test_a_long_share_arrives_whole(stage: BotStage, model: ScriptedModel) -> None:
+    """In two messages where Telegram's limit, which counts an emoji twice, asks for it."""
+    model.always(MODEL, "Noted.")
+    owner, long = await stage.person(known=False), "🎂" * 2_045
+    async with whole_bot(stage, model, groups=ON):
+        group = await group_of(stage, owner)
+        told = await stage.say(owner, long)
+        await stage.wait_for_message(owner, lambda one: one["text"] == "Noted.")
+        await stage.say(owner, "/share", reply_to=told["message_id"])
+        offer = await stage.wait_for_message(owner, lambda one: "reply_markup" in one)
+        [[button]] = offer["reply_markup"]["inline_keyboard"]
+        await stage.press(owner, offer["message_id"], button["callback_data"])
+        shared = (await group.said(3))[-2:]
+    assert sum(one["text"].count("🎂") for one in shared) == 2_045
+
+
 async def test_the_owner_turns_groups_on(stage: BotStage, model: ScriptedModel) -> None:
     """They are off by default; /groups lists them, and switches all or one of them."""
     model.always(MODEL, "Noted.")

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
-from support.interfaces.rest_graph_stage import ANNA, Stage
+from sqlalchemy import Connection
+from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage
 
 from internal.agents.model import (
     DialogueLine,
@@ -22,6 +23,7 @@ from internal.flows.turn.discretion import Discretion
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallResult
+from internal.tasks.teams import repository as teams
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
@@ -105,6 +107,23 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
     assert (await discretion.kept(request(FOR_BOSS, facts), FOR_BOSS)).facts == []
     wrong = await known.client.patch(path, json={"audience": "everybody"}, params=owner)
     assert wrong.status_code == 422
+
+
+async def test_a_fact_for_the_team_is_for_its_members(known: Stage) -> None:
+    """A member, known by his Telegram id, is told it; a boss who is no member is not."""
+    facts = await told(known)
+    await known.person("Tom", telegram_id=BORIS)
+
+    def join(connection: Connection) -> None:
+        for member in (ANNA, BORIS):
+            teams.add_member(connection, "crew", "Crew", member, NOON)
+
+    await known.database.write(join)
+    path = f"/graph/facts/{facts[1].fact_id}"
+    done = (await known.client.patch(path, json={"audience": "team"}, params={"user_id": ANNA})).json()
+    shared, discretion = replace(facts[1], fact_id=done["new_uuid"]), discretion_over(known)
+    assert (await discretion.kept(request(FOR_TOM, [shared]), FOR_TOM)).facts == [shared]
+    assert (await discretion.kept(request(FOR_BOSS, [shared]), FOR_BOSS)).facts == []
 
 
 async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
