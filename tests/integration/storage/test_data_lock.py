@@ -22,8 +22,8 @@ from internal.storage.files.permissions import PRIVATE_FOLDER
 HOLD_UNTIL_KILLED = """
 import sys, time
 from pathlib import Path
-from internal.storage.engine.data_lock import hold
-with hold(Path(sys.argv[1])) as lock:
+from internal.storage.engine.data_lock import hold_folder
+with hold_folder(Path(sys.argv[1])) as lock:
     lock.announce("http://127.0.0.1:1")
     print("held", flush=True)
     time.sleep(60)
