@@ -133,8 +133,8 @@ own conversations. A second search for the names in the first hits changed recal
 share no word with the question.
 
 **The meaning of a question besides its names**, 24 November 2026. Recall subtracts from a question's vector a part of
-the mean of all messages and of the names of senders in it; the weights were learned anew. Recall@10 (@20), each with the
-earlier weights and by itself, at a strength of 0.3, chosen on our own conversations that are learned from:
+the mean of all messages and of the names of senders in it; the weights were learned anew. Recall@10 (@20), each with
+the earlier weights and by itself, at a strength of 0.3, chosen on our own conversations that are learned from:
 
 | | before | without names | without what is common | both | both, learned anew |
 |---|---:|---:|---:|---:|---:|
@@ -166,9 +166,9 @@ stand nowhere gave -0.02 to +0.01. Weights learned only from these questions giv
 keys.
 
 **Irregular forms and roots**, 27 November 2026. Irregular past forms and plurals ("bought" for "buy") are
-alternatives of an English word; words with the same beginning are alternatives of a Russian or Ukrainian one, with little
-weight each. We chose both weights on our own conversations that are learned from, by words only. The ranking was not
-learned anew. Recall@10 (@20):
+alternatives of an English word; words with the same beginning are alternatives of a Russian or Ukrainian one, with
+little weight each. We chose both weights on our own conversations that are learned from, by words only. The ranking was
+not learned anew. Recall@10 (@20):
 
 | | before | after |
 |---|---:|---:|
