@@ -47,7 +47,7 @@ HEAD = """\
 # Recall
 
 Written by `make recall` from its own measurements, {day}. A conversation is ingested through the bot's own write
-path (messages, words, vectors; no model of a provider), and each of its questions is searched for through the bot's
+path (messages, words, vectors; no provider's model), and each of its questions is searched for through the bot's
 own read path. *Recall@k* is the share of a question's evidence among the first k turns, averaged over the questions
 that have evidence; *sessions @5* the same for the sessions of the evidence, in the order of their best turn; NDCG@10
 rewards evidence that comes early. The built-in embeddings are used (multilingual-e5-small, 384 numbers, on the
@@ -56,20 +56,20 @@ processor).
 **What the ranking was learned from.** The shipped weights were learned from our own conversations in
 [benchmarks/memory_set](../benchmarks/memory_set/README.md), {own_questions} questions over {own_conversations}
 dialogues in English, Russian and Ukrainian, written for this. Six more are held back: nothing was learned from those.
-The three weights that only count in a talk with a bot (`internal/recall/messages/training.py`) are learned from our
+The three weights that count only in a talk with a bot (`internal/recall/messages/training.py`) are learned from our
 own talks with one.
 The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0) and, with a bot, BEAM's of
 100,000 tokens (Tavakoli et al., 2025): nothing of theirs is in the repository or in the learned weights, and none of
-their text is quoted here. The figures for our own conversations are for conversations that were left out, with
-weights learned on the others. As shipped, sessions take turns (a message loses a little for each better one of its
-session); rankings that are learned anew for this page are without that.
+their text is quoted here. The figures for our own conversations come from conversations that were left out, with
+weights learned on the others. As shipped, sessions take turns (a message loses a little for each better message of its
+session); rankings that are learned anew for this page do not do this.
 """
 
 DEVELOPMENT = """
 ## {title}
 
 {questions} questions with evidence, in {files}. The first rows order the candidates by one value alone; the others
-are the bot with its shipped weights.
+show the bot with its shipped weights.
 
 {ways}
 {plot}
@@ -83,16 +83,16 @@ By conversation:
 """
 
 LEFT_OUT_THERE = """
-**Leave-one-out.** Weights learned on the other conversations and tried on the one left out, each in turn. It shows
+**Leave-one-out.** For each conversation in turn, weights are learned on the others and tried on it. The table shows
 what training on such conversations would give; these weights are thrown away.
 
 {left_out}
 """
 
 BETTER = """
-**How it became better**, 23 November 2026: the seven conversations of BEAM's development part, by words only, recall@10
-(@20) by `laplaced eval` at commits 48d1b41 and b193294. Before, a long message was one text, each word more was a
-merit, and the end of a bot's answer was context of what the owner wrote next.
+**Improvements**, 23 November 2026: the seven conversations of BEAM's development part, by words only, recall@10
+(@20) by `laplaced eval` at commits 48d1b41 and b193294. Before, a long message was one text, each further word raised
+its score, and the end of a bot's answer was context of the owner's next message.
 
 | | before | after |
 |---|---:|---:|
@@ -107,18 +107,18 @@ merit, and the end of a bot's answer was context of what the owner wrote next.
 | summarization | 0.078 (0.165) | 0.127 (0.237) |
 | temporal reasoning | 0.179 (0.393) | 0.964 (0.964) |
 
-By parts, recall@10: passages, and the owner's words first 0.561; a long answer is no context of what follows 0.584;
-what was answered tells what was asked 0.605; the standing wish that fits 0.610; a summary is about what both said
-0.619; the form of a message tells nothing in a talk with a bot 0.619 (recall@20 from 0.675 to 0.699). These choices
-were made on these conversations: expect a little less on others.
+Recall@10 by steps: passages, and the owner's words first 0.561; a long answer is no context of the next message 0.584;
+the answer tells what was asked 0.605; the standing wish that fits 0.610; a summary is about what both said
+0.619; the form of a message does not count in a talk with a bot 0.619 (recall@20 from 0.675 to 0.699). We made these
+choices on these conversations: expect a little less on others.
 
-Three weights of these parts were then chosen by hand on the same conversations (-2, +2, +2). They are now learned
+We then chose three weights of these parts by hand on the same conversations (-2, +2, +2). They are now learned
 from our own talks with a bot (-2.9, +0.8, +1.0; each talk left out in turn: recall@10 0.840 by hand, 0.837 learned,
-recall@20 0.958 and 0.970, NDCG 0.652 and 0.667, without them 0.653), which BEAM sees for the first time: recall@10
+recall@20 0.958 and 0.970, NDCG 0.652 and 0.667, without them 0.653). BEAM sees these for the first time: recall@10
 (@20) 0.614 (0.684) by words and 0.643 (0.725) with vectors, by hand 0.621 (0.693) and 0.649 (0.737). Standing wishes
 lose most, 0.661 to 0.589: in our talks fewer of them compete.
 
-**Tried, and left out because it gave nothing** (change of recall@10 over all kinds): not searching for words about the
+**Tried and dropped, since it gained nothing** (change of recall@10 over all kinds): not searching for words about the
 talk itself ("list the order in which I brought up", -0.014 to 0); counting the bot's words by half or less (-0.02 to
 0); marking preferences ("I prefer", 0) and openings such as "Sounds good" (-0.01 to +0.003, LoCoMo -0.003); a second
 search by the mean of the best hits' vectors (+0.01, LoCoMo -0.01).
@@ -126,15 +126,15 @@ search by the mean of the best hits' vectors (+0.01, LoCoMo -0.01).
 **Evidence in several turns.** Sessions take turns: recall@10 (@20) of multi-hop questions rises on LoCoMo from 0.525
 (0.633) to 0.532 (0.645), by words from 0.515 (0.592) to 0.523 (0.603), on our own that are held back from 0.645
 (0.741) to 0.653 (0.750), of multi session reasoning on BEAM from 0.636 (0.657) to 0.644 (0.724); over all kinds of a
-set recall@10 changes by -0.002 to +0.007, recall@5 of LoCoMo by -0.003. How much a message loses was chosen on our
-own conversations. A second search for the names in the first hits gave 0 to +0.005 of recall@10, multi-hop -0.006 to
-+0.009, for all words in them the same or less; it was left out. So was putting neighbours of better hits behind
-(multi-hop +0.002 to +0.018, all -0.002 to +0.002). The goal of 0.65 is not reached: of 166 turns missed on LoCoMo 92
+set recall@10 changes by -0.002 to +0.007, recall@5 of LoCoMo by -0.003. We chose how much a message loses on our
+own conversations. A second search for the names in the first hits changed recall@10 by 0 to +0.005, multi-hop -0.006 to
++0.009; a search for all their words the same or less. We dropped both, and also moving neighbours of better hits back
+(multi-hop +0.002 to +0.018, all -0.002 to +0.002). The goal of 0.65 is not reached: of 166 missed turns on LoCoMo, 92
 share no word with the question.
 
-**What a question means besides its names**, 24 November 2026. From its vector goes a part of what all messages mean
-and of the names of the senders that it names; the weights were learned anew. Recall@10 (@20), each by itself under the
-weights of before, at the strength of 0.3 that was chosen on our own conversations that are learned from:
+**The meaning of a question besides its names**, 24 November 2026. Recall subtracts from a question's vector a part of
+the mean of all messages and of the names of senders in it; the weights were learned anew. Recall@10 (@20), each with
+the earlier weights and by itself, at a strength of 0.3, chosen on our own conversations that are learned from:
 
 | | before | without names | without what is common | both | both, learned anew |
 |---|---:|---:|---:|---:|---:|
@@ -143,32 +143,32 @@ weights of before, at the strength of 0.3 that was chosen on our own conversatio
 | LoCoMo, by the vector alone | 0.641 (0.738) | 0.686 (0.784) | 0.670 (0.761) | 0.710 (0.795) | |
 | our own, held back | 0.792 (0.889) | 0.807 (0.893) | 0.802 (0.898) | 0.813 (0.897) | 0.823 (0.895) |
 
-Temporal questions of LoCoMo lose a point of recall@10 by it (0.914 to 0.903), cross-language ones two.
+Temporal questions of LoCoMo lose one point of recall@10 by this (0.914 to 0.903), cross-language ones two.
 
-**Tried with it, and left out** (recall@10): a second ranking, learned on our own, by nearness to the first hits, by
+**Tried with this and dropped** (recall@10): a second ranking, learned on our own, by nearness to the first hits, by
 the scores of neighbours and of the session (LoCoMo -0.005 to +0.002, multi-hop -0.009 to +0.009); choosing hits that
 differ in meaning from those before (LoCoMo -0.005 to -0.003, recall@20 +0.003, held back +0.001 to +0.003); whitening
-by the covariance of the messages (LoCoMo -0.005 to +0.002, held back -0.056 to -0.007); a small neural network in the
+by the covariance of the messages (LoCoMo -0.005 to +0.002, held back -0.056 to -0.007); a small neural network in
 place of the weights (held back +0.034, LoCoMo -0.041: it learns our conversations); embedding the question anew
-without the names (LoCoMo +0.003, held back +0.009: less, for one more call of the embedder). What gained: words of the
-conversation that are near a question's word by the embedder as its alternatives (LoCoMo 0.875 to 0.880, multi-hop
+without the names (LoCoMo +0.003, held back +0.009: less, for one more call of the embedder). One thing gained: the
+conversation's words that the embedder puts near a question's word, as alternatives (LoCoMo 0.875 to 0.880, multi-hop
 0.532 to 0.581, our own 0.765 to 0.772, held back 0.792 to 0.797, cross-language nothing). It needs a vector for each
-word ever written, and one for each word asked, 5 ms apiece; that is for a later day.
+word ever written, and one for each word asked, 5 ms each; we left it for later.
 
-**Questions in another language than the conversation's.** To the 68 in our own conversations belong 96 turns of
-evidence; 75 of them hold no word and no name of the question in either alphabet. Names that they do hold are found
-already, in either alphabet, declined and short. A key by sound for every word, not only for names (клиника, клініка,
-clinic), gave them 0.02 of recall@10 by words (0.413 to 0.435) and 0.008 with vectors, Russian questions 0.015 and
-0.006, Ukrainian ones 0.003 and 0.005, for a second entry of each word in the index: it was left out, and so was the
+**Questions in another language than the conversation's.** The 68 in our own conversations have 96 turns of
+evidence; 75 of these contain no word and no name of the question in either alphabet. Recall already finds names in them
+in either alphabet, declined and short. A key by sound for every word, not only for names (клиника, клініка,
+clinic), raised their recall@10 by 0.02 by words (0.413 to 0.435) and 0.008 with vectors, Russian questions by 0.015 and
+0.006, Ukrainian ones by 0.003 and 0.005. It needs a second index entry for each word, so we dropped it, and also the
 same by consonants alone (0.02 by words, nothing with vectors). A greater weight of meaning where the question's words
-stand nowhere gave -0.02 to +0.01. Weights that are learned from these questions alone give them 0.615 in turn, and
-0.701 where they were learned: no weighting reaches 0.85. What is missing is translation: better vectors, not better
+stand nowhere gave -0.02 to +0.01. Weights learned only from these questions give them 0.615 left out in turn, and
+0.701 on the training questions: no weighting reaches 0.85. They need translation, that is, better vectors, not better
 keys.
 
-**Irregular forms and roots**, 27 November 2026. Past forms and plurals that no rule gives ("bought" for "buy") are
-alternatives of an English word, and words that begin alike are alternatives of a Russian or Ukrainian one, with little
-weight each; both weights were chosen on our own conversations that are learned from, by words only. The ranking was not
-learned anew. Recall@10 (@20):
+**Irregular forms and roots**, 27 November 2026. Irregular past forms and plurals ("bought" for "buy") are
+alternatives of an English word; words with the same beginning are alternatives of a Russian or Ukrainian one, with
+little weight each. We chose both weights on our own conversations that are learned from, by words only. The ranking was
+not learned anew. Recall@10 (@20):
 
 | | before | after |
 |---|---:|---:|
@@ -181,20 +181,20 @@ learned anew. Recall@10 (@20):
 | our own, held back, with vectors | 0.823 (0.895) | 0.823 (0.897) |
 | our own, held back, multi-hop, with vectors | 0.653 (0.790) | 0.672 (0.802) |
 
-On LoCoMo and BEAM with vectors it is not measured yet. Words of the conversation that are near a question's word by
+LoCoMo and BEAM with vectors are not measured yet. Words of the conversation that are near a question's word by
 another embedder (universal-sentence-encoder-multilingual, 512 numbers) gave LoCoMo 0.841 to 0.853 by words without
-these forms, so most of what they gain is found without a vector for each word. The questions marked as transliteration
-ask in another language than the conversation's: what they miss is translation, not spelling.
+these forms, so most of their gain needs no vector for each word. The questions marked as transliteration
+ask in another language than the conversation's: they need translation, not spelling.
 
-**What still fails on BEAM.** Questions for an order or a summary mean five to fourteen messages among dozens about the
-same project in the same words. Descriptions instead of names ("the person who agreed to guide my essay") and the bot's
-own advice retold in other words are found neither by words nor by the small embedder.
+**What still fails on BEAM.** Questions for an order or a summary need five to fourteen messages among dozens about the
+same project in the same words. Neither words nor the small embedder find descriptions instead of names ("the person who
+agreed to guide my essay") and the bot's own advice retold in other words.
 """
 
 OWN = """
 ## Our own conversations
 
-Each left out in turn, with a fifth of the others.
+Each conversation is left out in turn, together with a fifth of the others.
 
 {languages}
 
@@ -206,9 +206,9 @@ By tag, over all languages:
 HELD_BACK = """
 ## Our own conversations that are held back
 
-Never learned from, with the shipped weights. *Answered* is the share of the questions for which a turn is found with a
-chance of at least {sure:.0%}: the more of those with an answer the better, and of those without one (false recalls)
-the fewer.
+The shipped weights did not learn from these. *Answered* is the share of the questions for which a turn is found with a
+chance of at least {sure:.0%}: it should be high for questions with an answer, and low for those without one
+(false recalls).
 
 {ways}
 
@@ -221,8 +221,8 @@ ABLATION = """
 ## What each part gives
 
 The ranking is learned anew on our own conversations without one group of features, and tried on the development
-conversations and on our own (learned on one half of them, tried on the other, in turn); at the end are parts alone.
-Similar groups make up for each other, so the rows do not add up.
+conversations and on our own (learned on one half of them, tried on the other, in turn); the last rows are single parts.
+Similar groups replace each other, so the rows do not add up.
 
 {table}
 """
@@ -249,7 +249,7 @@ TIMES = """
 AGAIN = """
 ## Measuring again, and on your own conversations
 
-`make recall` writes this page; `make recall LOCOMO=folder BEAM=folder` with other development conversations. How long
+`make recall` writes this page; `make recall LOCOMO=folder BEAM=folder` uses other development conversations. How long
 a question takes among 100,000 messages is in [benchmarks](benchmarks.md#context-assembly). For any conversations in
 this form:
 
@@ -258,10 +258,10 @@ laplaced eval locomo locomo10.json --out rankings.jsonl
 laplaced eval score rankings.jsonl locomo10.json
 ```
 
-A turn with `"role": "assistant"` is a message of the bot, one with `"role": "user"` its owner's.
+A turn with `"role": "assistant"` is a message of the bot; one with `"role": "user"` is its owner's.
 
 `--embedder none` searches by words only, `--embedder api` asks the configured server for vectors. The shipped weights
-are learned again by
+are learned again with
 
 ```sh
 laplaced eval train $(python benchmarks/memory_set/score.py learning) --out internal/recall/messages/ranking.json
