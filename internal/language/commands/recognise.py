@@ -150,7 +150,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         before = "" if fresh else sentence[heads[place - 1][1][1] if place else 0 : start]
         command = _command(kind, sentence[:start], before, sentence[end:following], at, language)
         if command is not None and (command.kind != "move" or command.time is not None or not stated):
-            yield replace(command, sure=command.sure and not stated)
+            yield replace(command, sure=(command.sure and not stated) or undone is not None)
 
 
 def _command(kind: str, whole: str, before: str, after: str, at: datetime, language: Language) -> Command | None:
@@ -182,7 +182,7 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
         idle = demonstrative and (kind == "forget" or not all_words)  # "forget it all" is a shrug
         return Command("forget_all", sure=True) if everything and not idle else None
     pointing = any(forms(word) & (PRONOUNS | TASK_WORDS) for word in WORD.findall(folded))
-    bare = not WORD.findall(folded) and kind in ("cancel", "move")  # "cancel": what the last card is about
+    bare = not WORD.findall(folded) and kind in ("cancel", "move")  # what the last card is about, if there is one
     if not content and not bare and not (pointing and kind in ("cancel", "move", "mark")):
         return None
     about = " ".join(about.split())
@@ -191,7 +191,7 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
         that or bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))
     )
     states = kind == "forget" and _THAT.match(after.lstrip()) is not None
-    sure = framed if kind in ("forget", "remove") else kind in ("cancel", "move") and not changed
+    sure = framed if kind in ("forget", "remove") else kind in ("cancel", "move") and not changed and not bare
     return Command(kind, about, time, sure, states=states)  # type: ignore[arg-type]
 
 

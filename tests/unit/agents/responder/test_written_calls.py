@@ -27,6 +27,7 @@ FORMS = {
 
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_a_written_call_is_read_and_not_shown(text: str) -> None:
+    """In each form that a chat template writes, with words around it or without."""
     [call] = written_calls(text, TOOLS)
     assert call.name == "search_history"
     assert json.loads(call.arguments) == {"query": "anna"}
@@ -42,11 +43,13 @@ def test_an_unknown_tool_is_a_call_too_where_its_mark_says_so() -> None:
 
 
 def test_a_call_that_no_tool_takes_is_no_answer() -> None:
+    """A reply that is nothing but a call is refused where there are no tools."""
     with pytest.raises(ModelReplyInvalid):
         spoken(f"<tool_call>{CALL}</tool_call>")
 
 
 def test_a_call_within_code_is_text() -> None:
+    """An answer that explains how calls look stays whole."""
     text = f"Hermes writes it so: `<tool_call>{CALL}</tool_call>`"
     assert not written_calls(text, TOOLS)
     assert spoken(text) == text
