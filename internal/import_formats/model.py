@@ -94,7 +94,7 @@ GAP = timedelta(hours=6)
 """A longer silence ends a conversation: a night's sleep, not a working day."""
 
 MAX_MESSAGES = 60
-"""Messages of one episode; source: "Meanings, Fragment and session" in the architecture."""
+"""Messages of one episode: as many as one model call reads."""
 
 MAX_CHARACTERS = 20_000
 """Characters of one episode, some 7,000 tokens: with long messages a slice has fewer of them."""

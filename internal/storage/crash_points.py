@@ -1,6 +1,6 @@
 """Named crash points, so that a test can kill the real process exactly before, during or after a commit.
 
-Source: the commit points C1-C13 of the storage design. Unset (always, outside tests) this costs one comparison.
+The commit points C1 to C13 are described in docs/processing.md. Unset (always, outside tests) this costs one comparison.
 """
 
 import os

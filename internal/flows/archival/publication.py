@@ -36,7 +36,7 @@ from internal.storage.types import new_id
 log = logging.getLogger(__name__)
 
 SLICE = 60
-"""Most messages of one model call; source: "Meanings, Fragment and session" in the architecture."""
+"""Most messages of one model call. With more, replies grow so long that their length limit cuts them."""
 
 IDLE_BATCH = 200
 """Most dialogues looked at in one tick; the rest are due at the next."""

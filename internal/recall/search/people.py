@@ -1,7 +1,6 @@
 """People search: the cosine of a query with every person an owner knows, over a matrix current with every write.
 
-Source: "Поиск людей" of the people-graph specification; the meaning of scores and thresholds is in the
-architecture.
+Scores are cosines in [-1, 1]. A threshold that is not configured is the one calibrated for the embedding model.
 """
 
 import asyncio
