@@ -35,9 +35,7 @@ _IN_SESSION: Final = _OF_MESSAGE.add_columns(
     .label("closed")
 )
 _REQUEST: Final = exists().where(
-    chronicle.c.user_id == _user,
-    chronicle.c.session_id == sessions.c.id,
-    chronicle.c.label == EventLabel.REQUEST.value,
+    chronicle.c.user_id == _user, chronicle.c.session_id == sessions.c.id, chronicle.c.label == EventLabel.REQUEST.value
 )
 _OPEN_ASKED: Final = _OPEN.add_columns(_REQUEST.label("asked"))
 

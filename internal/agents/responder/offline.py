@@ -6,14 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
-from internal.agents.model import (
-    DialogueLine,
-    Language,
-    PassageLine,
-    RecalledFact,
-    RecalledMemory,
-    ResponderRequest,
-)
+from internal.agents.model import DialogueLine, Language, PassageLine, RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.agents.prompts import block, newest_lines
 from internal.agents.responder.blocks import (

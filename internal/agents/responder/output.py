@@ -20,8 +20,7 @@ _LONGEST_TAG = 120
 
 _FENCED = re.compile(r"```\s*(?:json\w*)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 _MAY_BE_JSON = regex.compile(
-    r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)",
-    regex.DOTALL | regex.IGNORECASE,
+    r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)", regex.DOTALL | regex.IGNORECASE
 )
 _OUR_KEYS = ("people_operations", "query", "people", "entities", "facts", "memories")
 _BEGINS_LIKE_OURS = re.compile(

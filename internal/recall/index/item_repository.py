@@ -70,9 +70,7 @@ _NODE_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name, graph_nodes.c.
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True))
 )
 _PROFILE_NAMES: Final = select(people.c.entity_id, people.c.display_name, people.c.aliases, people.c.username).where(
-    people.c.user_id == bindparam("owner"),
-    people.c.entity_id.in_(bindparam("ids", expanding=True)),
-    *_VISIBLE_PERSON,
+    people.c.user_id == bindparam("owner"), people.c.entity_id.in_(bindparam("ids", expanding=True)), *_VISIBLE_PERSON
 )
 _LAST_SAID: Final = (
     select(claims.c.edge_id, func.max(claims.c.said_at).label("said_at"))

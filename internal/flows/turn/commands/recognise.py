@@ -130,11 +130,7 @@ class Judged:
 
 
 def judge(
-    reply: str,
-    known: Sequence[str],
-    did: Collection[str],
-    asked: tuple[str, str, datetime] | None,
-    language: Language,
+    reply: str, known: Sequence[str], did: Collection[str], asked: tuple[str, str, datetime] | None, language: Language
 ) -> Judged:
     """Takes out the claims that nothing stands behind: `did` are the kinds of what is done in this turn.
 
