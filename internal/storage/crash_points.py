@@ -1,6 +1,6 @@
 """Named crash points, so that a test can kill the real process exactly before, during or after a commit.
 
-The commit points C1 to C13 are described in docs/processing.md. Unset (always, outside tests) this costs one comparison.
+docs/processing.md describes the commit points C1 to C13. Unset (always, outside tests) this costs one comparison.
 """
 
 import os

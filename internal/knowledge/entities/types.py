@@ -1,7 +1,7 @@
 """The types of entities in a reply and the labels and types of their nodes.
 
-The nine types are those that Graphiti-style clients know. A requirement or procedure becomes a rule, a document or event a
-concept: one node is one thing in all graphs, whatever a client calls it.
+The nine types are those that clients of Graphiti know. A requirement or procedure becomes a rule, a document or event
+a concept: one node is one thing in all graphs, whatever a client calls it.
 """
 
 import re
