@@ -57,7 +57,9 @@ class Feed:
             return
         happened = asyncio.Event()
         end = self.subscribe(lambda news: happened.set() if news.chat_id == chat_id else None)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await happened.wait()
-        end()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await happened.wait()
+        finally:
+            end()
