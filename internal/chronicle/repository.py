@@ -9,8 +9,9 @@ from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, e
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 

@@ -8,8 +8,8 @@ from internal.dialogue import search_item_repository
 from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
-from internal.storage.owner_counters import record_change
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns
 
 CHANGE_KIND = "message"

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from internal.events import repository
 from internal.events.repository import noting_events
 from internal.events.trigger import TRIGGER, UpdateTrigger
+from internal.storage.change_log import noting_changes
 from internal.storage.engine.write_guard import Work, wrapped
-from internal.storage.owner_counters import noting_changes
 
 _MEMORY: Final[Mapping[str, str]] = {"person": "person_changed", "node": "memory_changed", "edge": "memory_changed"}
 """The event of a change that no other event is about, by the kind of row that changed: a profile before its node."""

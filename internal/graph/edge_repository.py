@@ -24,9 +24,10 @@ from internal.graph import registry
 from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Edge, EdgeFilter, Node
 from internal.graph.node_repository import VISIBLE, get_node, resolve_node
 from internal.storage import search_items
+from internal.storage.change_log import record_change
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
 

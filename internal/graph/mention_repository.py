@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from internal.storage.owner_counters import record_change
+from internal.storage.change_log import record_change
 from internal.storage.tables import event_mentions
 
 EVENT_CHANGE: Final = "event"

@@ -12,10 +12,11 @@ from internal.graph import name_repository, registry
 from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
 from internal.language.text.spelling import name_key
 from internal.storage import search_items
+from internal.storage.change_log import record_change
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import graph_nodes, search_items as items
 from internal.storage.types import new_id
 

@@ -13,8 +13,9 @@ from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
 from internal.graph.node_repository import get_node, item_kind
 from internal.graph.relationships import FACT
 from internal.storage import evidence, search_items
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes
 
 _ENDS: Final = ("source", "target")

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.owner_counters import record_change
 from internal.storage.rows import reader
 from internal.storage.tables import episodes, runs, search_items as items, segments
 

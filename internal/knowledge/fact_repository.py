@@ -14,9 +14,10 @@ from internal.graph.relationships import FACT
 from internal.knowledge.model import Claim, Fact, FactFilter
 from internal.knowledge.relations import Group, relation_name
 from internal.storage import search_items
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import text_items
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
 from internal.storage.types import new_id
 

@@ -12,9 +12,9 @@ from internal.people.bio import bio_from_names
 from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
 from internal.storage import evidence, search_items as searched, vectors
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
-from internal.storage.owner_counters import record_change
 from internal.storage.tables import mentions, merges, people, suggestions
 
 

@@ -13,8 +13,9 @@ from internal.people.bio import bio_from_names, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.repository import CHANGE_KIND, drop_search_item, put_search_item
 from internal.storage import evidence
+from internal.storage.change_log import record_change
 from internal.storage.evidence import Place
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import mentions, merges, people
 from internal.storage.types import new_id
 

@@ -13,11 +13,12 @@ from internal.language.text.spelling import name_key
 from internal.people import entity_nodes as entities
 from internal.people.model import Circle, Person, embedding_text
 from internal.storage import evidence, search_items as searched
+from internal.storage.change_log import record_change
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import hidings
-from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 

@@ -1,11 +1,8 @@
-"""Per-owner counters and the change log. They move only inside the transaction of the counted change."""
+"""Message numbers and revisions of each owner. They move only inside the transaction of what is numbered."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Final, Literal, TypeVar
+from typing import Final
 
-from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from internal.errors import NotFound
 from internal.storage.tables import changes, users
@@ -30,17 +27,7 @@ _LAST: Final = (
 VERSION: Final = (users.c.next_rev, func.coalesce(_LAST.scalar_subquery(), 0).label("last_change"))
 """The owner's latest revision and change; equal ones mean that nothing of his changed but the kinds `besides`."""
 
-T = TypeVar("T")
-ChangeOp = Literal["put", "delete"]
-
-Changed = list[tuple[int, str, str]]
-"""Rows that changed: the owner, the kind and the id of each."""
-
-_noted: ContextVar[Changed | None] = ContextVar("laplaced_noted_changes", default=None)
-_together: ContextVar[list[dict[str, Any]] | None] = ContextVar("laplaced_changes_together", default=None)
-
 # Run at nearly every write: built once, for building a statement takes several times as long as running it.
-_CHANGED: Final = insert(changes)
 _ADVANCED: Final = {
     counter: update(users)
     .where(users.c.user_id == bindparam("owner"))
@@ -81,73 +68,6 @@ def hold_owner(connection: Connection, user_id: int) -> None:
     """Takes the owner's lock. Call it before writing the owner's row in any way but the counters above."""
     if connection.dialect.name != "sqlite":
         connection.execute(_LOCKED, {"owner": user_id})
-
-
-def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
-    """Records for caches and mirrors that a row changed. Holds ids only: readers look at the current row."""
-    record_changes(connection, user_id, kind, [ref], op)
-
-
-def record_changes(connection: Connection, user_id: int, kind: str, refs: Iterable[str], op: ChangeOp = "put") -> None:
-    """`record_change` for many rows of a kind."""
-    rows: list[dict[str, Any]] = [{"user_id": user_id, "kind": kind, "id": ref, "op": op} for ref in refs]
-    if (together := _together.get()) is not None:
-        together += rows
-    elif rows:
-        connection.execute(_CHANGED, rows if len(rows) > 1 else rows[0])
-    if (noted := _noted.get()) is not None:
-        noted += [(user_id, kind, str(row["id"])) for row in rows]
-
-
-def record_selected(connection: Connection, user_id: int, rows: Select[Any]) -> None:
-    """`record_change` for an owner's rows in one statement, which selects (user_id, kind, id, op)."""
-    written = insert(changes).from_select(["user_id", "kind", "id", "op"], rows)
-    noted = _noted.get()
-    if noted is None:
-        connection.execute(written)
-    else:
-        found = connection.execute(written.returning(changes.c.kind, changes.c.id))
-        noted += [(user_id, kind, ref) for kind, ref in found]
-
-
-def changes_together(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
-    """The work with one statement at its end for all that it records as changed: it may not read the change log."""
-
-    def whole(connection: Connection) -> T:
-        rows: list[dict[str, Any]] = []
-        token = _together.set(rows)
-        try:
-            done = work(connection)
-        finally:
-            _together.reset(token)
-        if rows:
-            connection.execute(_CHANGED, rows)
-        return done
-
-    return whole
-
-
-@contextmanager
-def noting_changes() -> Iterator[Changed]:
-    """Collects what is recorded as changed inside."""
-    noted: Changed = []
-    before = _noted.set(noted)
-    try:
-        yield noted
-    finally:
-        _noted.reset(before)
-
-
-def last_change(connection: Connection, user_id: int) -> int:
-    """The number of an owner's latest change; 0 before the first."""
-    query = select(func.coalesce(func.max(changes.c.seq), 0)).where(changes.c.user_id == user_id)
-    return int(connection.execute(query).scalar_one())
-
-
-def changed_after(connection: Connection, user_id: int, seq: int, kind: str) -> set[str]:
-    """The ids of an owner's rows of this kind that changed, or were deleted, after a change of his."""
-    fresh = (changes.c.user_id == user_id) & (changes.c.seq > seq) & (changes.c.kind == kind)
-    return set(connection.execute(select(changes.c.id).where(fresh)).scalars())
 
 
 def _advance(connection: Connection, user_id: int, counter: str, count: int) -> int:

@@ -12,9 +12,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, select, update
 
 from internal.storage import vectors
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
-from internal.storage.owner_counters import record_change
 from internal.storage.tables import search_items
 
 CHANGE_KIND: Final = "item"

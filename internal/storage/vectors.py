@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, and_, bindparam, delete, func, or_, select, text, tuple_, update
 
+from internal.storage.change_log import record_change
 from internal.storage.engine.commit_order import state_of
 from internal.storage.engine.upsert import upsert
-from internal.storage.owner_counters import record_change
 from internal.storage.tables import changes, search_items, vectors
 
 Vector = NDArray[np.float32]

@@ -18,11 +18,11 @@ from internal.flows.forgetting.messages import by_ids
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people import erase_repository, hidden_parts, support
 from internal.people.repository import CHANGE_KIND
+from internal.storage.change_log import changed_after, last_change, noting_changes
 from internal.storage.engine.savepoints import taken_back
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.erasure.hidings import Targets
-from internal.storage.owner_counters import changed_after, last_change, noting_changes
 
 _NO_KEY = bytes(32)
 """No tombstone outlives a preview."""

@@ -19,10 +19,10 @@ from internal.knowledge import episode_repository as episodes, fact_repository
 from internal.knowledge.relations import is_functional
 from internal.people import erase_repository, hidden_parts, service as people
 from internal.storage import search_items
+from internal.storage.change_log import record_change
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
 from internal.storage.erasure.shared_support import sharing
-from internal.storage.owner_counters import record_change
 
 
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:

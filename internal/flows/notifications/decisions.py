@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users, service as access
 from internal.access.model import User
 from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text, weigh
 from internal.agents.context_manager.output import Decision, parse_decisions
@@ -181,7 +181,7 @@ class NotificationScheduler:
             quiet_until=until,
             settled=settled,
             seen=behind[-1].place if behind else None,
-            within_cost=access.within_daily_cost(connection, user_id, now, self._daily_cost),
+            within_cost=limits.within_daily_cost(connection, user_id, now, self._daily_cost),
         )
 
     @staticmethod

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users
 from internal.errors import ModelAccessDenied, ModelError, StorageError
 from internal.events.trigger import current_cause
 from internal.llm.model import AudioReply, ChatReply, EmbeddingRequest, Reply, Request, Usage
@@ -108,7 +108,7 @@ class CallRecorder:
             for (user_id, agent), calls in billed.items():
                 if (user := known[user_id]) is not None:
                     tokens, cost = sum(one.tokens for one in calls), sum(one.cost_usd for one in calls)
-                    access.add_spend(connection, user, agent, tokens=tokens, cost_usd=cost, now=now, calls=len(calls))
+                    limits.add_spend(connection, user, agent, tokens=tokens, cost_usd=cost, now=now, calls=len(calls))
 
         try:
             with acting_for_everyone():  # calls of many owners, written together

@@ -3,7 +3,7 @@
 import logging
 import time
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -23,10 +23,14 @@ from internal.memory.plasticity.maintenance import OFFERED, MaintenanceReport, S
 from internal.memory.plasticity.repository import Link
 from internal.scheduling.clock import Clock
 from internal.storage import change_log
+from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
 log = logging.getLogger(__name__)
+
+_ENTRIES_AT_ONCE: Final = 250
+"""Entries of the change log deleted in one transaction."""
 
 
 class MaintenanceObserver(Protocol):
@@ -80,7 +84,7 @@ class NightlyMaintenance:
         )
         if not dry_run:
             await self._database.write(lambda c: maintenance.finish(c, report))
-            await change_log.compact(self._database, user_id)
+            await compact_change_log(self._database, user_id)
             if self._observer is not None:
                 self._observer.memory_maintained(decayed=done.decayed, pruned=done.pruned)
         return report
@@ -120,3 +124,11 @@ def _counts(connection: Connection, user_id: int) -> tuple[int, int]:
         plasticity_repository.count_links(connection, user_id),
         decay_repository.count_memories(connection, user_id),
     )
+
+
+async def compact_change_log(database: Database, user_id: int) -> int:
+    """Deletes an owner's entries that later ones replace, a part at a time so that nobody waits. Returns how many."""
+    stale = await database.read(lambda c: change_log.superseded(c, user_id))
+    for part in chunks(stale, _ENTRIES_AT_ONCE):
+        await database.write(lambda c: change_log.delete_entries(c, user_id, part))  # noqa: B023 - awaited here
+    return len(stale)

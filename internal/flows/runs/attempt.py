@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import service as access
+from internal.access import limits
 from internal.agents.model import AgentReply
 from internal.config.settings import RunsConfig
 from internal.errors import (
@@ -103,7 +103,7 @@ class Attempts:
 
         def work(connection: Connection) -> Run | None:
             paid = run.state == RunState.REPLIED
-            if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
+            if not paid and not limits.within_daily_cost(connection, run.user_id, now, self._daily_cost):
                 runs.postpone(connection, run, now + COST_RECHECK, DAILY_COST, charge=True)
                 return None
             asked = everything_asked(connection, run.user_id)

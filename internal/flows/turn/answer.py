@@ -51,8 +51,8 @@ from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.memory.plasticity.operations import touch_used
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import retry_delay
+from internal.storage.change_log import changes_together
 from internal.storage.database import Database
-from internal.storage.owner_counters import changes_together
 
 log = logging.getLogger(__name__)
 

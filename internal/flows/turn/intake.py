@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import groups, service as access
+from internal.access import groups, limits
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import ARTIFACT, FILE, with_marks
@@ -29,9 +29,9 @@ from internal.flows.turn import instructions
 from internal.flows.turn.explain import reply_at
 from internal.people import service as people
 from internal.scheduling.clock import Clock
+from internal.storage.change_log import changes_together
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.owner_counters import changes_together
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class Intake:
         database: Database,
         clock: Clock,
         buffers: DialogueBuffers,
-        limits: AccessConfig,
+        access_config: AccessConfig,
         phrases: Phrases,
         group_window: timedelta,
         chronicling: SessionLifecycle = UNJUDGED,
@@ -84,7 +84,7 @@ class Intake:
         """Files of the kinds that it `reads` become artifacts."""
         self._reads = reads
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._limits, self._phrases, self._window = limits, phrases, group_window
+        self._access_config, self._phrases, self._window = access_config, phrases, group_window
         self._chronicling = chronicling
 
     async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> StoredMessage:
@@ -178,12 +178,12 @@ class Intake:
         return replace(incoming, attachments=attachments), files
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
-        return access.may_speak(
+        return limits.may_speak(
             connection,
             user,
             incoming.timestamp,
-            messages_per_minute=0 if groups.is_group(user.user_id) else self._limits.messages_per_minute,
-            daily_cost_usd=self._limits.daily_cost_usd,
+            messages_per_minute=0 if groups.is_group(user.user_id) else self._access_config.messages_per_minute,
+            daily_cost_usd=self._access_config.daily_cost_usd,
         )
 
     def _turn_for(
@@ -217,7 +217,7 @@ class Intake:
             text = self._phrases(user.lang, "too-fast", limit=verdict.limit, seconds=verdict.retry_after_s)
             dedupe = f"too-fast:{user.user_id}:{int(now.timestamp()) // 60}"
         else:
-            text = self._phrases(user.lang, "daily-cost-reached", limit=self._limits.daily_cost_usd)
+            text = self._phrases(user.lang, "daily-cost-reached", limit=self._access_config.daily_cost_usd)
             dedupe = f"daily-cost:{user.user_id}:{incoming.chat_id}:{incoming.tg_id}"
         place = (user.user_id, incoming.bot_id, incoming.chat_id)
         return Outgoing(*place, text, dedupe, thread_id=incoming.thread_id, links={"update": update})

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from internal.access import service as access
+from internal.access import limits
 from internal.agents.archivist.offline.bio_quotes import asks
 from internal.dialogue import repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox
@@ -44,7 +44,7 @@ def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
         dead=runs.counts(connection, user_id).get(RunState.DEAD, 0) if asked is None else 0,
         people=sum(people.counts(connection, user_id).values()),
         quarantined=mailbox.quarantined(connection),
-        spent_usd=access.spent_today(connection, user_id, now),
+        spent_usd=limits.spent_today(connection, user_id, now),
     )
 
 

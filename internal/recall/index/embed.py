@@ -15,9 +15,9 @@ from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import retry_delay
 from internal.storage import vectors
+from internal.storage.change_log import changes_together
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.owner_counters import changes_together
 from internal.storage.vectors import DueItem, Progress
 
 log = logging.getLogger(__name__)

@@ -30,11 +30,11 @@ from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.knowledge.model import OF_FILE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
+from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
-from internal.storage.owner_counters import record_change
 from internal.storage.search_items import of_kind, passages_of, place_in
 from internal.storage.tables import (
     claims,

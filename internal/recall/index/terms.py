@@ -15,8 +15,8 @@ from internal.language.worker.process_pool import LanguageCallFailed, LanguageWo
 from internal.recall.index import item_repository
 from internal.recall.index.item_repository import DueText
 from internal.storage import vectors
+from internal.storage.change_log import changes_together
 from internal.storage.database import Database
-from internal.storage.owner_counters import changes_together
 
 log = logging.getLogger(__name__)
 

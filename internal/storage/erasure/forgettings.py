@@ -7,10 +7,11 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from internal.storage.change_log import record_change
 from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS
-from internal.storage.owner_counters import hold_owner, note_change, record_change
+from internal.storage.owner_counters import hold_owner, note_change
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
 

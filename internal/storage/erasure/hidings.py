@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, literal, or_, select
 
+from internal.storage.change_log import record_changes
 from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
-from internal.storage.owner_counters import record_changes
 from internal.storage.tables import forgettings, graph_edges, graph_nodes, hidings
 
 HiddenKind = Literal["message", "node", "edge", "part"]

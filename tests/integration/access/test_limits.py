@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Connection, insert
 
-from internal.access import repository as users, service
+from internal.access import limits, repository as users, service
 from internal.access.model import Allowed, Author, DailyCostReached, TooFast, User, Verdict
 from internal.storage.database import Database
 from internal.storage.tables import messages
@@ -24,7 +24,7 @@ async def user(database: Database) -> User:
 
 
 async def verdict(database: Database, user: User, now: datetime, rate: int = 3, cost: float = 0) -> Verdict:
-    return await database.read(lambda c: service.may_speak(c, user, now, messages_per_minute=rate, daily_cost_usd=cost))
+    return await database.read(lambda c: limits.may_speak(c, user, now, messages_per_minute=rate, daily_cost_usd=cost))
 
 
 def say(connection: Connection, seq: int, at: datetime, **columns: object) -> None:
@@ -37,7 +37,7 @@ async def hear(database: Database, seq: int, at: datetime = NOW, **columns: obje
 
 
 async def bill(database: Database, agent: str, cost_usd: float, at: datetime = NOW) -> None:
-    await database.write(lambda c: service.add_spend(c, users.get(c, 1), agent, tokens=10, cost_usd=cost_usd, now=at))
+    await database.write(lambda c: limits.add_spend(c, users.get(c, 1), agent, tokens=10, cost_usd=cost_usd, now=at))
 
 
 async def test_the_window_slides(database: Database, user: User) -> None:
@@ -69,11 +69,11 @@ async def test_cost_is_added_up_over_agents(database: Database, user: User) -> N
     """Every agent's calls count against the one daily limit."""
     for agent in ("responder", "archivist", "responder"):
         await bill(database, agent, 0.5)
-    assert await database.read(lambda c: service.spent_today(c, 1, NOW)) == pytest.approx(1.5)
+    assert await database.read(lambda c: limits.spent_today(c, 1, NOW)) == pytest.approx(1.5)
     reached = await verdict(database, user, NOW, cost=1.5)
     assert isinstance(reached, DailyCostReached)
-    assert not await database.read(lambda c: service.within_daily_cost(c, 1, NOW, 1.5))
-    assert await database.read(lambda c: service.within_daily_cost(c, 1, NOW, 1.6))
+    assert not await database.read(lambda c: limits.within_daily_cost(c, 1, NOW, 1.5))
+    assert await database.read(lambda c: limits.within_daily_cost(c, 1, NOW, 1.6))
 
 
 async def test_the_day_is_the_users_own(database: Database, user: User) -> None:
@@ -84,4 +84,4 @@ async def test_the_day_is_the_users_own(database: Database, user: User) -> None:
     midnight = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
     assert reached == DailyCostReached(5.0, 5, midnight)
     assert await verdict(database, user, midnight, cost=5) == Allowed()
-    assert await database.read(lambda c: service.spent_today(c, 1, midnight)) == 0.0
+    assert await database.read(lambda c: limits.spent_today(c, 1, midnight)) == 0.0

@@ -17,9 +17,9 @@ from support.stores.stores import where_postgresql
 from bot.web.http.live_stream import following
 from internal.events import repository as events, timeline_repository as timeline
 from internal.storage import tables
+from internal.storage.change_log import record_change
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
-from internal.storage.owner_counters import record_change
 from internal.testing import FIRST_MOMENT
 
 OWNER, STRANGER = 1, 2

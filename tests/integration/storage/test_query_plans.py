@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, event
 
-from internal.access import service as access
+from internal.access import limits, service as access
 from internal.access.model import Author
 from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
@@ -114,7 +114,7 @@ async def test_a_turn_reads_no_growing_table_whole(database: Database) -> None:
             deliver(connection, answer(connection, take(connection, 2)), 1002)
             user = access.admit(connection, author, allowed=[USER], admit_all=False, now=NOW)
             assert user is not None
-            access.may_speak(connection, user, NOW, messages_per_minute=20, daily_cost_usd=5)
+            limits.may_speak(connection, user, NOW, messages_per_minute=20, daily_cost_usd=5)
             turns.first_open_seq(connection, USER, BOT)
             dialogue.unpublished_messages(connection, USER, limit=800)
             dialogue.idle_since(connection, NOW - timedelta(minutes=30), limit=200)

@@ -15,7 +15,7 @@ from bot.telegram.handlers.facts.facts import open_buttons
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, phrase
-from internal.access import service as access
+from internal.access import limits
 from internal.access.model import AwaitedAnswer, User
 from internal.agents.model import RecalledFact
 from internal.knowledge import service as knowledge
@@ -60,7 +60,7 @@ async def _answer_in_background(asked: DatedQuestion, chat: Chat, services: Serv
 async def _answer(asked: DatedQuestion, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     limit = services.config.access.daily_cost_usd
-    if not await services.read(lambda c: access.within_daily_cost(c, user.user_id, now, limit)):
+    if not await services.read(lambda c: limits.within_daily_cost(c, user.user_id, now, limit)):
         await chat.say(phrase(user.lang, "daily-cost-reached", limit=limit))
         return
     until = None if asked.ends is None else min(asked.ends, now)

@@ -9,7 +9,7 @@ from support.flows.analyst_stage import AnalysisStage
 from support.flows.chronicle_stage import check_line
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users
 from internal.agents.responder.rules import rules
 from internal.chronicle import audit, service
 from internal.chronicle.model import EventLabel
@@ -232,7 +232,7 @@ async def test_beyond_the_daily_cost_a_session_waits(talk: Talk) -> None:
     stage = AnalysisStage(talk, daily_cost_usd=1.0)
     session = await stage.conversation(ASKED)
     now = talk.clock.now()
-    await talk.write(lambda c: access.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=2.0, now=now))
+    await talk.write(lambda c: limits.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=2.0, now=now))
     await stage.judge()
     run = await stage.run(session)
     assert (run.state, run.error, run.attempts) == (RunState.DUE, DAILY_COST, 0)

@@ -16,8 +16,8 @@ from internal.flows.views import artifacts as view
 from internal.knowledge import episode_repository as episodes
 from internal.recall.index import item_repository
 from internal.recall.index.item_repository import EPISODE_CHANGE
+from internal.storage.change_log import changed_after, last_change
 from internal.storage.erasure import forgettings
-from internal.storage.owner_counters import changed_after, last_change
 
 CANARY = "канарейкин"
 WORDS = f"Арендодатель {CANARY.capitalize()} берёт 14 500 гривен в месяц.".encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users
 from internal.errors import ModelAccessDenied, ModelReplyTruncated, ModelUnavailable, ModelUnknown
 from internal.events.trigger import caused_by
 from internal.flows.operations.model_call_log import CallRecorder
@@ -76,7 +76,7 @@ async def test_bills_go_to_the_owners_own_day(talk: Talk) -> None:
     await recorder.flush()
     days = await talk.read(lambda c: c.execute(select(tables.spend.c.day)).scalars().all())
     assert days == ["2026-02-08"]
-    assert await talk.read(lambda c: access.spent_today(c, OWNER, talk.clock.now())) == 1.0
+    assert await talk.read(lambda c: limits.spent_today(c, OWNER, talk.clock.now())) == 1.0
 
 
 async def test_a_receipt_holds_the_exact_prompt_and_what_it_was_for(talk: Talk) -> None:

@@ -16,7 +16,7 @@ from support.patience import PATIENCE_S
 from support.stores.stores import refuse, relent
 
 from bot.telegram.handlers.own_initiative import notify
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users
 from internal.agents.model import AgentReply
 from internal.config.settings import RunsConfig
 from internal.errors import (
@@ -377,7 +377,7 @@ async def test_the_daily_cost_postpones_but_not_what_is_paid(stage: Stage) -> No
     stage.daily_cost = 1.0
     now = stage.talk.clock.now()
     await stage.talk.write(
-        lambda c: access.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.0, now=now)
+        lambda c: limits.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.0, now=now)
     )
     await stage.publish()
     await stage.work()

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event
 from support.flows.flow_stage import BOT, OWNER, Talk
 
-from internal.access import repository as users, service as access
+from internal.access import limits, repository as users
 from internal.dialogue.model import ForwardOrigin
 from internal.people import repository as people
 
@@ -119,15 +119,15 @@ async def test_too_many_messages_are_kept_and_answered_once_a_minute(talk: Talk)
     [line] = await talk.owed()
     assert "at most 2 messages a minute" in line
     assert [message.content for message in await talk.messages()] == ["0", "1", "2", "3"]
-    limits = [event.payload["limit"] for event in await talk.events("message_received")]
-    assert limits == [None, None, "TooFast", "TooFast"]
+    refused = [event.payload["limit"] for event in await talk.events("message_received")]
+    assert refused == [None, None, "TooFast", "TooFast"]
 
 
 async def test_the_daily_cost_is_told_and_the_message_kept(talk: Talk) -> None:
     """Who has used up his day is told so; what he writes is remembered all the same."""
     talk.limits["daily_cost_usd"] = 1.5
     now = talk.clock.now()
-    await talk.write(lambda c: access.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.5, now=now))
+    await talk.write(lambda c: limits.add_spend(c, users.get(c, OWNER), "responder", tokens=1, cost_usd=1.5, now=now))
     taken = await talk.say("hello")
     assert taken.turn is None
     assert "$1.50" in (await talk.owed())[0]

@@ -18,11 +18,10 @@ from internal.config.settings import MemoryConfig
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.flows.operations import nightly as flow
-from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.operations.nightly import NightlyMaintenance, compact_change_log
 from internal.graph import store
 from internal.memory.plasticity import maintenance, operations, repository
 from internal.memory.plasticity.decay import PRESETS
-from internal.storage import change_log
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
 from internal.storage.tables import changes, evidence, metadata, observations, users
@@ -415,7 +414,7 @@ async def test_the_change_log_keeps_the_last_change_of_each_thing(world: World) 
         await world.do(lambda m: operations.strengthen(m.connection, OWNER, a, b, 0.01, now=NOON))
     log = select(changes.c.seq, changes.c.kind, changes.c.id, changes.c.op)
     before = await world.database.read(lambda c: c.execute(log.order_by(changes.c.seq)).all())
-    assert await change_log.compact(world.database, OWNER) == 5
+    assert await compact_change_log(world.database, OWNER) == 5
     after = await world.database.read(lambda c: c.execute(log.order_by(changes.c.seq)).all())
     for place in range(before[-1].seq + 1):
         wanted = {(row.kind, row.id): row.op for row in before if row.seq > place}

@@ -11,7 +11,7 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
-from internal.access import repository as known_users, service as access
+from internal.access import limits, repository as known_users
 from internal.access.model import LANGUAGES, Language
 from internal.config.settings import Config, load
 from internal.dialogue import repository as dialogue
@@ -21,7 +21,7 @@ from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService
 from internal.flows.operations.model_call_log import KEPT
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph.mirror.repository import move_cursor, newest
-from internal.storage.owner_counters import record_change
+from internal.storage.change_log import record_change
 from internal.storage.tables import changes, inbox, messages, runs, users
 
 
@@ -131,7 +131,7 @@ async def test_status_counts_what_is_there(world: World) -> None:
     update = {"bot_id": 7, "raw": "{}", "state": "quarantined", "received_at": now}
     await world.write(lambda c: c.execute(insert(inbox), [{**update, "update_id": n} for n in range(4)]))
     billed = {"tokens": 5, "cost_usd": 0.0125, "now": now}
-    await world.write(lambda c: access.add_spend(c, known_users.get(c, 1), "responder", **billed))  # type: ignore[arg-type]
+    await world.write(lambda c: limits.add_spend(c, known_users.get(c, 1), "responder", **billed))  # type: ignore[arg-type]
     await world.person("Пётр")
     assert only(await world.send("/status")).text.splitlines() == [
         text("en", "status-buffered", count=3),
