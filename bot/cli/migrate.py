@@ -58,10 +58,10 @@ async def _migrate_store(config: Config, source: str, target: str, force: bool, 
     from internal.flows.operations.migrate_store import migrate_store as move
     from internal.scheduling.clock import SystemClock
 
-    places = [_place(source, "FROM"), _place(target, "TO")]
+    stores = [_store_at(source, "FROM"), _store_at(target, "TO")]
     with _bar() as progress:
         return await move(
-            *places,
+            *stores,
             now=SystemClock().now(),
             folder=config.data_dir,
             progress=progress,
@@ -70,7 +70,7 @@ async def _migrate_store(config: Config, source: str, target: str, force: bool, 
         )
 
 
-def _place(address: str, name: str) -> Path | str:
+def _store_at(address: str, name: str) -> Path | str:
     from internal.config.settings import load as read
     from internal.errors import ConfigurationError
     from internal.telemetry.logs import redact
@@ -86,7 +86,7 @@ def _place(address: str, name: str) -> Path | str:
 def _summary(move: Move, target: str) -> list[str]:
     from internal.flows.operations.migrate_store import name_of
 
-    moved, place = move.moved, name_of(_place(target, "TO"))
+    moved, target_name = move.moved, name_of(_store_at(target, "TO"))
     lines = ["the source has changed since that move was interrupted: it began anew"] if moved.begun_anew else []
     lines.append(f"moved {moved.rows} rows" + (f"; {moved.before} were there already" if moved.before else ""))
     if moved.nul_lost:
@@ -97,7 +97,9 @@ def _summary(move: Move, target: str) -> list[str]:
     if moved.differing:
         lines.append(f"they differ, and TO is not to be used: {', '.join(moved.differing)}")
     else:
-        lines.append(f"both are the same in every row: set storage.url to the address of {place} and start the bot")
+        lines.append(
+            f"both are the same in every row: set storage.url to the address of {target_name} and start the bot"
+        )
     return lines
 
 

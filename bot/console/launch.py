@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConsoleSetup:
     """The console's address and settings.
 
     `listener` is the bot's own socket, which outlives the process: visitors in between wait. `caller_key` proves to the
@@ -38,9 +38,9 @@ class ConsoleProcess(Child):
 
     name, module, failure = "console", "bot.console.process", LaplacedError
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(environment={CALLER_KEY: place.caller_key}, passed=[place.listener.fileno()])
-        self._place = place
+    def __init__(self, setup: ConsoleSetup) -> None:
+        super().__init__(environment={CALLER_KEY: setup.caller_key}, passed=[setup.listener.fileno()])
+        self._setup = setup
 
     async def keep(self) -> None:
         """Runs until cancelled."""
@@ -56,27 +56,27 @@ class ConsoleProcess(Child):
 
     async def _knock(self) -> None:
         loop, knocked = asyncio.get_running_loop(), asyncio.Event()
-        loop.add_reader(self._place.listener, knocked.set)
+        loop.add_reader(self._setup.listener, knocked.set)
         try:
             await knocked.wait()
         finally:
-            loop.remove_reader(self._place.listener)
+            loop.remove_reader(self._setup.listener)
 
     def arguments(self) -> list[str]:
         """Its place; it serves the bot's own socket and no port."""
-        place = self._place
-        hosts = [word for host in place.allowed_hosts for word in ("--allow", host)]
-        hosts += [word for proxy in place.trusted_proxies for word in ("--trust", proxy)]
+        setup = self._setup
+        hosts = [word for host in setup.allowed_hosts for word in ("--allow", host)]
+        hosts += [word for proxy in setup.trusted_proxies for word in ("--trust", proxy)]
         return [
-            "--listener", str(place.listener.fileno()), "--rest", place.rest, "--storage", str(place.storage),
-            "--parent", str(os.getpid()), *(["--secure"] if place.secure else []), *hosts,
+            "--listener", str(setup.listener.fileno()), "--rest", setup.rest, "--storage", str(setup.storage),
+            "--parent", str(os.getpid()), *(["--secure"] if setup.secure else []), *hosts,
         ]  # fmt: skip
 
 
 @contextlib.asynccontextmanager
-async def console_at(place: Place) -> AsyncIterator[ConsoleProcess]:
+async def console_at(setup: ConsoleSetup) -> AsyncIterator[ConsoleProcess]:
     """The console answers for the time of the block."""
-    console = ConsoleProcess(place)
+    console = ConsoleProcess(setup)
     keeping = asyncio.create_task(console.keep(), name="console")
     try:
         yield console

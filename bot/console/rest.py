@@ -76,13 +76,13 @@ class Rest:
                     await answer.aread()
                     _raise(answer)
                 yield None
-                place = ""
+                event_id = ""
                 async for line in answer.aiter_lines():
                     name, _, value = line.partition(": ")
                     if name == "id":
-                        place = value
+                        event_id = value
                     elif name == "data":
-                        yield ServerSentEvent(place, json.loads(value))
+                        yield ServerSentEvent(event_id, json.loads(value))
         except httpx.HTTPError as error:
             raise BotDown(str(error)) from error
         raise BotDown("the stream ended")

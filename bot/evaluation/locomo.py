@@ -111,42 +111,42 @@ def _read(path: Path) -> list[Conversation]:
     ]
 
 
-def _conversation(raw: object, file: str, place: str) -> Conversation:
+def _conversation(raw: object, file: str, where: str) -> Conversation:
     if not isinstance(raw, dict):
-        raise ConversationsUnreadable(f"{place} holds no conversation in the form of LoCoMo")
+        raise ConversationsUnreadable(f"{where} holds no conversation in the form of LoCoMo")
     inner = raw.get("conversation")
     sessions = inner if isinstance(inner, dict) else raw
-    turns = _turns(sessions, place)
+    turns = _turns(sessions, where)
     if not turns:
-        raise ConversationsUnreadable(f"{place} holds no conversation in the form of LoCoMo: no session has turns")
+        raise ConversationsUnreadable(f"{where} holds no conversation in the form of LoCoMo: no session has turns")
     questions = raw.get("qa", sessions.get("qa", []))
     if not isinstance(questions, list):
-        raise ConversationsUnreadable(f"{place}: qa is no list")
+        raise ConversationsUnreadable(f"{where}: qa is no list")
     known = {_normal_id(turn.dia_id): turn.dia_id for turn in turns}
     return Conversation(
-        file, turns, tuple(_question(question, known, f"{place}, qa {n}") for n, question in enumerate(questions, 1))
+        file, turns, tuple(_question(question, known, f"{where}, qa {n}") for n, question in enumerate(questions, 1))
     )
 
 
-def _turns(sessions: Mapping[str, Any], place: str) -> tuple[Turn, ...]:
+def _turns(sessions: Mapping[str, Any], where: str) -> tuple[Turn, ...]:
     numbers = sorted(int(match[1]) for key in sessions if (match := _SESSION.fullmatch(key)))
     turns: list[Turn] = []
     for number in numbers:
         key = f"session_{number}"
         lines = sessions.get(key) or []
         if not isinstance(lines, list):
-            raise ConversationsUnreadable(f"{place}: {key} is no list")
+            raise ConversationsUnreadable(f"{where}: {key} is no list")
         if lines:
             start = _session_start(
-                sessions.get(f"{key}_date_time"), turns[-1].at if turns else None, f"{place}: {key}_date_time"
+                sessions.get(f"{key}_date_time"), turns[-1].at if turns else None, f"{where}: {key}_date_time"
             )
-            turns += [_turn(raw, number, start, n, f"{place}: {key}, turn {n + 1}") for n, raw in enumerate(lines)]
+            turns += [_turn(raw, number, start, n, f"{where}: {key}, turn {n + 1}") for n, raw in enumerate(lines)]
     return tuple(turns)
 
 
-def _turn(raw: object, session: int, start: datetime, n: int, place: str) -> Turn:
+def _turn(raw: object, session: int, start: datetime, n: int, where: str) -> Turn:
     if not isinstance(raw, dict) or not isinstance(raw.get("dia_id"), str) or not isinstance(_text(raw), str):
-        raise ConversationsUnreadable(f"{place} has no dia_id or no text")
+        raise ConversationsUnreadable(f"{where} has no dia_id or no text")
     caption, speaker, role = raw.get("blip_caption"), raw.get("speaker"), raw.get("role")
     return Turn(
         dia_id=raw["dia_id"],
@@ -164,7 +164,7 @@ def _text(raw: Mapping[str, Any]) -> Any:
     return raw.get("text") or ""
 
 
-def _session_start(stated: object, before: datetime | None, place: str) -> datetime:
+def _session_start(stated: object, before: datetime | None, where: str) -> datetime:
     """When a session began; without a time that can be read, a day after the one before it."""
     text = " ".join(_ASIDE.sub(" ", str(stated or "")).split())
     following = before + timedelta(days=1) if before is not None else _FIRST_DAY
@@ -172,7 +172,7 @@ def _session_start(stated: object, before: datetime | None, place: str) -> datet
         return following
     moment = _moment(text, following)
     if moment is None:
-        log.warning("session_time_unreadable", extra={"place": place, "stated": text[:80]})
+        log.warning("session_time_unreadable", extra={"where": where, "stated": text[:80]})
     return moment or following
 
 
@@ -189,9 +189,9 @@ def _moment(text: str, near: datetime) -> datetime | None:
     return next((one.moment for one in dated if one is not None and one.precision in ("time", "day")), None)
 
 
-def _question(raw: object, known: Mapping[str, str], place: str) -> Question:
+def _question(raw: object, known: Mapping[str, str], where: str) -> Question:
     if not isinstance(raw, dict) or not isinstance(raw.get("question"), str):
-        raise ConversationsUnreadable(f"{place} has no question")
+        raise ConversationsUnreadable(f"{where} has no question")
     category, tags = raw.get("category"), raw.get("tags")
     return Question(
         text=_storable(raw["question"]),

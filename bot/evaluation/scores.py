@@ -146,15 +146,15 @@ def _lines(path: Path) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     return lines
 
 
-def _line(line: str, place: str) -> tuple[str, str, tuple[str, ...]]:
+def _line(line: str, where: str) -> tuple[str, str, tuple[str, ...]]:
     try:
         raw = json.loads(line)
     except (ValueError, RecursionError):
-        raise RankingsUnreadable(f"{place} is not JSON") from None
+        raise RankingsUnreadable(f"{where} is not JSON") from None
     fields = (raw.get("file"), raw.get("question"), raw.get("ranking")) if isinstance(raw, dict) else (None, None, None)
     file, question, ranking = fields
     if not isinstance(file, str) or not isinstance(question, str) or not isinstance(ranking, list):
-        raise RankingsUnreadable(f"{place} has no file, question or ranking")
+        raise RankingsUnreadable(f"{where} has no file, question or ranking")
     if not all(isinstance(turn, str) for turn in ranking):
-        raise RankingsUnreadable(f"{place}: ranking should hold ids of turns")
+        raise RankingsUnreadable(f"{where}: ranking should hold ids of turns")
     return file, question, tuple(dict.fromkeys(ranking))

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from bot.application.app import App
 from bot.application.owner_data import OwnerData, import_agents
-from bot.console.launch import Place, console_at
+from bot.console.launch import ConsoleSetup, console_at
 from bot.mcp.http import PATH, McpServer
 from bot.shared.hosts import is_loopback
 from bot.web.activity.chronicle import Chronicle
@@ -176,7 +176,7 @@ async def serve_rest_and_mcp(app: App, ports: ServerPorts) -> AsyncIterator[Runn
         calls = await stack.enter_async_context(serving_on(rest, web, trusted_proxies=proxies))
         tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded, trusted_proxies=proxies))
         if pages is not None:
-            await stack.enter_async_context(console_at(_place(app, pages, calls.url, caller_key)))
+            await stack.enter_async_context(console_at(_setup(app, pages, calls.url, caller_key)))
         stack.callback(stopping.set)
         yield RunningServers(calls, address, console, [calls.ended, tool_calls.ended])
 
@@ -190,10 +190,10 @@ def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | 
     return pages
 
 
-def _place(app: App, pages: Listener, rest: str, caller_key: str) -> Place:
+def _setup(app: App, pages: Listener, rest: str, caller_key: str) -> ConsoleSetup:
     config = app.config
     public = urlsplit(config.console.url)
-    return Place(
+    return ConsoleSetup(
         pages.socket,
         rest,
         config.data_dir / "console",

@@ -134,9 +134,9 @@ class Stage:
         try:
             async with asyncio.timeout(self._patience):
                 while True:
-                    before = await self.app.database.read(events.last_place)
+                    before = await self.app.database.read(events.last_position)
                     await self.app.ticker.round()
-                    if not await self._busy() and before == await self.app.database.read(events.last_place):
+                    if not await self._busy() and before == await self.app.database.read(events.last_position):
                         return
                     await asyncio.sleep(_LOOK_S)
         except TimeoutError:

@@ -173,17 +173,17 @@ class People:
         user = self._user(user_id)
         message = self._message(user_id if chat_id is None else chat_id, message_id)
         poll: Json = message.get("poll", {"is_closed": True})
-        place = f"votes:{message['chat']['id']}:{message_id}"
+        votes_key = f"votes:{message['chat']['id']}:{message_id}"
         if poll["is_closed"] or not set(options) <= set(range(len(poll["options"]))):
             raise ActRefused("there is no open poll with such options")
-        votes = self._repository.setting(place, {}) | {str(user_id): list(options)}
+        votes = self._repository.setting(votes_key, {}) | {str(user_id): list(options)}
         for number, option in enumerate(poll["options"]):
             option["voter_count"] = sum(number in chosen for chosen in votes.values())
         poll["total_voter_count"] = sum(bool(chosen) for chosen in votes.values())
         kept = [poll["options"][number]["persistent_id"] for number in options]
         answer = {"poll_id": poll["id"], "user": user, "option_ids": list(options), "option_persistent_ids": kept}
         with self._repository.transaction():
-            self._repository.set_setting(place, votes)
+            self._repository.set_setting(votes_key, votes)
             self._telegram.updates.put("poll", poll)
             if not poll["is_anonymous"]:
                 self._telegram.updates.put("poll_answer", answer)

@@ -105,6 +105,6 @@ class GroupPeople(People):
             before = self._repository.reactions(chat["id"], message_id).get(user_id, [])
             self._telegram.react(message, user_id, given)
             if before != given and (chat["type"] == "private" or self._telegram.bot["id"] in admins):
-                place = {"chat": chat, "message_id": message_id, "user": user, "date": self._telegram.date()}
-                changed = {**place, "old_reaction": before, "new_reaction": given}
+                reaction = {"chat": chat, "message_id": message_id, "user": user, "date": self._telegram.date()}
+                changed = {**reaction, "old_reaction": before, "new_reaction": given}
                 self._telegram.updates.put("message_reaction", changed)

@@ -100,11 +100,11 @@ class _Html:
         at, text = 0, self._text
         for match in _TAG.finditer(text):
             self._plain(text[at : match.start()], at)
-            at, place = match.end(), _bytes(text, match.start())
+            at, start_byte = match.end(), _bytes(text, match.start())
             if match[1]:
-                self._end_tag(match[2].lower(), place)
+                self._end_tag(match[2].lower(), start_byte)
             else:
-                self._start_tag(match[2].lower(), _attributes(match[3]), place)
+                self._start_tag(match[2].lower(), _attributes(match[3]), start_byte)
         self._plain(text[at:], at)
         if self._open:
             raise _fault(f'Can\'t find end tag corresponding to start tag "{self._open[-1][0]}"')
@@ -113,8 +113,8 @@ class _Html:
     def _plain(self, text: str, start: int) -> None:
         if "<" in text:
             at = text.index("<")
-            name, place = re.match(r"<(/?[\w-]*)", text[at:]), _bytes(self._text, start + at)
-            raise _fault(f'Unsupported start tag "{name[1] if name else ""}" at byte offset {place}')
+            name, start_byte = re.match(r"<(/?[\w-]*)", text[at:]), _bytes(self._text, start + at)
+            raise _fault(f'Unsupported start tag "{name[1] if name else ""}" at byte offset {start_byte}')
         self._out.add(html.unescape(text))
 
     def _start_tag(self, tag: str, attributes: dict[str, str], offset: int) -> None:
@@ -124,12 +124,12 @@ class _Html:
             raise _fault(f'Unsupported start tag "{tag}" at byte offset {offset}')
         self._open.append((tag, self._out.length, attributes))
 
-    def _end_tag(self, tag: str, place: int) -> None:
+    def _end_tag(self, tag: str, start_byte: int) -> None:
         if not self._open:
-            raise _fault(f"Unexpected end tag at byte offset {place}")
+            raise _fault(f"Unexpected end tag at byte offset {start_byte}")
         name, start, attributes = self._open.pop()
         if name != tag:
-            raise _fault(f'Unmatched end tag at byte offset {place}, expected "</{name}>", found "</{tag}>"')
+            raise _fault(f'Unmatched end tag at byte offset {start_byte}, expected "</{name}>", found "</{tag}>"')
         kind = _HTML_TAGS[tag]
         if kind == "code" and self._open and self._open[-1][0] == "pre":
             self._open[-1][2]["language"] = attributes.get("class", "").removeprefix("language-")
@@ -173,9 +173,9 @@ class _MarkdownV2:
         return self._out.result()
 
     def _unclosed(self) -> ApiRefusal:
-        marker, _, place = self._open[-1]
+        marker, _, start_byte = self._open[-1]
         kind = _PAIRED.get(marker, "textUrl")
-        return _fault(f"Can't find end of {kind[0].upper()}{kind[1:]} entity at byte offset {place}")
+        return _fault(f"Can't find end of {kind[0].upper()}{kind[1:]} entity at byte offset {start_byte}")
 
     def _starts(self, marker: str) -> bool:
         return self._text.startswith(marker, self._at)
@@ -234,7 +234,7 @@ class _MarkdownV2:
             return True
         if not marker:
             return False
-        place = _bytes(self._text, self._at)
+        start_byte = _bytes(self._text, self._at)
         self._at += len(marker)
         if self._open and self._open[-1][0] == marker:
             _, start, _ = self._open.pop()
@@ -242,7 +242,7 @@ class _MarkdownV2:
         elif any(opened == marker for opened, *_ in self._open):
             raise self._unclosed()
         else:
-            self._open.append((marker, self._out.length, place))
+            self._open.append((marker, self._out.length, start_byte))
         return True
 
     def _ends_expandable_quote(self) -> bool:

@@ -78,9 +78,9 @@ def reaction_of(changed: MessageReactionUpdated, bot_id: int, owner_id: int | No
         str(getattr(one, "emoji", None) or getattr(one, "custom_emoji_id", one.type)) for one in changed.new_reaction
     ]
     at, chat_id = changed.date.astimezone(UTC), changed.chat.id
-    place = (chat_id if owner_id is None else owner_id, bot_id, chat_id, changed.message_id)
+    address = (chat_id if owner_id is None else owner_id, bot_id, chat_id, changed.message_id)
     by = changed.actor_chat or changed.user
-    return Reaction(*place, " ".join(shown), at, by=by.id if by is not None and owner_id is not None else None)
+    return Reaction(*address, " ".join(shown), at, by=by.id if by is not None and owner_id is not None else None)
 
 
 def chat_of(raw: str) -> int | None:

@@ -96,9 +96,9 @@ def _literal(markdown: str) -> str:
     """Marks that are the author's text, escaped: HTML, which the converter drops, and prices read as formulas."""
     if "<" not in markdown and "$" not in markdown:
         return markdown
-    while places := _misread(markdown):
+    while offsets := _misread(markdown):
         source = markdown.encode()
-        bounds = [0, *sorted(places), len(source)]
+        bounds = [0, *sorted(offsets), len(source)]
         markdown = b"\\".join(source[a:b] for a, b in pairwise(bounds)).decode()
     return markdown
 
@@ -106,16 +106,16 @@ def _literal(markdown: str) -> str:
 def _misread(markdown: str) -> set[int]:
     """Byte offsets of the marks to escape. An escaped mark is not found again, so escaping comes to an end."""
     source = markdown.encode()
-    places: set[int] = set()
+    offsets: set[int] = set()
     for payload, span in pyromark.events_with_range(markdown, options=STANDARD_OPTIONS):
         if not isinstance(payload, dict):
             continue
         start, end = span["start"], span["end"]
         if "InlineHtml" in payload or "Html" in payload:
-            places |= {start + match.start() for match in re.finditer(b"<", source[start:end])}
+            offsets |= {start + match.start() for match in re.finditer(b"<", source[start:end])}
         elif "InlineMath" in payload and _is_price(payload["InlineMath"], source[:start]):
-            places |= {start, end - 1}
-    return places
+            offsets |= {start, end - 1}
+    return offsets
 
 
 def _is_price(formula: str, before: bytes) -> bool:

@@ -84,10 +84,10 @@ class ApiKeys:
     def _known(self) -> dict[str, ApiKey]:
         try:
             found = self._path.stat()
-            place = (found.st_ino, found.st_mtime_ns, found.st_size)
-            if place != self._read_at:
+            version = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if version != self._read_at:
                 rows = json.loads(self._path.read_text(encoding="utf-8"))
-                self._by_hash, self._read_at = {key.hash: key for key in map(_key, rows)}, place
+                self._by_hash, self._read_at = {key.hash: key for key in map(_key, rows)}, version
         except FileNotFoundError:
             self._by_hash, self._read_at = {}, None
         except (OSError, ValueError, TypeError, KeyError) as error:

@@ -79,12 +79,12 @@ class CitationFilter:
 
     def _take(self, length: int) -> str:
         ready, self._held = self._held[:length], self._held[length:]
-        shown, place = "", 0
+        shown, offset = "", 0
         for match in CLUSTER.finditer(ready):
-            shown += self._pass(ready[place : match.start()])
+            shown += self._pass(ready[offset : match.start()])
             shown += self._pass(match[0] if self._code.inside else self._settled(match))
-            place = match.end()
-        return shown + self._pass(ready[place:])
+            offset = match.end()
+        return shown + self._pass(ready[offset:])
 
     def _pass(self, text: str) -> str:
         if self._trim and text:
@@ -203,7 +203,7 @@ def with_numbers(text: str, kinds: Collection[Kind] = get_args(Kind)) -> str:
     Citations of other `kinds` are left out.
     """
     marks = [mark for mark in marks_in(text) if mark.kind in kinds]
-    return _replaced(text, {mark: place for place, mark in enumerate(marks, start=1)})
+    return _replaced(text, {mark: number for number, mark in enumerate(marks, start=1)})
 
 
 def superscript(number: int) -> str:
@@ -243,17 +243,17 @@ def _citation_before(text: str, end: int) -> int | None:
 
 
 def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
-    parts, place, joined = list[str](), 0, False
+    parts, offset, joined = list[str](), 0, False
     for match in _outside_code(text):
-        before = text[place : match.start()]
+        before = text[offset : match.start()]
         joined = joined and not before
         named = _mark_of(match)
         mark = superscript(shown[named]) if named in shown else ""
         parts += [before.rstrip(" \t\u00a0"), _BETWEEN if joined and mark else "", mark]
-        place, joined = match.end(), joined or bool(mark)
+        offset, joined = match.end(), joined or bool(mark)
         if not mark and _begins_line(parts):
-            place += len(text[place:]) - len(text[place:].lstrip(" \t\u00a0"))
-    return "".join([*parts, text[place:]])
+            offset += len(text[offset:]) - len(text[offset:].lstrip(" \t\u00a0"))
+    return "".join([*parts, text[offset:]])
 
 
 def _mark_of(match: regex.Match[str]) -> Mark:
@@ -266,9 +266,9 @@ def _begins_line(parts: Sequence[str]) -> bool:
 
 
 def _outside_code(text: str) -> Iterator[regex.Match[str]]:
-    code, place = Code(), 0
+    code, offset = Code(), 0
     for match in _PASSED.finditer(text):
-        code.take(text[place : match.start()])
-        place = match.start()
+        code.take(text[offset : match.start()])
+        offset = match.start()
         if not code.inside:
             yield match

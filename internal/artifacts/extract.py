@@ -108,14 +108,14 @@ def _document(content: bytes, kind: str, suffix: str, most_pages: int) -> Extrac
         said = str(error).casefold()
         locked = "password" in said or "encrypt" in said
         return Extracted(reason="encrypted" if locked else "large" if "limit exceeded" in said else "damaged")
-    placed: Sequence[Part] = ()
+    sections_found: Sequence[Part] = ()
     with contextlib.suppress(Exception):  # hostile or odd: then its text goes without places
         if suffix in sections.SLIDES:
-            placed = sections.of_slides(content)[:most_pages]
+            sections_found = sections.of_slides(content)[:most_pages]
         elif found.document:
-            placed = sections.of_nodes(found.document["nodes"], content, suffix)
-    if placed := [replace(part, text=text) for part in _within(placed) if (text := _tidy(part.text))]:
-        return Extracted(placed)
+            sections_found = sections.of_nodes(found.document["nodes"], content, suffix)
+    if sections_found := [replace(part, text=text) for part in _within(sections_found) if (text := _tidy(part.text))]:
+        return Extracted(sections_found)
     pages: list[Any] = list(found.pages or [])
     with_text = [Part(_tidy(page["content"]), int(page["page_number"])) for page in pages[:most_pages]]
     if len(pages) > 1 and any(part.text for part in with_text):

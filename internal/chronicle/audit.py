@@ -230,12 +230,12 @@ def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended
 
 def _put_in_order(connection: Connection, user_id: int) -> int:
     """Moves events to the places of their messages in the log; an Analysis stays behind the same event."""
-    places = {
-        message.id: place for place, message in enumerate(audit_repository.chronicle_messages(connection, user_id))
+    indexes = {
+        message.id: index for index, message in enumerate(audit_repository.chronicle_messages(connection, user_id))
     }
     line = repository.events(connection, user_id)
-    wanted = _wanted_order(line, places)
-    first = next((place for place, (one, other) in enumerate(zip(line, wanted, strict=True)) if one != other), None)
+    wanted = _wanted_order(line, indexes)
+    first = next((index for index, (one, other) in enumerate(zip(line, wanted, strict=True)) if one != other), None)
     if first is None:
         return 0
     numbers = {event.n: next_rev(connection, user_id) for event in wanted[first:]}
@@ -244,7 +244,7 @@ def _put_in_order(connection: Connection, user_id: int) -> int:
     return sum(one != other for one, other in zip(line, wanted, strict=True))
 
 
-def _wanted_order(line: Sequence[Event], places: Mapping[str, int]) -> list[Event]:
+def _wanted_order(line: Sequence[Event], indexes: Mapping[str, int]) -> list[Event]:
     behind: dict[str, list[Event]] = defaultdict(list)
     said: list[Event] = []
     last = ""
@@ -254,7 +254,7 @@ def _wanted_order(line: Sequence[Event], places: Mapping[str, int]) -> list[Even
         else:
             said.append(event)
             last = event.id
-    said.sort(key=lambda event: places.get(event.message_id or "", len(places)))
+    said.sort(key=lambda event: indexes.get(event.message_id or "", len(indexes)))
     ordered = list(behind[""])
     for event in said:
         ordered += [event, *behind[event.id]]

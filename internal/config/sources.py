@@ -24,7 +24,7 @@ def from_file(path: Path, shape: Shape) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigurationError(f"{path} is not readable YAML{_place(error)}") from None
+        raise ConfigurationError(f"{path} is not readable YAML{_where(error)}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
@@ -44,7 +44,7 @@ def _read_files(tree: dict[str, Any], shape: Shape, above: str = "") -> None:
             tree[stem] = _read_secret(f"{above}{key}", tree.pop(key), other=tree.get(stem) and f"{above}{stem}")
 
 
-def _place(error: Exception) -> str:
+def _where(error: Exception) -> str:
     """Only the line: the parser's own words quote what stands there, which may be a secret."""
     mark = getattr(error, "problem_mark", None)
     return f" (line {mark.line + 1})" if mark else ""

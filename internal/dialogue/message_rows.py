@@ -25,8 +25,8 @@ def _as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
 AS_STORED: Final = [_as_stored(column) for column in messages.c]
 """The columns of the log without what SQLAlchemy makes of them, for `kept_messages`."""
 
-_MOMENTS: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, Moment)]
-_JSON: Final = [place for place, column in enumerate(messages.c) if isinstance(column.type, JSON)]
+_MOMENTS: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, Moment)]
+_JSON: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, JSON)]
 _KEPT: Final[dict[tuple[int, int], tuple[tuple[Any, ...], Message]]] = {}
 text_caches.register_cache(_KEPT.clear)
 
@@ -42,10 +42,10 @@ def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
         known = _KEPT.get(key)
         if known is None or known[0] != stored:
             values = list(stored)
-            for place in _MOMENTS:
-                values[place] = None if values[place] is None else from_micros(values[place])
-            for place in _JSON:  # a server's driver has read it already
-                values[place] = json.loads(values[place]) if isinstance(values[place], str) else values[place]
+            for index in _MOMENTS:
+                values[index] = None if values[index] is None else from_micros(values[index])
+            for index in _JSON:  # a server's driver has read it already
+                values[index] = json.loads(values[index]) if isinstance(values[index], str) else values[index]
             known = (stored, message_of(values))
             if len(_KEPT) >= MOST_KEPT:
                 _KEPT.clear()

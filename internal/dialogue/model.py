@@ -119,8 +119,8 @@ class Message:
     @property
     def spoken(self) -> str:
         """The text without the program's own cards, which no model may take for an example."""
-        place = (self.user_metadata or {}).get(CARDS_MARK)
-        return self.content if place is None else self.content[:place].rstrip()
+        mark = (self.user_metadata or {}).get(CARDS_MARK)
+        return self.content if mark is None else self.content[:mark].rstrip()
 
     def without_quote(self) -> Message:
         """The same message, as if it answered nothing."""

@@ -68,10 +68,10 @@ def last_reply(connection: Connection, user_id: int) -> Message | None:
     return _first_reply(connection, user_id, after_seq=0, latest=True)
 
 
-def at_place(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+def message_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
     """The owner's message that is, or begins with, this Telegram message."""
-    place = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
-    row = connection.execute(select(messages).where(messages.c.user_id == user_id, place)).one_or_none()
+    address = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
+    row = connection.execute(select(messages).where(messages.c.user_id == user_id, address)).one_or_none()
     return None if row is None else message_of(row)
 
 

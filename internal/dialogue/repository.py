@@ -24,7 +24,7 @@ from internal.dialogue import search_item_repository
 from internal.dialogue.message_rows import AS_STORED, kept_messages, message_of, plain_forward
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
 from internal.storage.engine.upsert import upsert
-from internal.storage.owner_counters import next_place, next_rev, note_change
+from internal.storage.owner_counters import next_message_number, next_rev, note_change
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import Moment, new_id
 
@@ -142,8 +142,8 @@ def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
 
 def sent(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
     """The message with that number in a chat."""
-    place = {"owner": user_id, "bot": bot_id, "chat": chat_id, "number": tg_id}
-    row = connection.execute(_SENT, place).one_or_none()
+    address = {"owner": user_id, "bot": bot_id, "chat": chat_id, "number": tg_id}
+    row = connection.execute(_SENT, address).one_or_none()
     return None if row is None else message_of(row)
 
 
@@ -337,7 +337,7 @@ def _waiting(user_id: int) -> Select[Any]:
 
 
 def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
-    seq, rev, owner_name = next_place(connection, user_id)
+    seq, rev, owner_name = next_message_number(connection, user_id)
     values |= {"user_id": user_id, "seq": seq, "id": new_id(), "rev": rev}
     message = message_of(connection.execute(_INSERT, values).one())
     search_item_repository.put_item(connection, message, owner_name)

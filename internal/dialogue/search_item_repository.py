@@ -143,11 +143,11 @@ def put_some(connection: Connection, *, limit: int) -> int:
     found = [message_of(row) for row in connection.execute(query.order_by(messages.c.seq).limit(limit))]
     for message in _visible(connection, user_id, found):
         put_item(connection, message)
-    place = search_backlog.c.user_id == user_id
+    of_owner = search_backlog.c.user_id == user_id
     if len(found) < limit:
-        connection.execute(delete(search_backlog).where(place))
+        connection.execute(delete(search_backlog).where(of_owner))
     else:
-        connection.execute(search_backlog.update().where(place).values(seq=found[-1].seq))
+        connection.execute(search_backlog.update().where(of_owner).values(seq=found[-1].seq))
     return len(found)
 
 
@@ -186,7 +186,7 @@ def _visible(connection: Connection, user_id: int, found: Sequence[Message]) -> 
 
 
 def _context(connection: Connection, message: Message, owner_name: str | None) -> str | None:
-    before = connection.execute(_BEFORE, _place(message)).one_or_none()
+    before = connection.execute(_BEFORE, _position(message)).one_or_none()
     near = before is not None and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP and len(before.text) < _LONG
     if owner_name is None:
         owner_name = connection.execute(_NAME, {"owner": message.user_id}).scalar_one_or_none()
@@ -207,7 +207,7 @@ def _speaker(role: str, origin: str | None, owner_name: str | None) -> str:
     return origin or (owner_name if role == "user" else None) or ""
 
 
-def _place(message: Message) -> dict[str, Any]:
+def _position(message: Message) -> dict[str, Any]:
     return {"owner": message.user_id, "chat": message.chat_id, "thread": message.thread_id, "seq": message.seq}
 
 
@@ -215,7 +215,7 @@ def _following_lines(connection: Connection, lines: Sequence[Message]) -> list[M
     """The searchable lines behind these, whose context they may be, each once."""
     found: dict[str, Message] = {}
     for message in lines:
-        row = connection.execute(_BEHIND, _place(message)).one_or_none()
+        row = connection.execute(_BEHIND, _position(message)).one_or_none()
         if row is not None and row.timestamp - message.timestamp <= CONTEXT_GAP:
             found[row.id] = message_of(row)
     return list(found.values())

@@ -46,7 +46,7 @@ _EVENT: Final = "event"
 class Delivery:
     """An event and its place, to which a cursor moves once the event is processed."""
 
-    place: int
+    position: int
     event: Event
 
 
@@ -79,25 +79,25 @@ class Subscription:
     def agent_id(self) -> str:
         return agent_state.agent_id(self.agent, self.user_id)
 
-    def place(self, connection: Connection) -> int:
+    def position(self, connection: Connection) -> int:
         """The place of the last processed event; 0 before the first."""
-        return _place(connection, self.user_id, agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
+        return _position(connection, self.user_id, agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
 
     def waiting(self, connection: Connection, *, limit: int = 100) -> list[Delivery]:
         """The unprocessed events, oldest first. Reading moves nothing: unprocessed events come again."""
         kind = EVENT_TYPES[self.topic]
-        behind = repository.following(connection, self.user_id, self.place(connection), event_type=kind, limit=limit)
-        return [Delivery(place, event) for place, event in behind]
+        behind = repository.following(connection, self.user_id, self.position(connection), event_type=kind, limit=limit)
+        return [Delivery(position, event) for position, event in behind]
 
-    def advance(self, connection: Connection, place: int, now: datetime) -> None:
+    def advance(self, connection: Connection, position: int, now: datetime) -> None:
         """Records, in the effects' transaction, that all up to this place is processed. Never goes back."""
-        if place > self.place(connection):
-            self.move(connection, place, now)
+        if position > self.position(connection):
+            self.move(connection, position, now)
 
-    def move(self, connection: Connection, place: int, now: datetime) -> None:
+    def move(self, connection: Connection, position: int, now: datetime) -> None:
         """Sets the cursor anywhere: moved back, the events behind it are delivered again."""
         # By its id: imported into another store, the event has another place.
-        event_id = repository.at_or_before(connection, self.user_id, EVENT_TYPES[self.topic], place)
+        event_id = repository.at_or_before(connection, self.user_id, EVENT_TYPES[self.topic], position)
         value = {_EVENT: event_id}
         agent_state.save_state(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
@@ -111,10 +111,10 @@ def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dic
     read: dict[tuple[str, int], int] = {}
     for topic, kind in EVENT_TYPES.items():
         kept = agent_state.of_key(connection, cursor_key(topic))
-        cursors = {(agent, owner): _place(connection, owner, value) for agent, owner, value in kept}
+        cursors = {(agent, owner): _position(connection, owner, value) for agent, owner, value in kept}
         agents = {agent for agent, _ in cursors} | {agent for agent, theirs in subscribers.items() if theirs == topic}
         if agents:
-            for owner in repository.newest_places(connection, kind):
+            for owner in repository.newest_positions(connection, kind):
                 read[kind, owner] = min(cursors.get((agent, owner), 0) for agent in agents)
     return read
 
@@ -124,6 +124,6 @@ def cursor_key(topic: Topic) -> str:
     return f"{CURSOR}:{topic}"
 
 
-def _place(connection: Connection, user_id: int, cursor: bytes | None) -> int:
+def _position(connection: Connection, user_id: int, cursor: bytes | None) -> int:
     event_id = json.loads(cursor)[_EVENT] if cursor else None
-    return 0 if event_id is None else repository.place_of(connection, user_id, event_id) or 0
+    return 0 if event_id is None else repository.position_of(connection, user_id, event_id) or 0

@@ -114,8 +114,8 @@ def listing(
     """Events of one owner, oldest first; `after` is an event id, exclusive."""
     query = select(events).where(*_of(user_id, event_type, source)).order_by(events.c.seq).limit(limit)
     if after is not None:
-        place = select(events.c.seq).where(events.c.user_id == user_id, events.c.id == after)
-        query = query.where(events.c.seq > place.scalar_subquery())
+        position = select(events.c.seq).where(events.c.user_id == user_id, events.c.id == after)
+        query = query.where(events.c.seq > position.scalar_subquery())
     return [_event(row) for row in connection.execute(query)]
 
 
@@ -155,19 +155,19 @@ def owner_of(connection: Connection, event_id: str) -> int | None:
     return connection.execute(select(events.c.user_id).where(events.c.id == event_id)).scalar_one_or_none()
 
 
-def place_of(connection: Connection, user_id: int, event_id: str) -> int | None:
+def position_of(connection: Connection, user_id: int, event_id: str) -> int | None:
     """The place of an owner's event in the order of all events."""
     one = (events.c.user_id == user_id, events.c.id == event_id)
     return connection.execute(select(events.c.seq).where(*one)).scalar_one_or_none()
 
 
-def at_or_before(connection: Connection, user_id: int, event_type: str, place: int) -> str | None:
+def at_or_before(connection: Connection, user_id: int, event_type: str, position: int) -> str | None:
     """The owner's newest event of this type at or before a place."""
-    query = select(events.c.id).where(*_of(user_id, event_type, None), events.c.seq <= place)
+    query = select(events.c.id).where(*_of(user_id, event_type, None), events.c.seq <= position)
     return connection.execute(query.order_by(events.c.seq.desc()).limit(1)).scalar_one_or_none()
 
 
-def last_place(connection: Connection, user_id: int | None = None) -> int:
+def last_position(connection: Connection, user_id: int | None = None) -> int:
     """The place of the newest event, of one owner or (None) of all; 0 before the first."""
     query = select(func.coalesce(func.max(events.c.seq), 0))
     return int(connection.execute(query if user_id is None else query.where(events.c.user_id == user_id)).scalar_one())
@@ -176,18 +176,18 @@ def last_place(connection: Connection, user_id: int | None = None) -> int:
 def following(
     connection: Connection,
     user_id: int,
-    place: int,
+    position: int,
     *,
     event_type: str | None = None,
     source: str | None = None,
     limit: int = 100,
 ) -> list[tuple[int, Event]]:
     """The owner's events behind a place, oldest first, each with its place."""
-    query = select(events).where(*_of(user_id, event_type, source), events.c.seq > place)
+    query = select(events).where(*_of(user_id, event_type, source), events.c.seq > position)
     return [(row.seq, _event(row)) for row in connection.execute(query.order_by(events.c.seq).limit(limit))]
 
 
-def newest_places(connection: Connection, event_type: str) -> dict[int, int]:
+def newest_positions(connection: Connection, event_type: str) -> dict[int, int]:
     """The place of the newest event of this type, by owner; owners without one are left out."""
     newest = (
         select(func.max(events.c.seq))

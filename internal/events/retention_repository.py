@@ -32,10 +32,10 @@ def events_before(connection: Connection, moment: datetime, behind: Old | None, 
     return [Old(*row) for row in found]
 
 
-def up_to(connection: Connection, place: int, behind: Old | None, *, limit: int) -> list[Old]:
+def up_to(connection: Connection, position: int, behind: Old | None, *, limit: int) -> list[Old]:
     """Events at or before a place, in order, behind another one."""
     since = behind.seq if behind is not None else 0
-    query = select(*_TOLD).where(events.c.seq > since, events.c.seq <= place).order_by(events.c.seq).limit(limit)
+    query = select(*_TOLD).where(events.c.seq > since, events.c.seq <= position).order_by(events.c.seq).limit(limit)
     return [Old(*row) for row in connection.execute(query)]
 
 
@@ -50,10 +50,10 @@ def last_beyond(connection: Connection, rows: int) -> int:
 
 def drop(connection: Connection, going: Collection[Old]) -> None:
     """Deletes events with their links. Links of later events to them stay, and lead nowhere."""
-    places = dict[int | None, list[int]]()
+    positions = dict[int | None, list[int]]()
     for one in going:
-        places.setdefault(one.user_id, []).append(one.seq)
-    for user_id, theirs in places.items():
+        positions.setdefault(one.user_id, []).append(one.seq)
+    for user_id, theirs in positions.items():
         for part in chunks(theirs):
             connection.execute(delete(events).where(events.c.user_id == user_id, events.c.seq.in_(part)))
             if user_id is not None:  # events of the system have no links

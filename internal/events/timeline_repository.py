@@ -37,31 +37,31 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class TimelineEvent:
     """An event and its place among all.
 
     `text` is the beginning of the message it is about, if any, and `said_at` the time of that message.
     """
 
-    place: int
+    position: int
     event: Event
     text: str | None = None
     said_at: datetime | None = None
 
 
-def placed_before(connection: Connection, wanted: Wanted, place: int | None, *, limit: int) -> list[Placed]:
+def events_before(connection: Connection, wanted: Wanted, position: int | None, *, limit: int) -> list[TimelineEvent]:
     """The newest events before a place (None = of all), oldest of them first."""
     query = select(events).where(*wanted.conditions())
-    if place is not None:
-        query = query.where(events.c.seq < place)
+    if position is not None:
+        query = query.where(events.c.seq < position)
     rows = connection.execute(query.order_by(events.c.seq.desc()).limit(limit)).all()
-    return _placed(connection, rows[::-1])
+    return _timeline_events(connection, rows[::-1])
 
 
-def placed_after(connection: Connection, wanted: Wanted, place: int, *, limit: int) -> list[Placed]:
+def events_after(connection: Connection, wanted: Wanted, position: int, *, limit: int) -> list[TimelineEvent]:
     """The oldest events behind a place, oldest first."""
-    query = select(events).where(*wanted.conditions(), events.c.seq > place)
-    return _placed(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
+    query = select(events).where(*wanted.conditions(), events.c.seq > position)
+    return _timeline_events(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
 
 
 def read_position(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
@@ -71,14 +71,14 @@ def read_position(connection: Connection, after: int | None, *, again: int = 0) 
 
 def new_since(
     connection: Connection, wanted: Wanted, since: ReadPosition, *, limit: int
-) -> tuple[list[Placed], ReadPosition]:
+) -> tuple[list[TimelineEvent], ReadPosition]:
     """The events that are new since a position, also those with an earlier place, by place, at most `limit`.
 
     For readers of everybody's events. An unchanged position means that everything was read.
     """
     fresh, here = read_on(connection, events, since, at_once=limit)
     query = select(events).where(*wanted.conditions(), fresh)
-    return _placed(connection, connection.execute(query.order_by(events.c.seq)).all()), here
+    return _timeline_events(connection, connection.execute(query.order_by(events.c.seq)).all()), here
 
 
 def count(connection: Connection, wanted: Wanted) -> int:
@@ -86,9 +86,9 @@ def count(connection: Connection, wanted: Wanted) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def placed_event(connection: Connection, wanted: Wanted, event_id: str) -> Placed | None:
+def event_of(connection: Connection, wanted: Wanted, event_id: str) -> TimelineEvent | None:
     rows = connection.execute(select(events).where(events.c.id == event_id, *wanted.conditions())).all()
-    return next(iter(_placed(connection, rows)), None)
+    return next(iter(_timeline_events(connection, rows)), None)
 
 
 def _from(source: str) -> ColumnElement[bool]:
@@ -98,13 +98,15 @@ def _from(source: str) -> ColumnElement[bool]:
     return and_(events.c.source >= f"{source}:", events.c.source < f"{source};")
 
 
-def _placed(connection: Connection, rows: Collection[Row[Any]]) -> list[Placed]:
+def _timeline_events(connection: Connection, rows: Collection[Row[Any]]) -> list[TimelineEvent]:
     found = [
         (row.seq, Event(row.id, row.timestamp, row.event_type, row.source, row.payload, row.links, row.user_id))
         for row in rows
     ]
     texts = _texts(connection, [event for _, event in found])
-    return [Placed(place, event, *texts.get(event.payload.get("message") or "", ())) for place, event in found]
+    return [
+        TimelineEvent(position, event, *texts.get(event.payload.get("message") or "", ())) for position, event in found
+    ]
 
 
 def _texts(connection: Connection, found: Collection[Event]) -> dict[str, tuple[str, datetime]]:

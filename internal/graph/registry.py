@@ -154,8 +154,8 @@ def _checked(label: str, model: type[BaseModel], properties: Mapping[str, Any], 
     return checked.model_dump(exclude_none=True)
 
 
-def _refusal(label: str, model: type[BaseModel], kind: str, place: tuple[int | str, ...], words: str) -> Refused:
-    name = str(place[0])[:60] if place else ""
+def _refusal(label: str, model: type[BaseModel], kind: str, location: tuple[int | str, ...], words: str) -> Refused:
+    name = str(location[0])[:60] if location else ""
     field = model.model_fields.get(name)
     if field is None:
         if kind == "extra_forbidden":

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, literal, null, select
 
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
-from internal.storage.evidence import UNPUBLISHED, Place
+from internal.storage.evidence import UNPUBLISHED, LineRef
 from internal.storage.tables import evidence, messages, observations, people, segments, users
 
 
@@ -29,23 +29,23 @@ class StoredLine:
     thread_id: int | None
 
 
-def stored_lines(connection: Connection, user_id: int, places: Collection[Place]) -> dict[Place, StoredLine]:
+def stored_lines(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> dict[LineRef, StoredLine]:
     """The lines that still exist among these."""
     same = and_(messages.c.user_id == segments.c.user_id, messages.c.id == segments.c.message_id)
     columns = [segments.c[name] for name in _SEGMENT] + [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
     query = select(users.c.name.label("owner"), *columns).select_from(
         segments.outerjoin(messages, same).join(users, users.c.user_id == segments.c.user_id)
     )
-    episodes = sorted({episode_id for episode_id, _ in places} - {UNPUBLISHED})
-    found = _unpublished(connection, user_id, {n for episode_id, n in places if episode_id == UNPUBLISHED})
+    episodes = sorted({episode_id for episode_id, _ in line_refs} - {UNPUBLISHED})
+    found = _unpublished(connection, user_id, {n for episode_id, n in line_refs if episode_id == UNPUBLISHED})
     for chunk in chunks(episodes):
         ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(chunk)
-        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in places]
+        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in line_refs]
         found |= {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
     return found
 
 
-def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[Place, StoredLine]:
+def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[LineRef, StoredLine]:
     """The messages of these numbers that no fragment holds yet."""
     if not numbers:
         return {}

@@ -196,8 +196,8 @@ class Draft:
     def outcome(self) -> Outcome:
         words = without_thoughts(_storable_text("".join(self._words)))
         calls = [
-            ToolCall(one["id"] or f"call_{place}", one["name"], one["arguments"])
-            for place, one in enumerate(self._calls)
+            ToolCall(one["id"] or f"call_{position}", one["name"], one["arguments"])
+            for position, one in enumerate(self._calls)
             if one["name"]
         ]
         reply = ChatReply(words, self._model, self._usage, tuple(calls))

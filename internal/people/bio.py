@@ -65,9 +65,9 @@ def _add_sentence(kept: list[str], sentence: str) -> None:
     words = _words(sentence)
     if any(_contains(_words(other), words) for other in kept):
         return
-    poorer = [place for place, other in enumerate(kept) if _contains(words, _words(other))]
-    for place in reversed(poorer):
-        del kept[place]
+    poorer = [index for index, other in enumerate(kept) if _contains(words, _words(other))]
+    for index in reversed(poorer):
+        del kept[index]
     kept.insert(poorer[0] if poorer else len(kept), sentence)
 
 

@@ -14,7 +14,7 @@ from internal.people.model import Circle, Person
 from internal.people.repository import CHANGE_KIND, drop_search_item, put_search_item
 from internal.storage import evidence
 from internal.storage.change_log import record_change
-from internal.storage.evidence import Place
+from internal.storage.evidence import LineRef
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import mentions, merges, people
 from internal.storage.types import new_id
@@ -34,7 +34,7 @@ class Merge:
     target: Person
     after: Person
     added_mentions: Sequence[str]
-    added_evidence: Sequence[Place]
+    added_evidence: Sequence[LineRef]
     moved: Moved
     undone: bool = False
     added_parts: Sequence[tuple[str, str, int]] = ()
@@ -67,7 +67,7 @@ def copy_mentions(connection: Connection, user_id: int, source_id: int, target_i
     return episodes
 
 
-def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[Place]:
+def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[LineRef]:
     """Gives the target the source's evidence; returns what is new to it."""
     targets = {evidence.target("person", source_id): evidence.target("person", target_id)}
     return [(episode_id, segment) for _, episode_id, segment in evidence.copy(connection, user_id, targets)]
@@ -79,7 +79,7 @@ def take_back(connection: Connection, user_id: int, merge: Merge) -> None:
         one = (mentions.c.person_id == merge.target_id) & (mentions.c.episode_id == episode_id)
         connection.execute(delete(mentions).where(mentions.c.user_id == user_id, one))
     target = evidence.target("person", merge.target_id)
-    evidence.remove_rows(connection, user_id, [(target, *place) for place in merge.added_evidence])
+    evidence.remove_rows(connection, user_id, [(target, *line_ref) for line_ref in merge.added_evidence])
 
 
 def record(
@@ -89,7 +89,7 @@ def record(
     after: Person,
     *,
     mentions_added: Sequence[str],
-    evidence_added: Sequence[Place],
+    evidence_added: Sequence[LineRef],
     parts_added: Sequence[tuple[str, str, int]],
     moved: Moved,
     now: datetime,
@@ -100,8 +100,8 @@ def record(
         "target": _plain(target),
         "after": _plain(after),
         "mentions": list(mentions_added),
-        "evidence": [list(place) for place in evidence_added],
-        "parts": [list(place) for place in parts_added],
+        "evidence": [list(line_ref) for line_ref in evidence_added],
+        "parts": [list(line_ref) for line_ref in parts_added],
         "graph": {"removed": list(moved.removed), "claims": [list(claim) for claim in moved.claims]},
     }
     row = insert(merges).values(

@@ -19,9 +19,9 @@ from internal.people import erase_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
-from internal.storage.evidence import Place
+from internal.storage.evidence import LineRef
 
-TextsOf = Callable[[Collection[Place]], Sequence[str]]
+TextsOf = Callable[[Collection[LineRef]], Sequence[str]]
 """Returns the texts of the lines that still exist."""
 
 
@@ -103,11 +103,11 @@ def remove_unsupported_parts(
     """
     removed = RemovedParts()
     for person in erase_repository.profiles(connection, user_id, sorted(lost.people)):
-        places = support_repository.support_lines(connection, user_id, person.id)
-        if not places.get("") and not _is_kept_otherwise(connection, person) and not supported(person):
+        line_refs = support_repository.support_lines(connection, user_id, person.id)
+        if not line_refs.get("") and not _is_kept_otherwise(connection, person) and not supported(person):
             removed.unsupported.append(person)
             continue
-        parts_gone = _parts_to_remove(connection, person, lost.parts.get(person.id, set()), places, said, texts_of)
+        parts_gone = _parts_to_remove(connection, person, lost.parts.get(person.id, set()), line_refs, said, texts_of)
         removed.texts += take_out(connection, person, parts_gone, now)
     return removed
 
@@ -122,18 +122,18 @@ def _parts_to_remove(
     connection: Connection,
     person: Person,
     lost: Collection[str],
-    places: Mapping[str, set[Place]],
+    line_refs: Mapping[str, set[LineRef]],
     said: Sequence[str],
     texts_of: TextsOf,
 ) -> list[Part]:
     parts_gone = []
     for key, part in loose_parts(connection, person).items():
-        left = places.get(key)
+        left = line_refs.get(key)
         if key in lost and not left:
             parts_gone.append(part)
         elif key in lost or not left:
             # Other lines support it too, or none were recorded: then all lines of the person count.
-            others = texts_of(left if left else places.get("", set()))
+            others = texts_of(left if left else line_refs.get("", set()))
             if reveals(part.text, said, others):
                 parts_gone.append(part)
     return parts_gone

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, case, delete, select, update
 
 from internal.storage import evidence
-from internal.storage.evidence import Lines, Place
+from internal.storage.evidence import LineRef, Lines
 from internal.storage.tables import mentions, people
 
 
@@ -65,10 +65,10 @@ def take_back_parts(
     evidence.remove_rows(connection, user_id, rows)
 
 
-def support_lines(connection: Connection, user_id: int, person_id: int) -> dict[str, set[Place]]:
+def support_lines(connection: Connection, user_id: int, person_id: int) -> dict[str, set[LineRef]]:
     """The lines that support a person, by the key of the part they support; "" is the person as a whole."""
     person = evidence.target("person", person_id)
-    found: dict[str, set[Place]] = defaultdict(set)
+    found: dict[str, set[LineRef]] = defaultdict(set)
     for row in evidence.rows_with_parts(connection, user_id, person, "profile", person_id):
         found["" if row.target == person else _key(row.target)].add((row.episode_id, row.segment))
     return found
@@ -102,7 +102,7 @@ def is_cited_in(connection: Connection, user_id: int, person_id: int, episode_id
     return str(person_id) in cited
 
 
-def people_cited(connection: Connection, user_id: int, lines: Collection[Place]) -> set[int]:
+def people_cited(connection: Connection, user_id: int, lines: Collection[LineRef]) -> set[int]:
     """The people parts of whose profiles rest on one of these lines, or on their whole episodes."""
     found: set[int] = set()
     for episode_id in {episode_id for episode_id, _ in lines}:

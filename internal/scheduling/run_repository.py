@@ -14,13 +14,13 @@ from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import Moment, new_id
 
 # Built once: every tick asks this for every agent.
-_PLACE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
+_IN_LANE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
 _HEADS = (
-    select(runs, _PLACE.label("place")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(OPEN)).subquery()
+    select(runs, _IN_LANE.label("in_lane")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(OPEN)).subquery()
 )
 _READY = (
     select(_HEADS)
-    .where(_HEADS.c.place == 1, _HEADS.c.due_at <= bindparam("now", type_=Moment))
+    .where(_HEADS.c.in_lane == 1, _HEADS.c.due_at <= bindparam("now", type_=Moment))
     .order_by(_HEADS.c.due_at, _HEADS.c.n)
     .limit(bindparam("most", type_=Integer))
 )
@@ -357,8 +357,8 @@ def _is_free(connection: Connection, run: Run, worker: str) -> bool:
     row = select(runs.c.id).where(_one(run)).with_for_update(skip_locked=True)
     if connection.execute(row).first() is None:
         return False
-    place = (runs.c.user_id == run.user_id) & (runs.c.agent == run.agent)
-    busy = select(runs.c.id).where(place, _claimed_by_others(connection, worker)).limit(1)
+    same_lane = (runs.c.user_id == run.user_id) & (runs.c.agent == run.agent)
+    busy = select(runs.c.id).where(same_lane, _claimed_by_others(connection, worker)).limit(1)
     return connection.execute(busy).first() is None
 
 

@@ -17,7 +17,7 @@ from internal.storage.tables import evidence
 
 Kind = Literal["claim", "observation", "entity", "name", "person", "profile"]
 
-Place = tuple[str, int]
+LineRef = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for the whole episode."""
 
 UNPUBLISHED: Final = ""
@@ -108,7 +108,7 @@ def rows(connection: Connection, user_id: int, kind: Kind, ids: Collection[str])
     return dict(found)
 
 
-def supporting_lines(connection: Connection, user_id: int, kind: Kind, ids: Collection[str]) -> set[Place]:
+def supporting_lines(connection: Connection, user_id: int, kind: Kind, ids: Collection[str]) -> set[LineRef]:
     """The lines that support any of these ids."""
     found = rows_of_targets(connection, user_id, [target(kind, id) for id in ids])
     return {(row.episode_id, row.segment) for row in found}
@@ -162,7 +162,7 @@ def copy(connection: Connection, user_id: int, targets: Mapping[str, str]) -> li
     return list(new)
 
 
-def publish(connection: Connection, user_id: int, lines: Mapping[str, Place]) -> list[str]:
+def publish(connection: Connection, user_id: int, lines: Mapping[str, LineRef]) -> list[str]:
     """Gives what rests on unpublished messages their places in a fragment; returns the targets."""
     waiting = (evidence.c.user_id == user_id) & (evidence.c.episode_id == UNPUBLISHED)
     rows = [row for row in connection.execute(select(evidence).where(waiting)) if row.message_id in lines]

@@ -11,13 +11,13 @@ from internal.storage.tables import changes, users
 # opposite orders would block each other until the server notices.
 _LOCKED: Final = select(func.pg_advisory_xact_lock(bindparam("owner")))
 
-_PLACED: Final = (
+_NUMBERED: Final = (
     update(users)
     .where(users.c.user_id == bindparam("owner"))
     .values(next_seq=users.c.next_seq + 1, next_rev=users.c.next_rev + 1)
     .returning(users.c.next_seq, users.c.next_rev, users.c.name)
 )
-_LOCKED_AND_PLACED: Final = _PLACED.where(_LOCKED.scalar_subquery().is_not(None))
+_LOCKED_AND_NUMBERED: Final = _NUMBERED.where(_LOCKED.scalar_subquery().is_not(None))
 _LAST: Final = (
     select(changes.c.seq)
     .where(changes.c.user_id == bindparam("owner"), changes.c.kind.not_in(bindparam("besides", expanding=True)))
@@ -50,9 +50,9 @@ def next_rev(connection: Connection, user_id: int) -> int:
     return _advance(connection, user_id, "next_rev", 1)
 
 
-def next_place(connection: Connection, user_id: int) -> tuple[int, int, str]:
+def next_message_number(connection: Connection, user_id: int) -> tuple[int, int, str]:
     """The number and the revision of a new message, and its owner's name. Raises NotFound for an unknown owner."""
-    advanced = _PLACED if connection.dialect.name == "sqlite" else _LOCKED_AND_PLACED
+    advanced = _NUMBERED if connection.dialect.name == "sqlite" else _LOCKED_AND_NUMBERED
     after = connection.execute(advanced, {"owner": user_id}).one_or_none()
     if after is None:
         raise NotFound(f"there is no user {user_id}")

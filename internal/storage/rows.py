@@ -17,12 +17,12 @@ def reader(kind: type[T], /, **converted: Callable[[Any], Any]) -> Callable[[Row
     """
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     columns = attrgetter(*names)
-    places = [(names.index(name), convert) for name, convert in converted.items()]
+    positions = [(names.index(name), convert) for name, convert in converted.items()]
 
     def read(row: Row[Any]) -> T:
         values = list(columns(row))
-        for place, convert in places:
-            values[place] = convert(values[place])
+        for position, convert in positions:
+            values[position] = convert(values[position])
         return kind(*values)
 
     return read

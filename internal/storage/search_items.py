@@ -43,7 +43,7 @@ def passage_of(episode_id: str, n: int) -> str:
     return f"{episode_id}#{n}"
 
 
-def place_in(ref_id: str) -> tuple[str, int | None]:
+def passage_in(ref_id: str) -> tuple[str, int | None]:
     """The episode that an item is about, and the number of its passage if it is one of a document."""
     episode_id, _, n = ref_id.partition("#")
     return episode_id, int(n) if n else None

@@ -119,26 +119,24 @@ def save_vector(connection: Connection, due_item: DueItem, model: str, vector: V
     blob, dim = to_blob(vector), vector.shape[0]
     if not acknowledge(connection, due_item, model, dim):
         return False
-    place = {"user_id": due_item.user_id, "item": due_item.item, "model": model}
-    connection.execute(_PUT, {**place, "dim": dim, "text_hash": due_item.text_hash, "vec": blob})
+    key = {"user_id": due_item.user_id, "item": due_item.item, "model": model}
+    connection.execute(_PUT, {**key, "dim": dim, "text_hash": due_item.text_hash, "vec": blob})
     record_change(connection, due_item.user_id, CHANGE_KIND, due_item.item)
     return True
 
 
 def acknowledge(connection: Connection, due_item: DueItem, model: str, dim: int) -> bool:
     """Notes that the vector of an item's text is stored. Returns False if the text has changed or is gone."""
-    place = {"owner": due_item.user_id, "place": due_item.item, "hash": due_item.text_hash}
-    return connection.execute(_EMBEDDED, {**place, "by": made_by(model, dim)}).rowcount == 1
+    key = {"owner": due_item.user_id, "place": due_item.item, "hash": due_item.text_hash}
+    return connection.execute(_EMBEDDED, {**key, "by": made_by(model, dim)}).rowcount == 1
 
 
 def disown(connection: Connection, model: str, dim: int, *, limit: int) -> int:
     """Makes up to `limit` items with a vector of another model or size due again. Returns how many."""
     by = search_items.c.embedded
     foreign = select(search_items.c.user_id, search_items.c.item).where(by.is_not(None), by != made_by(model, dim))
-    place = tuple_(search_items.c.user_id, search_items.c.item)
-    return connection.execute(
-        update(search_items).where(place.in_(foreign.limit(limit))).values(embedded=None)
-    ).rowcount
+    key = tuple_(search_items.c.user_id, search_items.c.item)
+    return connection.execute(update(search_items).where(key.in_(foreign.limit(limit))).values(embedded=None)).rowcount
 
 
 def remove(connection: Connection, user_id: int, items: Sequence[str]) -> None:

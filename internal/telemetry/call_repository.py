@@ -43,8 +43,8 @@ def listing(connection: Connection, calls: Calls, *, before: str | None = None, 
     columns = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
     query = select(*columns).where(*calls.conditions())
     if before is not None:
-        place = select(model_calls.c.n).where(model_calls.c.id == before, *calls.owners())
-        query = query.where(model_calls.c.n < place.scalar_subquery())
+        number = select(model_calls.c.n).where(model_calls.c.id == before, *calls.owners())
+        query = query.where(model_calls.c.n < number.scalar_subquery())
     return list(connection.execute(query.order_by(model_calls.c.n.desc()).limit(limit)))
 
 

@@ -337,11 +337,11 @@ def _calls(calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Scripted calls, `{"name": ..., "arguments": {...}}`, as servers write them."""
     return [
         {
-            "id": f"call_{place}",
+            "id": f"call_{position}",
             "type": "function",
             "function": {"name": one["name"], "arguments": _text(one.get("arguments", {}))},
         }
-        for place, one in enumerate(calls)
+        for position, one in enumerate(calls)
     ]
 
 
@@ -353,11 +353,11 @@ def _pieces(message: dict[str, Any], size: int) -> list[dict[str, Any]]:
         if key != "tool_calls"
         for start in range(0, len(text or ""), size)
     ]
-    for place, call in enumerate(message.get("tool_calls", ())):
+    for position, call in enumerate(message.get("tool_calls", ())):
         arguments = call["function"]["arguments"]
-        deltas.append({"tool_calls": [{**call, "index": place, "function": {"name": call["function"]["name"]}}]})
+        deltas.append({"tool_calls": [{**call, "index": position, "function": {"name": call["function"]["name"]}}]})
         deltas += [
-            {"tool_calls": [{"index": place, "function": {"arguments": arguments[start : start + size]}}]}
+            {"tool_calls": [{"index": position, "function": {"arguments": arguments[start : start + size]}}]}
             for start in range(0, len(arguments), size)
         ]
     return deltas

@@ -143,8 +143,8 @@ def _sessions_from_messages() -> None:
         for row in events:
             row["n"] += first
             row["answers_n"] = None if row["answers_n"] is None else row["answers_n"] + first
-        for place, row in enumerate(sessions, start=first + len(events)):
-            row["rev"] = place
+        for index, row in enumerate(sessions, start=first + len(events)):
+            row["rev"] = index
         connection.execute(sa.insert(_table("sessions", sessions[0])), sessions)
         for start in range(0, len(events), _CHUNK):
             connection.execute(sa.insert(_table("chronicle", events[0])), events[start : start + _CHUNK])

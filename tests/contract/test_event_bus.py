@@ -62,7 +62,7 @@ def test_a_subscriber_that_was_down_misses_nothing(connection: Connection) -> No
     """Whoever subscribes late reads from the beginning, and whoever stopped reads on where it stopped."""
     publish(connection, "one", "two")
     assert words(READER, connection) == ["one", "two"]
-    READER.advance(connection, READER.waiting(connection)[0].place, NOW)
+    READER.advance(connection, READER.waiting(connection)[0].position, NOW)
     publish(connection, "three")
     assert words(READER, connection) == ["two", "three"]
     assert words(READER, connection, limit=1) == ["two"]
@@ -79,7 +79,7 @@ def test_cursor_and_effects_are_one(connection: Connection) -> None:
     publish(connection, "one")
     connection.commit()
     with connection.begin_nested() as undone:
-        READER.advance(connection, READER.waiting(connection)[-1].place, NOW)
+        READER.advance(connection, READER.waiting(connection)[-1].position, NOW)
         assert not READER.waiting(connection)
         undone.rollback()
     assert words(READER, connection) == ["one"]
@@ -89,10 +89,10 @@ def test_advancing_never_goes_back(connection: Connection) -> None:
     """A late note of an earlier place leaves the cursor where it is; only moving it brings events again."""
     publish(connection, "one", "two")
     first, second = READER.waiting(connection)
-    READER.advance(connection, second.place, NOW)
-    READER.advance(connection, first.place, NOW)
+    READER.advance(connection, second.position, NOW)
+    READER.advance(connection, first.position, NOW)
     assert not READER.waiting(connection)
-    READER.move(connection, first.place, NOW)
+    READER.move(connection, first.position, NOW)
     assert words(READER, connection) == ["two"]
 
 
@@ -101,7 +101,7 @@ def test_subscribers_do_not_disturb_one_another(connection: Connection) -> None:
     publish(connection, "mine")
     publish(connection, "another's", user_id=OTHER)
     publish(connection, "fragment", topic=Topic.RAW)
-    READER.advance(connection, READER.waiting(connection)[-1].place, NOW)
+    READER.advance(connection, READER.waiting(connection)[-1].position, NOW)
     assert not READER.waiting(connection)
     assert words(Subscription("console", Topic.NOTIFICATION, OWNER), connection) == ["mine"]
     assert words(Subscription("context_manager", Topic.NOTIFICATION, OTHER), connection) == ["another's"]
@@ -117,9 +117,9 @@ def test_how_far_everybody_has_read(connection: Connection) -> None:
     begun = {"context_manager": Topic.NOTIFICATION}
     assert bus.read_by_all(connection, begun) == {(kind, OWNER): 0, (kind, OTHER): 0}
     first, second = READER.waiting(connection)
-    READER.advance(connection, second.place, NOW)
-    Subscription("console", Topic.NOTIFICATION, OWNER).advance(connection, first.place, NOW)
-    assert bus.read_by_all(connection, {}) == {(kind, OWNER): first.place, (kind, OTHER): 0}
+    READER.advance(connection, second.position, NOW)
+    Subscription("console", Topic.NOTIFICATION, OWNER).advance(connection, first.position, NOW)
+    assert bus.read_by_all(connection, {}) == {(kind, OWNER): first.position, (kind, OTHER): 0}
 
 
 @pytest.mark.parametrize("value", [b"\x00\xff", {"who": "Марія"}, ["a", 1, None], "text", 7, True])

@@ -23,22 +23,22 @@ class _ContextView:
     """`shown` is the version on the page, None: the latest."""
 
     def __init__(self, context: PageContext) -> None:
-        self._context, self._place = context, ui.element("div")
+        self._context, self._box = context, ui.element("div")
         self._limit = AT_ONCE
         self._shown: int | None = None
 
     async def show(self) -> None:
         found = await self._context.rest.get("/snapshots", user_id=self._context.user_id, limit=self._limit)
         versions: list[Json] = found["snapshots"]
-        self._place.clear()
-        with self._place:
+        self._box.clear()
+        with self._box:
             if not versions:
                 empty_list("psychology", self._context.say("context-empty"), self._context.say("context-empty-text"))
                 return
-            place = next((n for n, one in enumerate(versions) if one["version"] == self._shown), 0)
-            before = versions[place + 1] if place + 1 < len(versions) else None
-            self._content(versions[place], before, latest=place == 0)
-            self._versions(versions, found["count"], versions[place]["version"])
+            index = next((n for n, one in enumerate(versions) if one["version"] == self._shown), 0)
+            before = versions[index + 1] if index + 1 < len(versions) else None
+            self._content(versions[index], before, latest=index == 0)
+            self._versions(versions, found["count"], versions[index]["version"])
 
     def _content(self, version: Json, before: Json | None, *, latest: bool) -> None:
         say = self._context.say

@@ -40,12 +40,12 @@ class _Costs:
         self._context = context
 
     def lay(self) -> None:
-        self._place = ui.element("div")
+        self._box = ui.element("div")
 
     async def show(self, days: str) -> None:
         found = await self._context.rest.get("/spend", user_id=self._context.user_id, days=int(days))
-        self._place.clear()
-        with self._place:
+        self._box.clear()
+        with self._box:
             if not found["spent"]:
                 empty_list("savings", self._context.say("costs-empty"), self._context.say("costs-empty-text"))
                 return

@@ -24,8 +24,8 @@ async def build(context: PageContext) -> None:
     if context.user_id is not None:
         await _own(context)
     if context.admin:
-        place = ui.element("div")
-        await _HealthView(context, place).show()
+        box = ui.element("div")
+        await _HealthView(context, box).show()
 
 
 async def _own(context: PageContext) -> None:
@@ -68,8 +68,8 @@ def _value(say: Phrases, name: str, value: str | int | float) -> str | int | flo
 class _HealthView:
     """Everything an operator looks at, laid out again after each action."""
 
-    def __init__(self, context: PageContext, place: ui.element) -> None:
-        self._context, self._place = context, place
+    def __init__(self, context: PageContext, box: ui.element) -> None:
+        self._context, self._box = context, box
 
     async def show(self) -> None:
         rest = self._context.rest
@@ -77,8 +77,8 @@ class _HealthView:
         checks = await rest.post("/admin/doctor")
         aside = await rest.post("/admin/quarantine")
         dead = await rest.post("/admin/runs/dead")
-        self._place.clear()
-        with self._place:
+        self._box.clear()
+        with self._box:
             if self._context.user_id is not None:
                 _title(self._context.say("health-whole-bot"))
             self._figures(queues, aside, dead)

@@ -29,8 +29,8 @@ async def build(context: PageContext) -> None:
     near = (await context.rest.get(f"/graph/around/{segment(chosen)}", **asking))["nodes"]
     with ui.element("div").classes("talks open" if asked else "talks"):
         _List(context, found, chosen)
-        with ui.element("div").classes("transcript").props("tabindex=0 role=region") as place:
-            place.props["aria-label"] = context.say("session-transcript")
+        with ui.element("div").classes("transcript").props("tabindex=0 role=region") as box:
+            box.props["aria-label"] = context.say("session-transcript")
             with ui.element("div").classes("transcript-inner"):
                 back = words("a", f"← {context.say('session-back')}", "back-link")
                 back.props["href"] = context.at("/sessions")

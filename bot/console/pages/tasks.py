@@ -73,15 +73,15 @@ class _Tasks:
     def _section(self, name: str, tasks: list[Json]) -> None:
         """Lays out the first tasks, and the others on demand: hundreds of rows with menus take a browser seconds."""
         rows = ui.element("ul").classes("rows")
-        place = ui.element("div")
+        box = ui.element("div")
 
         def lay(first: int, count: int) -> None:
             with rows:
                 for task in tasks[first:count]:
                     self._row(task)
-            place.clear()
+            box.clear()
             if len(tasks) > count:
-                with place:
+                with box:
                     button(self._context.say("tasks-more", count=len(tasks) - count), partial(more, count), quiet=True)
 
         def more(shown: int) -> None:

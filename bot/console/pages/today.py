@@ -16,12 +16,12 @@ _SECTIONS: Final = ("occasions", "tasks", "promises", "waiting", "contacts", "qu
 async def build(context: PageContext) -> None:
     """A choice of days, and a card for each section that holds something."""
     style("records")
-    place: ui.element
+    box: ui.element
 
     async def show(which: str) -> None:
         found = await context.rest.get("/today", user_id=context.user_id, days=_DAYS[which])
-        place.clear()
-        with place:
+        box.clear()
+        with box:
             _lay_out(context, found)
             if which == "week":
                 _reflect(context, await context.rest.get("/reflections", user_id=context.user_id))
@@ -29,7 +29,7 @@ async def build(context: PageContext) -> None:
     options = {name: context.say(f"today-{name}") for name in _DAYS}
     with ui.element("div").classes("toolbar"):
         Choices(context, context.say("today-which"), options, "today", show)
-    place = ui.element("div")
+    box = ui.element("div")
     await show("today")
 
 

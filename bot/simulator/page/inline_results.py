@@ -18,13 +18,13 @@ _Row = tuple[str, str, Callable[[], object]]
 
 
 class InlineResults:
-    """Asks the bot, and fills `place` with its answer."""
+    """Asks the bot, and fills `box` with its answer."""
 
     def __init__(
-        self, context: PageContext, place: ui.element, fill: Callable[[str], None], send: Callable[[str], None]
+        self, context: PageContext, box: ui.element, fill: Callable[[str], None], send: Callable[[str], None]
     ) -> None:
         """`fill` puts a text into the field, `send` sends one."""
-        self._context, self._place, self._fill, self._send = context, place, fill, send
+        self._context, self._box, self._fill, self._send = context, box, fill, send
         self._handle = f"@{context.telegram.bot['username']}"
         self._typed = ""
         self._asked = ""
@@ -77,9 +77,9 @@ class InlineResults:
             self._fill("")
 
     def _rows(self, rows: list[_Row]) -> None:
-        self._place.clear()
-        self._place.set_visibility(bool(rows))
-        with self._place:
+        self._box.clear()
+        self._box.set_visibility(bool(rows))
+        with self._box:
             for title, detail, act in rows:
                 row = ui.element("div").classes("command inline-result").props("role=button tabindex=0")
                 with row.on("click", act):

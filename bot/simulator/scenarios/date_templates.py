@@ -3,7 +3,7 @@
 import re
 from datetime import date, timedelta
 
-_PLACE = re.compile(r"\{(date|weekday|month)(?: ?([+-]\d{1,4}))?\}")
+_FIELD = re.compile(r"\{(date|weekday|month)(?: ?([+-]\d{1,4}))?\}")
 _BRACE = re.compile(r"[{}]")
 
 _MONTHS = {
@@ -23,7 +23,7 @@ _WEEKDAYS = {
 
 def check_templates(text: str) -> None:
     """Raises ValueError for braces that are not a day template."""
-    if _BRACE.search(_PLACE.sub("", text)):
+    if _BRACE.search(_FIELD.sub("", text)):
         raise ValueError("in braces stand {date}, {weekday} or {month}, each with days to add as in {date +3}")
 
 
@@ -40,4 +40,4 @@ def fill_dates(text: str, day: date, language: str) -> str:
                 return month
         return f"{month} {meant.day}" if language == "en" else f"{meant.day} {month}"
 
-    return _PLACE.sub(put, text)
+    return _FIELD.sub(put, text)

@@ -37,7 +37,7 @@ def load(wanted: str) -> Scenario:
     except UnicodeDecodeError:
         raise ScenarioInvalid(f"{path} is not a text in UTF-8") from None
     except yaml.YAMLError as error:
-        raise ScenarioInvalid(f"{path} is no YAML: {_place(error)}") from None
+        raise ScenarioInvalid(f"{path} is no YAML: {_where(error)}") from None
     return parsed(tree, str(path))
 
 
@@ -53,16 +53,16 @@ def parsed(tree: Any, name: str) -> Scenario:
 
 
 def _fault(item: Any) -> str:
-    place = ".".join(str(part) for part in item["loc"])
+    field = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        return f"{place}: no such key"
+        return f"{field}: no such key"
     if item["type"] == "missing":
-        return f"{place}: is missing"
+        return f"{field}: is missing"
     message = str(item["msg"]).removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+    return f"{field}: {message}" if field else message
 
 
-def _place(error: yaml.YAMLError) -> str:
+def _where(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or "it cannot be parsed"
     return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"

@@ -218,9 +218,9 @@ class Scenario(Part):
         ids = [user.id for user in self.users.values()]
         if len(set(ids)) < len(ids):
             raise ValueError("users: two of them have the same id")
-        for place, who in self._named():
+        for where, who in self._named():
             if who not in self.users:
-                raise ValueError(f"{place}: there is no user {who}; there are {', '.join(self.users)}")
+                raise ValueError(f"{where}: there is no user {who}; there are {', '.join(self.users)}")
         for n, talk in enumerate(self.story):
             if talk.day >= self.days:
                 raise ValueError(f"story.{n}.day: {talk.day} is not among the {self.days} days of the scenario")

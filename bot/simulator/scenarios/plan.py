@@ -87,12 +87,12 @@ def _talks(scenario: Scenario, seed: int, first: date) -> Iterator[Act]:
         pace = scenario.users[talk.who].pace
         day = first + timedelta(days=talk.day)
         at = _moment(scenario, talk.who, day, talk.at) + timedelta(seconds=chance.randint(0, 60 * pace.late))
-        for place, say in enumerate(talk.say):
-            if place:
+        for index, say in enumerate(talk.say):
+            if index:
                 at += timedelta(seconds=say.after or chance.randint(*pace.gap))
             kind, text = _act_of(say, chance)
             text = fill_dates(text, day, scenario.users[talk.who].language)
-            yield Act(at, talk.who, kind, text, ends=place == len(talk.say) - 1)
+            yield Act(at, talk.who, kind, text, ends=index == len(talk.say) - 1)
 
 
 def _act_of(say: ScriptedAct, chance: random.Random) -> tuple[ActKind, str]:

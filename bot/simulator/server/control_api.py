@@ -143,8 +143,8 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
                 )  # fmt: skip
             else:
                 whole = content | _caption(message) | _extra(message)
-                place = {"chat_id": message.chat_id, "reply_to": message.reply_to}
-                sent = [people.send(user_id, whole, **place, quote=message.quote)]
+                addressed = {"chat_id": message.chat_id, "reply_to": message.reply_to}
+                sent = [people.send(user_id, whole, **addressed, quote=message.quote)]
         return {"messages": sent}
 
     @router.patch("/users/{user_id}/messages/{message_id}")

@@ -157,12 +157,12 @@ NEW_MESSAGE, NO_WAY_BACK, SEVERAL_TASKS, FROM_REPLY = "+", "-", "m", "w"
 class FactButton(Owned, prefix="F", command="/facts"):
     """Opens a fact.
 
-    `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
+    `origin` and `back_to`: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
     """
 
     fact: Id
     origin: Id | None = None
-    place: str = NO_WAY_BACK
+    back_to: str = NO_WAY_BACK
 
 
 class SourcesButton(FactButton, prefix="S"):
@@ -250,12 +250,12 @@ class MemoriesButton(Owned, prefix="M", command="/memories"):
 class MemoryButton(Owned, prefix="N", command="/memories"):
     """Opens a memory.
 
-    `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or FROM_REPLY (`origin` = the reply).
+    `back_to`: the kind and page of a list ("g2", of settled ones "gp2"), or FROM_REPLY (`origin` = the reply).
     """
 
     node: Id
     origin: Id | None = None
-    place: str = NO_WAY_BACK
+    back_to: str = NO_WAY_BACK
 
 
 class MemorySourcesButton(MemoryButton, prefix="NS"):
@@ -344,14 +344,14 @@ class TaskTap(StrEnum):
 
 
 class TaskButton(Owned, prefix="t", command="/tasks"):
-    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"); NO_WAY_BACK: none.
+    """Does something with a task. `back_to`: a page of the list ("2", of past ones "p2"), or NO_WAY_BACK.
 
     SEVERAL_TASKS is a message about several tasks: it stays, and the result is shown below it.
     """
 
     task: Id
     tap: TaskTap
-    place: str = NO_WAY_BACK
+    back_to: str = NO_WAY_BACK
 
 
 class QuietButton(Owned, prefix="q", command="/quiet"):

@@ -86,7 +86,7 @@ class TelegramCards:
                 data = _move_button(user, one, schedule.due_at, whole_day=schedule.whole_day)
             else:
                 tap = _TAPS.get(asked.how, TaskTap.SHOW)
-                data = TaskButton(owner=user.user_id, task=one.id, tap=tap, place=NO_WAY_BACK)
+                data = TaskButton(owner=user.user_id, task=one.id, tap=tap, back_to=NO_WAY_BACK)
             rows.append([button(shorten(quotable(one.title), 40), data)])
         return _card((phrase(user.lang, "task-choose", how=asked.how), rows))
 

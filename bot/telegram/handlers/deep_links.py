@@ -46,7 +46,7 @@ async def _person(number: str, chat: Chat, services: Services) -> None:
 
 async def _fact(fact_id: str, chat: Chat, services: Services) -> None:
     card = await services.read(lambda c: read_card(c, chat.user.user_id, fact_id))
-    data = FactButton(owner=chat.user.user_id, fact=fact_id, place=NO_WAY_BACK)
+    data = FactButton(owner=chat.user.user_id, fact=fact_id, back_to=NO_WAY_BACK)
     await chat.say(card_text(chat.user, card), card_rows(chat.user, card, data))
 
 

@@ -231,9 +231,9 @@ class Groups:
         now = self._clock.now()
         before, self._heard[user.user_id] = self._heard.get(user.user_id), now
         if before is None or now - before > SEEN_AGAIN:
-            place = (user.user_id, self._bot.id, message.chat.id)
+            address = (user.user_id, self._bot.id, message.chat.id)
             dedupe = f"seen:{message.chat.id}:{message.message_id}"
-            seen = Outgoing(*place, "👀", dedupe, kind="react", tg_id=message.message_id)
+            seen = Outgoing(*address, "👀", dedupe, kind="react", tg_id=message.message_id)
             with acting_for(user.user_id):
                 await self._database.write(lambda c: mailbox.enqueue(c, seen, now))
             self._outcomes.wake()
@@ -260,8 +260,8 @@ class Groups:
         self, user: User, chat_id: int, key: str, dedupe: str, thread: int | None = None, **values: str
     ) -> Outgoing:
         [part] = render(self._phrases(user.lang, key, **values))
-        place = (user.user_id, self._bot.id, chat_id)
-        return Outgoing(*place, part.text, dedupe, entities=part.entities, thread_id=thread)
+        address = (user.user_id, self._bot.id, chat_id)
+        return Outgoing(*address, part.text, dedupe, entities=part.entities, thread_id=thread)
 
 
 def _leave_group(connection: Connection, owner_id: int) -> None:

@@ -70,19 +70,19 @@ def _media(part: Any) -> Sequence[tuple[str, Any]]:
 def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: datetime) -> bool:
     """Whether a fault could be mended: a missing value was filled in, or what cannot be read was taken out."""
     path: list[tuple[Any, int | str]] = []
-    place: Any = update
+    holder: Any = update
     for key in loc:  # names of a union's members stand between the keys
-        found = place.get(key) if isinstance(place, dict) else place[key] if isinstance(key, int) else None
+        found = holder.get(key) if isinstance(holder, dict) else holder[key] if isinstance(key, int) else None
         if found is not None:
-            path.append((place, key))
-            place = found
+            path.append((holder, key))
+            holder = found
     named = [key for _, key in path]
     if "forward_origin" in named:  # else somebody else's words would become the owner's
         message = path[named.index("forward_origin")][0]
         message["forward_origin"] = _author_unknown(message["forward_origin"], at)
         return True
-    if missing and isinstance(place, dict) and (filled := _filled(place, str(loc[-1]), at)) is not None:
-        place[str(loc[-1])] = filled
+    if missing and isinstance(holder, dict) and (filled := _filled(holder, str(loc[-1]), at)) is not None:
+        holder[str(loc[-1])] = filled
         return True
     if len(path) < 2:  # the message itself
         return False
@@ -94,15 +94,15 @@ def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: dateti
     return True
 
 
-def _filled(place: Mapping[str, Any], key: str, at: datetime) -> Any:
+def _filled(holder: Mapping[str, Any], key: str, at: datetime) -> Any:
     """What stands for a required field that is missing; None where nothing can."""
     match key:
         case "date":
             return int(at.timestamp())
         case "first_name":
-            return str(place.get("username") or NOBODY)
-        case "type" if isinstance(place.get("id"), int):
-            return "private" if place["id"] > 0 else "supergroup"
+            return str(holder.get("username") or NOBODY)
+        case "type" if isinstance(holder.get("id"), int):
+            return "private" if holder["id"] > 0 else "supergroup"
         case "chat_instance":
             return ""
         case _ if key.startswith(("is_", "can_", "has_")):

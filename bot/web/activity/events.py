@@ -57,11 +57,11 @@ class _Filters:
     event_type: str | None
     source: str | None
 
-    def following(self, place: int, connection: Connection) -> tuple[list[Event], int]:
+    def following(self, position: int, connection: Connection) -> tuple[list[Event], int]:
         found = events.following(
-            connection, self.user_id, place, event_type=self.event_type, source=self.source, limit=_AT_ONCE
+            connection, self.user_id, position, event_type=self.event_type, source=self.source, limit=_AT_ONCE
         )
-        return [event for _, event in found], found[-1][0] if found else place
+        return [event for _, event in found], found[-1][0] if found else position
 
 
 def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
@@ -77,7 +77,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
 
         def read(connection: Connection) -> EventsOut:
             if after is not None:
-                _place(connection, user_id, after)
+                _position(connection, user_id, after)
             kind = {"event_type": type_, "source": source}
             listed = events.listing(connection, user_id, **kind, after=after, limit=limit)
             count = events.count(connection, user_id, **kind)
@@ -98,18 +98,18 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         """New events, or all after `after` (`Last-Event-ID` where a browser connects again)."""
         await owners.stored(user_id)
         since = last_event_id or after
-        place = await database.read(
-            lambda c: events.last_place(c, user_id) if since is None else _place(c, user_id, since)
+        position = await database.read(
+            lambda c: events.last_position(c, user_id) if since is None else _position(c, user_id, since)
         )
         filters = _Filters(user_id, type_, source)
-        news = following(database, stopping, admission(request.scope), place, filters.following)
+        news = following(database, stopping, admission(request.scope), position, filters.following)
         return event_stream(news, lambda event: (event.id, event.event_type, EventOut.of(event).model_dump_json()))
 
     return router
 
 
-def _place(connection: Connection, user_id: int, event_id: str) -> int:
-    return expect_found(events.place_of(connection, user_id, event_id), f"after: there is no event {event_id}")
+def _position(connection: Connection, user_id: int, event_id: str) -> int:
+    return expect_found(events.position_of(connection, user_id, event_id), f"after: there is no event {event_id}")
 
 
 Longest = Annotated[int, Query(ge=1, le=LONGEST, description="Most events to either side.")]

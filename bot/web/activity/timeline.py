@@ -20,7 +20,7 @@ from bot.web.http.routers import KEYED, READING, APIRouter
 from bot.web.http.sessions import admission
 from internal.errors import expect_found
 from internal.events import repository as events, timeline_repository as timeline
-from internal.events.timeline_repository import Placed, Wanted
+from internal.events.timeline_repository import TimelineEvent, Wanted
 from internal.flows.visibility.messages import events_shown
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
@@ -30,11 +30,11 @@ _AT_ONCE = 200
 _AGAIN = 1000
 """Places before `after` that a stream of everybody's events repeats where several processes write."""
 
-Place = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
+Position = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
 Names = Annotated[list[str], Query(max_length=50)]
 
 
-class PlacedOut(EventOut):
+class TimelineEventOut(EventOut):
     """`place` orders all events of the store; `text` is the beginning of the message the event is about."""
 
     place: int
@@ -42,15 +42,15 @@ class PlacedOut(EventOut):
     text: str | None
 
     @classmethod
-    def at(cls, placed: Placed) -> PlacedOut:
-        fields = EventOut.of(placed.event).model_dump()
-        return cls(**fields, place=placed.place, user_id=placed.event.user_id, text=placed.text)
+    def at(cls, found: TimelineEvent) -> TimelineEventOut:
+        fields = EventOut.of(found.event).model_dump()
+        return cls(**fields, place=found.position, user_id=found.event.user_id, text=found.text)
 
 
 class TimelineOut(BaseModel):
     """`count` is the number of all events, None unless `counted`."""
 
-    events: list[PlacedOut]
+    events: list[TimelineEventOut]
     count: int | None
 
 
@@ -66,8 +66,8 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
     @router.get("", responses=READING)
     async def get_timeline(
         user_filter: UserFilter = None,
-        before: Place = None,
-        after: Place = None,
+        before: Position = None,
+        after: Position = None,
         hide: Names = [],  # noqa: B006 - FastAPI reads it as the default and copies it
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
         only: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006 - as above
@@ -82,21 +82,23 @@ def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
 
         def read(connection: Connection) -> TimelineOut:
             if after is not None:
-                placed = timeline.placed_after(connection, filters, after, limit=limit)
+                found = timeline.events_after(connection, filters, after, limit=limit)
             else:
-                placed = timeline.placed_before(connection, filters, before, limit=limit)
+                found = timeline.events_before(connection, filters, before, limit=limit)
             count = timeline.count(connection, filters) if counted else None
-            return TimelineOut(events=_placed_out(connection, placed), count=count)
+            return TimelineOut(events=_events_out(connection, found), count=count)
 
         return await database.read(read)
 
     @router.get("/{event_id}", responses=READING)
-    async def get_event(event_id: Annotated[str, Path(max_length=200)], user_filter: UserFilter = None) -> PlacedOut:
+    async def get_event(
+        event_id: Annotated[str, Path(max_length=200)], user_filter: UserFilter = None
+    ) -> TimelineEventOut:
         filters = await _filters(owners, user_filter, [], [], [])
 
-        def read(connection: Connection) -> PlacedOut:
-            placed = expect_found(timeline.placed_event(connection, filters, event_id), f"there is no event {event_id}")
-            return _placed_out(connection, [placed])[0]
+        def read(connection: Connection) -> TimelineEventOut:
+            found = expect_found(timeline.event_of(connection, filters, event_id), f"there is no event {event_id}")
+            return _events_out(connection, [found])[0]
 
         return await database.read(read)
 
@@ -106,7 +108,7 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
     async def stream_timeline(
         request: Request,
         user_filter: UserFilter = None,
-        after: Place = None,
+        after: Position = None,
         hide: Names = [],  # noqa: B006 - as above
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
     ) -> StreamingResponse:
@@ -116,13 +118,15 @@ def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: a
         """
         filters = await _filters(owners, user_filter, hide, type_, [])
         admitted = admission(request.scope)
-        news: AsyncIterator[PlacedOut | None]
+        news: AsyncIterator[TimelineEventOut | None]
         if user_filter is None:
             standing = await database.read(partial(_read_position, after))
             news = following(database, stopping, admitted, standing, partial(_new_events, filters))
         else:
-            place = after if after is not None else await database.read(partial(events.last_place, user_id=user_filter))
-            news = following(database, stopping, admitted, place, partial(_earlier_events, filters))
+            position = (
+                after if after is not None else await database.read(partial(events.last_position, user_id=user_filter))
+            )
+            news = following(database, stopping, admitted, position, partial(_earlier_events, filters))
         return event_stream(news, lambda one: (one.place, one.event_type, one.model_dump_json()))
 
 
@@ -134,19 +138,21 @@ async def _filters(
     return Wanted(user_filter, hide, types, only)
 
 
-def _earlier_events(filters: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
-    placed = timeline.placed_after(connection, filters, place, limit=_AT_ONCE)
-    return _placed_out(connection, placed), placed[-1].place if placed else place
+def _earlier_events(filters: Wanted, position: int, connection: Connection) -> tuple[list[TimelineEventOut], int]:
+    found = timeline.events_after(connection, filters, position, limit=_AT_ONCE)
+    return _events_out(connection, found), found[-1].position if found else position
 
 
 def _read_position(after: int | None, connection: Connection) -> ReadPosition:
     return timeline.read_position(connection, after, again=_AGAIN if after is not None else 0)
 
 
-def _new_events(filters: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
-    placed, here = timeline.new_since(connection, filters, since, limit=_AT_ONCE)
-    return _placed_out(connection, placed), here
+def _new_events(
+    filters: Wanted, since: ReadPosition, connection: Connection
+) -> tuple[list[TimelineEventOut], ReadPosition]:
+    found, here = timeline.new_since(connection, filters, since, limit=_AT_ONCE)
+    return _events_out(connection, found), here
 
 
-def _placed_out(connection: Connection, placed: list[Placed]) -> list[PlacedOut]:
-    return [PlacedOut.at(one) for one in events_shown(connection, placed)]
+def _events_out(connection: Connection, found: list[TimelineEvent]) -> list[TimelineEventOut]:
+    return [TimelineEventOut.at(one) for one in events_shown(connection, found)]

@@ -77,9 +77,12 @@ def _answer_with(status: int) -> Callable[[Request, Exception], JSONResponse]:
     return lambda _, error: JSONResponse({"detail": str(error).encode("utf-8", "replace").decode()}, status)
 
 
-def _invalid_field(place: tuple[int | str, ...], message: str) -> str:
+def _invalid_field(location: tuple[int | str, ...], message: str) -> str:
     """`limit: Input should be less than or equal to 1000`: the field, without the part of the request it stood in."""
-    unread = len(place) == 2 and isinstance(place[1], int)  # JSON that cannot be read: where it broke off, not a field
-    field = "body" if unread else ".".join(str(part) for part in place[1:]) or (str(place[0]) if place else "body")
+    # of JSON that cannot be read it is where the text broke off, not a field
+    unread = len(location) == 2 and isinstance(location[1], int)
+    field = (
+        "body" if unread else ".".join(str(part) for part in location[1:]) or (str(location[0]) if location else "body")
+    )
     # Half a surrogate pair in a field's name cannot be sent back.
     return f"{field}: {fault_words(message)}".encode("utf-8", "replace").decode()

@@ -33,7 +33,7 @@ async def following(
     database: Database,
     stopping: asyncio.Event,
     admitted: Admitted,
-    place: P,
+    position: P,
     read: Callable[[P, Connection], tuple[Sequence[T], P]],
 ) -> AsyncIterator[T | None]:
     """What `read` returns from a place on, as it is committed; None is a sign of life.
@@ -52,12 +52,12 @@ async def following(
                 asked = loop.time()
             if silent:
                 break
-            before = place
-            found, place = await database.read(partial(read, before))
+            before = position
+            found, position = await database.read(partial(read, before))
             for one in found:
                 yield one
                 sent_at = loop.time()
-            more = place != before
+            more = position != before
         if loop.time() - sent_at >= KEEP_ALIVE_S:
             yield None
             sent_at = loop.time()

@@ -97,7 +97,7 @@ def _admits(connection: Connection, user_id: int | None) -> bool:
 def limited(scope: Scope, owner: int) -> Scope | None:
     """The call limited to this owner: his id is added where none is named. None if the call is not allowed to him."""
     path: str = scope["path"]
-    if not any(path == place or path.startswith(f"{place}/") for place in OWNERS_PATHS):
+    if not any(path == prefix or path.startswith(f"{prefix}/") for prefix in OWNERS_PATHS):
         return None
     parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     if any(value != str(owner) for name, value in parameters if name in _NAMING_OWNERS):

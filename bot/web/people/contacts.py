@@ -11,9 +11,9 @@ from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.contacts.review import ImportReport, Placed, cards_of
+from internal.flows.contacts.review import BookCard, ImportReport, cards_of
 from internal.flows.contacts.sync import ContactSync, SyncReport
-from internal.flows.views.map_drawing import Place, drawn, place_people
+from internal.flows.views.map_drawing import PersonOnMap, drawn, people_on_map
 from internal.flows.views.people_map import PeopleMaps
 from internal.import_formats.model import Unreadable
 from internal.language.text.spelling import Language
@@ -50,11 +50,11 @@ class MapOut(BaseModel):
 def map_router(database: Database, owners: Owners, maps: PeopleMaps) -> APIRouter:
     router = APIRouter(prefix="/people", tags=["people"], dependencies=KEYED)
 
-    async def drawing(user_id: int) -> tuple[list[Place], Language]:
+    async def drawing(user_id: int) -> tuple[list[PersonOnMap], Language]:
         if not await owners.about(user_id):
             return [], "en"
         user = await database.read(lambda c: users.get(c, user_id))
-        return place_people(*await maps.ties(user_id), user.lang), user.lang
+        return people_on_map(*await maps.ties(user_id), user.lang), user.lang
 
     @router.get("/map", responses=READING)
     async def people_map(user_id: UserId) -> MapOut:
@@ -81,7 +81,7 @@ def contacts_router(owners: Owners, book: ContactBook, sync: ContactSync | None 
         await owners.about(order.user_id)
         await book.admit(order.user_id, owners.expect)
         try:
-            cards = [Placed(card) for card in cards_of(order.content)]
+            cards = [BookCard(card) for card in cards_of(order.content)]
         except Unreadable as error:
             raise Refused("content", f"content: {error}") from None
         return await book.take(order.user_id, cards, source=order.source, dry_run=order.dry_run)

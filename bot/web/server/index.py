@@ -12,8 +12,8 @@ def index_router(chat_page: str | None, mcp: str | None, console: str | None) ->
     With a `console` every caller is redirected there, except those who accept JSON.
     """
     router = APIRouter()
-    places = {"health": "/healthz", "readiness": "/readyz", "metrics": "/metrics", "people": "/people?user_id=ID"}
-    places |= {"rest": "/openapi.json", "docs": "/docs"}
+    paths = {"health": "/healthz", "readiness": "/readyz", "metrics": "/metrics", "people": "/people?user_id=ID"}
+    paths |= {"rest": "/openapi.json", "docs": "/docs"}
 
     @router.get("/", response_model=dict[str, str])
     async def index(request: Request) -> dict[str, str] | RedirectResponse:
@@ -22,6 +22,6 @@ def index_router(chat_page: str | None, mcp: str | None, console: str | None) ->
         chat = {} if chat_page is None else {"chat": chat_page}
         key = "Authorization: Bearer <server.api_key>, for all but health, readiness and metrics"
         offered = {name: url for name, url in (("mcp", mcp), ("console", console)) if url is not None}
-        return {"name": "Laplaced", **chat, **places, **offered, "key": key}
+        return {"name": "Laplaced", **chat, **paths, **offered, "key": key}
 
     return router

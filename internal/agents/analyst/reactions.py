@@ -121,11 +121,11 @@ def _answers(
     transcript: Sequence[TranscriptLine],
 ) -> Iterator[tuple[Sequence[TranscriptLine], TranscriptLine, Sequence[TranscriptLine]]]:
     """Yields each answer with what was said before it and after it."""
-    places = [place for place, line in enumerate(transcript) if line.role == "assistant"]
-    borders = [-1, *places, len(transcript)]
+    indexes = [index for index, line in enumerate(transcript) if line.role == "assistant"]
+    borders = [-1, *indexes, len(transcript)]
     between = [transcript[start + 1 : end] for start, end in pairwise(borders)]
-    for place, before, after in zip(places, between, between[1:], strict=False):
-        yield before, transcript[place], after
+    for index, before, after in zip(indexes, between, between[1:], strict=False):
+        yield before, transcript[index], after
 
 
 def _reaction(asked: Sequence[TranscriptLine], answer: TranscriptLine, said: Sequence[TranscriptLine]) -> Reaction:

@@ -74,10 +74,10 @@ def quoted(request: ContextRequest) -> dict[str, Any]:
     threads: list[tuple[str, dict[str, Any]]] = []
     news: list[dict[str, Any]] = []
     for one in said:
-        kind = next((place for place, words in enumerate(_WHO) if words.search(one.text)), None)
+        kind = next((index for index, words in enumerate(_WHO) if words.search(one.text)), None)
         if kind is not None:
             old.drop("who", _WHO[kind])
-            who = [(place, item) for place, item in who if place != kind] + [(kind, _item(one))]
+            who = [(index, item) for index, item in who if index != kind] + [(kind, _item(one))]
         elif _OVER.search(one.text):
             about = _words(one.text)
             old.close(about)

@@ -215,8 +215,8 @@ def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision
     written = str(raw.get("id")).strip()
     by_id = {one.id: one for one in request.notifications}
     number = _NUMBER.fullmatch(written)
-    place = int(number[1]) - 1 if number else -1
-    found = by_id.get(written) or (request.notifications[place] if 0 <= place < len(request.notifications) else None)
+    index = int(number[1]) - 1 if number else -1
+    found = by_id.get(written) or (request.notifications[index] if 0 <= index < len(request.notifications) else None)
     if found is None:
         raise Refused("unknown_notification", f"{written[:80]!r} waits for no decision")
     if found.id in made:

@@ -164,10 +164,10 @@ def _dialogue(request: ResponderRequest, hint: dict[str, str]) -> list[ChatMessa
     now = clock_metadata(request.now, request.owner.timezone) | hint
     last = len(request.dialogue) - 1
     said: list[ChatMessage] = []
-    for place, line in enumerate(request.dialogue):
+    for index, line in enumerate(request.dialogue):
         metadata = line.metadata or {}
         message = _dialogue_message(
-            line.role, line.text, tuple((now | metadata if place == last else metadata).items())
+            line.role, line.text, tuple((now | metadata if index == last else metadata).items())
         )
         said.append(replace(message, pictures=line.pictures) if line.pictures and line.role == "user" else message)
     return said

@@ -168,13 +168,13 @@ def _asker(said: str, request: ResponderRequest) -> list[str]:
 
 
 def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
-    most = max(range(len(lines)), key=lambda place: (lines[place].share, place), default=None)
+    most = max(range(len(lines)), key=lambda position: (lines[position].share, position), default=None)
     if most is None:
         return []
     last = max(
-        (place for place, line in enumerate(lines) if line.overrides), default=len(lines) - 1 if newest else most
+        (position for position, line in enumerate(lines) if line.overrides), default=len(lines) - 1 if newest else most
     )
-    return [lines[place] for place in sorted({most, last}, reverse=True)]
+    return [lines[position] for position in sorted({most, last}, reverse=True)]
 
 
 class _People:

@@ -31,10 +31,10 @@ def parts(sound: bytes, seconds: int) -> list[bytes]:
 
 
 def _pages(sound: bytes) -> Iterator[_Page]:
-    place = 0
-    while sound[place : place + 4] == b"OggS" and place + _HEAD <= len(sound):
-        lengths = sound[place + _HEAD : place + _HEAD + sound[place + _HEAD - 1]]
-        end = place + _HEAD + len(lengths) + sum(lengths)
-        position = int.from_bytes(sound[place + 6 : place + 14], "little", signed=True)
-        yield _Page(sound[place:end], position, bool(sound[place + 5] & _CONTINUED))
-        place = end
+    offset = 0
+    while sound[offset : offset + 4] == b"OggS" and offset + _HEAD <= len(sound):
+        lengths = sound[offset + _HEAD : offset + _HEAD + sound[offset + _HEAD - 1]]
+        end = offset + _HEAD + len(lengths) + sum(lengths)
+        position = int.from_bytes(sound[offset + 6 : offset + 14], "little", signed=True)
+        yield _Page(sound[offset:end], position, bool(sound[offset + 5] & _CONTINUED))
+        offset = end

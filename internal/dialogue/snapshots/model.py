@@ -134,8 +134,8 @@ def _within(item: Item) -> Item:
 
 def _latest(items: list[Item], most: int) -> list[Item]:
     """The `most` latest of them, in their order."""
-    kept = set(sorted(range(len(items)), key=lambda place: (items[place].at, place))[-most:])
-    return [item for place, item in enumerate(items) if place in kept]
+    kept = set(sorted(range(len(items)), key=lambda index: (items[index].at, index))[-most:])
+    return [item for index, item in enumerate(items) if index in kept]
 
 
 def _item_content(item: Item) -> dict[str, Any]:

@@ -66,10 +66,10 @@ def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[Tr
     for longest in _CUTS:
         if sum(costs) <= budget:
             return shown
-        for place, line in enumerate(lines):
-            if len(shown[place].text) > longest:
-                shown[place] = _shortened(line, longest)
-                costs[place] = _cost(shown[place])
+        for index, line in enumerate(lines):
+            if len(shown[index].text) > longest:
+                shown[index] = _shortened(line, longest)
+                costs[index] = _cost(shown[index])
     tail, left = len(shown), budget - sum(costs[:_HEAD])
     while tail > _HEAD and costs[tail - 1] <= left:
         tail -= 1

@@ -82,9 +82,9 @@ def add_episode(
     episodes.add_episode(connection, episode, segments)
     rev = next_rev(connection, user_id)
     put_episode_item(connection, episode, segments, rev)
-    place = rev + (BEHIND if behind else 0)
+    run_rev = rev + (BEHIND if behind else 0)
     for agent in agents:
-        runs.create(connection, user_id, agent, episode.id, slices(len(segments[:archived])), rev=place, now=now)
+        runs.create(connection, user_id, agent, episode.id, slices(len(segments[:archived])), rev=run_rev, now=now)
     episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
     events.append(
         connection,

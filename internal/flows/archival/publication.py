@@ -295,22 +295,22 @@ def fragment_of(
     `open_seq` is the first message of a turn that still owes an answer. A turn longer than `size` is cut all the same.
     `said_in` are the sessions of messages: it ends where another begins, unless turns of both lie in one another.
     """
-    ends = {message.turn_id or "": place for place, message in enumerate(waiting)}
+    ends = {message.turn_id or "": index for index, message in enumerate(waiting)}
     settled = [message for message in waiting if open_seq is None or message.seq < open_seq][:size]
     end = reach = 0
-    for place, message in enumerate(settled):
-        reach = max(reach, ends[message.turn_id] if message.turn_id is not None else place)
-        if reach == place:
-            end = place + 1
-            if said_in and _changes_session(waiting, place, said_in):
+    for index, message in enumerate(settled):
+        reach = max(reach, ends[message.turn_id] if message.turn_id is not None else index)
+        if reach == index:
+            end = index + 1
+            if said_in and _changes_session(waiting, index, said_in):
                 break
     if not end and len(settled) == size:
         end = size
     return settled[:end]
 
 
-def _changes_session(waiting: Sequence[Message], place: int, said_in: Mapping[str, str]) -> bool:
+def _changes_session(waiting: Sequence[Message], index: int, said_in: Mapping[str, str]) -> bool:
     """Whether the message at this place is of another session. One that is no event belongs to those before it."""
-    here = next((said_in[one.id] for one in reversed(waiting[: place + 1]) if one.id in said_in), None)
-    following = next((said_in[one.id] for one in waiting[place + 1 :] if one.id in said_in), None)
+    here = next((said_in[one.id] for one in reversed(waiting[: index + 1]) if one.id in said_in), None)
+    following = next((said_in[one.id] for one in waiting[index + 1 :] if one.id in said_in), None)
     return None not in (here, following) and here != following

@@ -109,7 +109,7 @@ def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, st
         return Proposed((), item.text, (*before, *(evidence_texts(request.transcript, cited) if cited else ())))
 
     items = reply.snapshot.items
-    gone = [items[place] for place in ungrounded(list(map(proposed, items)), request.owner.language)]
+    gone = [items[index] for index in ungrounded(list(map(proposed, items)), request.owner.language)]
     who, now, threads = (tuple(item for item in reply.snapshot.part(part) if item not in gone) for part in PARTS)
     refused = [RefusedOperation("not_in_evidence", "nothing of it stands in the lines it rests on")] * len(gone)
     return SnapshotReply(Snapshot(who, now, threads, reply.snapshot.by_rules), (*reply.refused, *refused))

@@ -47,7 +47,7 @@ class ReplyGuard:
         self, items: Sequence[Item], proposed: Callable[[Item], Proposed], language: Language
     ) -> tuple[Item, ...]:
         gone = set(await self._worker.run_bulk(ungrounded, [proposed(item) for item in items], language))
-        return tuple(item for place, item in enumerate(items) if place not in gone)
+        return tuple(item for index, item in enumerate(items) if index not in gone)
 
 
 class _Judge:

@@ -18,7 +18,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
 from internal.memory.model import INSTRUCTION, MemoryLookup, NodeRef
-from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace
+from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionRef
 from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 
@@ -126,7 +126,7 @@ def _source(connection: Connection, run: Run) -> NodeRef | None:
     return None if episode is None else source_of(episode)
 
 
-def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> SessionPlace | None:
+def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> SessionRef | None:
     """The session in which most of these lines were said."""
     ids = [line.message_id for line in lines if line.message_id is not None]
     said_in = Counter(chronicle.session_of_messages(connection, run.user_id, ids).values())
@@ -137,4 +137,4 @@ def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> Se
     if session is None:
         return None
     opened = session.opened_at.astimezone(ZoneInfo(session.tz))
-    return SessionPlace(session.id, opened, closed=session.closed_at is not None)
+    return SessionRef(session.id, opened, closed=session.closed_at is not None)

@@ -115,12 +115,12 @@ class MentionFinder:
             return [Mentions() for _ in texts]
         people_keys, thing_keys = [*known.people, *new.people], [*known.things, *new.things]
         mentions: list[Mentions] = []
-        for people_places, thing_places in zip(meant, named, strict=True):
-            node_ids = {people_keys[n] for n in people_places if n < len(known.people)}
-            node_ids |= {thing_keys[n] for n in thing_places if n < len(known.things)}
-            names = {people_keys[n] for n in people_places if n >= len(known.people)}
-            names |= {thing_keys[n] for n in thing_places if n >= len(known.things)}
-            mentions.append(Mentions(frozenset(node_ids), frozenset(names), bool(people_places)))
+        for people_indexes, thing_indexes in zip(meant, named, strict=True):
+            node_ids = {people_keys[n] for n in people_indexes if n < len(known.people)}
+            node_ids |= {thing_keys[n] for n in thing_indexes if n < len(known.things)}
+            names = {people_keys[n] for n in people_indexes if n >= len(known.people)}
+            names |= {thing_keys[n] for n in thing_indexes if n >= len(known.things)}
+            mentions.append(Mentions(frozenset(node_ids), frozenset(names), bool(people_indexes)))
         return mentions
 
 

@@ -60,8 +60,8 @@ def offer(
     if message.bot_id is None or message.chat_id is None:
         return None
     text = phrases(user.lang, "export-offer", name=artifact.name, format=TITLES[format_])
-    place = (user.user_id, message.bot_id, message.chat_id, text, f"export:{artifact.id}")
-    return Outgoing(*place, thread_id=message.thread_id, reply_to=message.tg_id, keyboard=buttons(user, artifact.id))
+    address = (user.user_id, message.bot_id, message.chat_id, text, f"export:{artifact.id}")
+    return Outgoing(*address, thread_id=message.thread_id, reply_to=message.tg_id, keyboard=buttons(user, artifact.id))
 
 
 class FileImports:

@@ -75,7 +75,7 @@ _PUT_OFF: Final = timedelta(minutes=5), timedelta(hours=6)
 _PATIENT: Final = timedelta(days=2)
 """How long an outage is waited for, once its line was said."""
 _BATCH: Final = 20
-_PLACES: Final[dict[Language, tuple[str, str, str, str, str]]] = {
+_PART_WORDS: Final[dict[Language, tuple[str, str, str, str, str]]] = {
     "en": ("p.", "slide", "sheet", "row", "ch."),
     "ru": ("с.", "слайд", "лист", "строка", "гл."),
     "uk": ("с.", "слайд", "аркуш", "рядок", "розд."),
@@ -282,7 +282,7 @@ class ArtifactReading:
         lang = users.get(connection, artifact.user_id).lang
         pieces = [(piece, part) for part in found.parts for piece in passages(part.text)]
         segments = [
-            Segment(n, message.timestamp, text, None, speaker=place_of(artifact, part, lang), own=found.in_message)
+            Segment(n, message.timestamp, text, None, speaker=part_label(artifact, part, lang), own=found.in_message)
             for n, (text, part) in enumerate(pieces, start=1)
         ]
         add_episode(
@@ -302,12 +302,12 @@ class ArtifactReading:
         )
 
 
-def place_of(artifact: Artifact, part: Part, lang: Language) -> str:
+def part_label(artifact: Artifact, part: Part, lang: Language) -> str:
     """Where a passage stands, as prompts, citations and the archivist name it.
 
     `contract.pdf, p. 3`, `costs.xlsx, sheet 1 (May), row 12`.
     """
-    page, slide, sheet, row, chapter = _PLACES[lang]
+    page, slide, sheet, row, chapter = _PART_WORDS[lang]
     if part.page is None:
         return f"{artifact.name}, {part.title}" if part.title else artifact.name
     suffix = artifact.name.rpartition(".")[2].casefold()

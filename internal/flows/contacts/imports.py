@@ -21,9 +21,9 @@ from internal.flows.contacts.matching import RELATIONS, Index, item_key, people_
 from internal.flows.contacts.review import (
     GONE,
     TO_OWNER,
+    BookCard,
     ImportReport,
     Outcome,
-    Placed,
     Reviewed,
     circle_of,
     day_of,
@@ -78,7 +78,7 @@ class ContactBook:
         self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
 
     async def take(
-        self, user_id: int, cards: Sequence[Placed], *, source: str, book: str = FILES, dry_run: bool = False
+        self, user_id: int, cards: Sequence[BookCard], *, source: str, book: str = FILES, dry_run: bool = False
     ) -> ImportReport:
         """Imports cards, or with `dry_run` only tells what would become of them. `source` is the file's name.
 
@@ -90,7 +90,7 @@ class ContactBook:
             return await self._take(user_id, cards, source, book, dry_run=dry_run)
 
     async def _take(
-        self, user_id: int, cards: Sequence[Placed], source: str, book: str, *, dry_run: bool
+        self, user_id: int, cards: Sequence[BookCard], source: str, book: str, *, dry_run: bool
     ) -> ImportReport:
         known = await self._database.read(lambda c: {one.id: one.names for one in people.listing(c, user_id)})
         read = [contact_of(one.card) for one in cards]
@@ -134,10 +134,10 @@ class _Taking:
         self._words: Mapping[str, Mapping[str, str]] = table(__package__, "words")
         self._relations: list[tuple[Item, str | int, str, ClaimLine, str]] = []
 
-    def all(self, cards: Sequence[tuple[Placed, Contact]], names: Mapping[str, Mapping[int, bool]]) -> ImportReport:
+    def all(self, cards: Sequence[tuple[BookCard, Contact]], names: Mapping[str, Mapping[int, bool]]) -> ImportReport:
         report = ImportReport(dry_run=self._dry_run)
-        for placed, contact in cards:
-            report.reviewed.append(self._one(placed, contact, names.get(contact.name, {})))
+        for book_card, contact in cards:
+            report.reviewed.append(self._one(book_card, contact, names.get(contact.name, {})))
         for relation in self._relations:
             self._relate(*relation)
         if not self._dry_run and report.count("new", "updated"):
@@ -148,7 +148,7 @@ class _Taking:
             done(now=self._now, user_id=user_id, payload=payload)
         return report
 
-    def _one(self, placed: Placed, contact: Contact, alike: Mapping[int, bool]) -> Reviewed:
+    def _one(self, book_card: BookCard, contact: Contact, alike: Mapping[int, bool]) -> Reviewed:
         if not contact.name or is_company(contact):
             return Reviewed(contact.name, "nameless")
         if self._is_forgotten(contact):
@@ -161,7 +161,7 @@ class _Taking:
         perhaps = tuple(self._index.people[one].display_name for one in found.perhaps)
         if person is not None and not fresh and not self._names(contact, person):
             if not self._dry_run:
-                self._keep(person.id, placed, contact)
+                self._keep(person.id, book_card, contact)
             return Reviewed(contact.name, "same", person.id, person.display_name, found.reason)
         adds = tuple(value_words(item, self._user.lang) or item.label for item in fresh)
         if not self._dry_run:
@@ -174,7 +174,7 @@ class _Taking:
         self._index.add(stored)
         self._index.learn(stored.id, contact, contact.uid)
         if not self._dry_run:
-            self._keep(stored.id, placed, contact)
+            self._keep(stored.id, book_card, contact)
         outcome: Outcome = "new" if person is None else "updated"
         return Reviewed(contact.name, outcome, stored.id, stored.display_name, found.reason, adds, perhaps)
 
@@ -371,20 +371,20 @@ class _Taking:
         known = {tuple(one.text.split(" ", 1)) for one in old if one.name == GONE}
         return [Property(GONE, escaped(" ".join(key))) for key in sorted(lost | (known - here))]
 
-    def _keep(self, person_id: int, placed: Placed, contact: Contact) -> None:
+    def _keep(self, person_id: int, book_card: BookCard, contact: Contact) -> None:
         """Keeps the card; another one of the same book is joined with it, so that nothing of either is lost."""
         before = next((one for one in self._index.stored.get(person_id, ()) if one.book == self._book), None)
         card = contact.card
-        if before is not None and placed.href is None:
+        if before is not None and book_card.href is None:
             card = merge_cards(read_cards(before.card)[0], card)
-        if before is not None and placed.href is not None:
+        if before is not None and book_card.href is not None:
             card = [*card, *self._gone(before, contact)]
         uid = contact.uid or (before.uid if before else "")
         text = write_cards([card])
-        if before is not None and (text, placed.href, placed.etag) == (before.card, before.href, before.etag):
+        if before is not None and (text, book_card.href, book_card.etag) == (before.card, before.href, before.etag):
             return
         stored = StoredContact(
-            self._user.user_id, self._book, person_id, uid, text, self._now, placed.href, placed.etag
+            self._user.user_id, self._book, person_id, uid, text, self._now, book_card.href, book_card.etag
         )
         contacts.save_contact(self._connection, stored)
         self._index.keep(person_id, stored)

@@ -49,7 +49,7 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class BookCard:
     """A card and where it lies in a book on a server; nowhere, if it came in a file."""
 
     card: Card

@@ -19,7 +19,7 @@ from internal.events import repository as events
 from internal.flows.contacts.carddav import BookUnavailable, CardChanged, CardDavBook
 from internal.flows.contacts.exports import cards_to_push
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.contacts.review import GONE, Placed
+from internal.flows.contacts.review import GONE, BookCard
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, Property, read_cards, write_cards
 from internal.people.contacts import repository as contacts
@@ -99,15 +99,15 @@ class ContactSync:
         there = await self._server.etags()
         report.gone = sum(href not in there for href in stored)
         changed = [href for href, etag in there.items() if href not in stored or stored[href].etag != etag]
-        placed = []
+        book_cards = []
         for card in await self._server.read(changed):
             try:
-                placed.append(Placed(read_cards(card.text)[0], card.href, card.etag))
+                book_cards.append(BookCard(read_cards(card.text)[0], card.href, card.etag))
             except Unreadable:
                 log.warning("carddav_card_unreadable", extra={"href": card.href})
-        if placed:
+        if book_cards:
             host = urlsplit(self._server.url).hostname or "CardDAV"
-            done = await self._book.take(self._owner, placed, source=host, book=self._server.url)
+            done = await self._book.take(self._owner, book_cards, source=host, book=self._server.url)
             report.came, report.updated = done.count("new"), done.count("updated")
 
     async def _push(self, report: SyncReport) -> None:

@@ -198,7 +198,7 @@ class FactCorrections:
 
     async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
         [hits] = await self._language.run(entities.match_names, [name], [one.names for one in likely])
-        return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
+        return list(dict.fromkeys(likely[index].node_id for index, _, _ in hits))
 
 
 def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> CorrectedFact:

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.flows.visibility import name_traces
-from internal.flows.visibility.lines import Place, all_lines
+from internal.flows.visibility.lines import all_lines
 from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
@@ -27,6 +27,7 @@ from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence
 from internal.storage.erasure import forgettings, hidings
+from internal.storage.evidence import LineRef
 
 _STEM: Final = 3
 _ENDING: Final = 3
@@ -48,7 +49,7 @@ class _StatedFact:
 
     facts: Sequence[str]
     names: dict[str, list[str]]
-    lines: set[Place]
+    lines: set[LineRef]
 
 
 def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
@@ -96,24 +97,24 @@ def _bio(person: Person) -> dict[str, Part]:
     return {key: part for key, part in support.parts(person).items() if part.kind == "bio"}
 
 
-def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> set[str]:
+def _resting_on(connection: Connection, person: Person, lines: set[LineRef]) -> set[str]:
     """The keys of the parts that rest on these lines and no others."""
     found = {
-        key: all_lines(connection, person.user_id, places)
-        for key, places in support_repository.support_lines(connection, person.user_id, person.id).items()
+        key: all_lines(connection, person.user_id, line_refs)
+        for key, line_refs in support_repository.support_lines(connection, person.user_id, person.id).items()
     }
-    return {key for key, places in found.items() if places and places <= lines}
+    return {key for key, line_refs in found.items() if line_refs and line_refs <= lines}
 
 
 def _stated(connection: Connection, user_id: int, chain: Sequence[Version]) -> _StatedFact:
     ids = [one.fact.id for one in chain]
     ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     claims = claim_repository.of_edges(connection, user_id, ids)
-    places = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in claims])
+    line_refs = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in claims])
     return _StatedFact(
         facts=[one.fact.fact for one in chain],
         names={end: name_traces.names_by_id(connection, user_id, end) for end in ends},
-        lines=all_lines(connection, user_id, places),
+        lines=all_lines(connection, user_id, line_refs),
     )
 
 

@@ -186,10 +186,10 @@ def erase_messages(
         return erased.report
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, Lines(message_ids=ids)))
-    lost, cited, places = LostSupport(), set[str](), defaultdict[str, list[int]](list)
+    lost, cited, numbers_by_episode = LostSupport(), set[str](), defaultdict[str, list[int]](list)
     for episode_id, number in episodes.lines_of_messages(connection, user_id, ids):
-        places[episode_id].append(number)
-    for episode_id, numbers in places.items():
+        numbers_by_episode[episode_id].append(number)
+    for episode_id, numbers in numbers_by_episode.items():
         cited |= erased.cited(episode_id, numbers)
         lost.add(support_repository.drop_lines(connection, user_id, episode_id, numbers))
         erased.take_back_mentions(lost, episode_id)
@@ -197,7 +197,7 @@ def erase_messages(
     erased.note_memories(memory.remove_messages(connection, user_id, ids, now=now))
     erased.report.add(knowledge.remove_claims_of_messages(connection, user_id, ids, now=now))
     erased.drop_messages(messages)
-    lose_messages(connection, user_id, places)
+    lose_messages(connection, user_id, numbers_by_episode)
     erased.settle(lost, messages, cited)
     for message_id in ids:
         forgettings.note_done(connection, user_id, "message", message_id, now)

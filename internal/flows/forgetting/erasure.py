@@ -309,8 +309,8 @@ class Erasure:
             if person is not None:
                 lost.episodes[person.id] |= set()
 
-    def _texts_of(self, places: Collection[tuple[str, int]]) -> list[str]:
-        return texts_of(self.connection, self.user_id, all_lines(self.connection, self.user_id, places))
+    def _texts_of(self, line_refs: Collection[tuple[str, int]]) -> list[str]:
+        return texts_of(self.connection, self.user_id, all_lines(self.connection, self.user_id, line_refs))
 
     def _otherwise_known(self, person: Person) -> bool:
         """Whether a message's metadata, a claim about the entity, or a merge with others still supports the person."""

@@ -43,12 +43,12 @@ def with_facts(
 ) -> Removal:
     """Removes the memories that repeat these facts; `claims` are the claims beneath them."""
     words = [fact.fact for fact in facts]
-    places = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in stated])
+    line_refs = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in stated])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
     removal = memory.remove_repeating(
         connection,
         user_id,
-        places,
+        line_refs,
         ends,
         lambda text: any(not materially_different(text, one) for one in words),
         now=now,

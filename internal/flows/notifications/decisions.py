@@ -111,7 +111,7 @@ class NotificationScheduler:
         self._quiet_hours, self._persona, self._daily_cost = quiet_hours, persona_name, daily_cost_usd
         self._rendering, self._observer, self._wake_outbox = rendering, observer, wake_outbox
         self._working: dict[int, asyncio.Task[None]] = {}
-        self._places = asyncio.Semaphore(PARALLEL)
+        self._slots = asyncio.Semaphore(PARALLEL)
 
     async def start_due(self) -> None:
         """Begins to weigh what may be sent by now, owners side by side; a slow model holds up nothing else."""
@@ -136,7 +136,7 @@ class NotificationScheduler:
 
     async def _guarded(self, user_id: int) -> None:
         try:
-            async with self._places:
+            async with self._slots:
                 with acting_for(user_id):
                     await self._deliver(user_id)
         except Exception:  # border of one owner: what waits is a query, so it is looked at again
@@ -180,7 +180,7 @@ class NotificationScheduler:
             quiet=quiet,
             quiet_until=until,
             settled=settled,
-            seen=behind[-1].place if behind else None,
+            seen=behind[-1].position if behind else None,
             within_cost=limits.within_daily_cost(connection, user_id, now, self._daily_cost),
         )
 
@@ -300,19 +300,19 @@ class NotificationScheduler:
 def deliveries(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[NotificationMessage]:
     """The messages that follow from decisions, in the order of the notifications. Pure."""
     owner = request.owner
-    place = (owner.language, owner.timezone, request.now)
+    owner_and_time = (owner.language, owner.timezone, request.now)
     together = [one for one in request.notifications if decisions[one.id].choice == "merge"]
     found: list[NotificationMessage] = []
     for one in request.notifications:
         decision = decisions[one.id]
         if decision.choice == "now":
-            text = decision.text or notification_text(one, *place)
+            text = decision.text or notification_text(one, *owner_and_time)
             markdown = bool(decision.text) or one.kind.fixed
             found.append(NotificationMessage([one], text, decision.reason, markdown, decision.by_rules))
         elif decision.choice == "merge" and one is together[0]:
             made = [decisions[each.id] for each in together]
             text = next((each.text for each in made if each.text), "")
-            words = text or together_text(together, *place)
+            words = text or together_text(together, *owner_and_time)
             if any(each.buttons and not each.together for each in together):
                 words += "\n\n" + phrase(owner.language, "together-settle")
             by_rules = all(each.by_rules for each in made)

@@ -43,9 +43,9 @@ class EventRetention:
         """Deletes what is due and returns its number. Events that a subscriber has not read stay, and count as kept."""
         moment = self.clock.now() - timedelta(days=self.config.keep_days)
         dropped = await self._drop(partial(old_events.events_before, moment=moment, limit=BATCH))
-        place = await self.database.read(lambda c: old_events.last_beyond(c, self.config.keep_rows))
-        if place:
-            dropped += await self._drop(partial(old_events.up_to, place=place, limit=BATCH))
+        position = await self.database.read(lambda c: old_events.last_beyond(c, self.config.keep_rows))
+        if position:
+            dropped += await self._drop(partial(old_events.up_to, position=position, limit=BATCH))
         if dropped:
             log.info("events_dropped", extra={"count": dropped})
         return dropped

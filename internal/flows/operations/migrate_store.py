@@ -66,9 +66,9 @@ async def migrate_store(
         await asyncio.to_thread(_need_folder, source)
         owned = [target] if while_running else [source, target]
         folders = {store.resolve().parent: store.parent for store in owned if isinstance(store, Path)}
-        for whole, place in sorted(folders.items()):
+        for whole, where in sorted(folders.items()):
             held.callback(_clear_away, [one for one in (whole, *whole.parents) if not one.exists()])
-            held.enter_context(hold_folder(place))
+            held.enter_context(hold_folder(where))
         async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
             moved = await origin.read(transfer_migrate_store.moved_away)
             if moved is not None and not force:

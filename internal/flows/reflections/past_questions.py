@@ -51,11 +51,11 @@ class LifeAnswers:
         hits = [one.message for one in await self.messages.search(user.user_id, query, _LOOKED_THROUGH)]
         own = sorted((one for one in hits if one.role == "user" and one.forward is None), key=lambda one: one.timestamp)
         names = {one.id: names_of(one) for one in known}
-        places = await self.worker.run(answering, *asked, [one.content for one in own], names)
+        indexes = await self.worker.run(answering, *asked, [one.content for one in own], names)
         language = text_language(question, user.lang)
-        said, lines = ANSWERS[language], [Line(own[n].id, own[n].timestamp, own[n].content) for n in places or ()]
+        said, lines = ANSWERS[language], [Line(own[n].id, own[n].timestamp, own[n].content) for n in indexes or ()]
         if not lines:
-            return [] if places is None else [said[f"no {asked[0]}"]], []
+            return [] if indexes is None else [said[f"no {asked[0]}"]], []
         days = sorted({line.at.astimezone(zone).date() for line in lines})
         shown = {on: format_date(on, "d MMM y", locale=language) for on in days}
         told = [said["led"].format(day=shown[line.at.astimezone(zone).date()], quote=line.text) for line in lines[-3:]]

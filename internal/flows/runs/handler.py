@@ -21,8 +21,8 @@ from internal.storage.database import Database
 
 def run_links(run: Run) -> dict[str, str]:
     """What the events of a run are linked with."""
-    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
-    return {"run": run.id} | place
+    subject = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
+    return {"run": run.id} | subject
 
 
 def publish_result(

@@ -120,15 +120,15 @@ class RunLoop:
             return await self._database.read(read)
 
     def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
-        place = (handler.agent, run.user_id)
-        if self._stopping or place in self._working or len(self._working) >= PARALLEL:
+        lane = (handler.agent, run.user_id)
+        if self._stopping or lane in self._working or len(self._working) >= PARALLEL:
             return
         task = asyncio.create_task(self._attempts.make(handler, run), name=f"run-{handler.agent}-{run.user_id}")
-        self._working[place] = task
-        task.add_done_callback(lambda _: self._ended(place))
+        self._working[lane] = task
+        task.add_done_callback(lambda _: self._ended(lane))
 
-    def _ended(self, place: tuple[str, int]) -> None:
-        del self._working[place]
+    def _ended(self, lane: tuple[str, int]) -> None:
+        del self._working[lane]
         self._alone = False
         if not self._stopping:
             lookup = asyncio.create_task(self._guarded_start(), name="runs-next")

@@ -74,9 +74,13 @@ def known_people(connection: Connection, run: Run) -> list[Person]:
 
 
 def _without_own(connection: Connection, person: Person, lines: set[tuple[str, int]]) -> Person:
-    places = support_repository.support_lines(connection, person.user_id, person.id)
+    line_refs = support_repository.support_lines(connection, person.user_id, person.id)
     loose = support.loose_parts(connection, person)
-    own = [part.text for key, part in loose.items() if part.kind == "bio" and places.get(key) and places[key] <= lines]
+    own = [
+        part.text
+        for key, part in loose.items()
+        if part.kind == "bio" and line_refs.get(key) and line_refs[key] <= lines
+    ]
     return replace(person, bio=without_sentences(person.bio, own)) if own else person
 
 

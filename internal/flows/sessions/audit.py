@@ -128,9 +128,9 @@ class ChronicleAudit:
 def _same_forms(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int, int]]:
     """Indexes of names that have the same form, each pair once."""
     buckets: dict[str, list[int]] = defaultdict(list)
-    for place, form in enumerate(forms):
+    for index, form in enumerate(forms):
         for key in _keys(form):
-            buckets[key].append(place)
+            buckets[key].append(index)
     found: dict[tuple[int, int], None] = {}
     for together in buckets.values():
         for one, other in combinations(dict.fromkeys(together), 2):

@@ -37,8 +37,8 @@ def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str,
     """
     judge = _Judge(request, titles)
     unasked = without_request([judge.line(task) for task in reply.tasks], request.owner.language)
-    unasked = [place for place in unasked if reply.tasks[place].kind is not TaskKind.WAITING]
-    asked = [task for place, task in enumerate(reply.tasks) if place not in unasked]
+    unasked = [index for index in unasked if reply.tasks[index].kind is not TaskKind.WAITING]
+    asked = [task for index, task in enumerate(reply.tasks) if index not in unasked]
     tasks = [task for task in asked if judge.stated(task.title, task.line)]
     settled = [end for one in reply.settled if (end := judge.settled(one)) is not None]
     lost = len(asked) + len(reply.settled) - len(tasks) - len(settled)
@@ -167,8 +167,8 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         titles = [task.title for task in parsed.tasks]
         same = await self._worker.run_bulk(same_titles, titles, [task.title for task in known])
         resolved = [
-            ResolvedTask(task, frozenset(person_ids), tuple(known[n].id for n in places))
-            for task, person_ids, places in zip(parsed.tasks, named, same, strict=True)
+            ResolvedTask(task, frozenset(person_ids), tuple(known[n].id for n in indexes))
+            for task, person_ids, indexes in zip(parsed.tasks, named, same, strict=True)
         ]
         return ResolvedTasks(parsed, resolved, {task.id: task.rev for task in known})
 

@@ -313,9 +313,9 @@ class TurnFlow:
         self, connection: Connection, question: Question, text: str, mark: dict[str, Any] | None, now: datetime
     ) -> Message:
         turn = question.turn
-        place: dict[str, Any] = {"bot_id": turn.bot_id, "chat_id": turn.chat_id, "thread_id": turn.thread_id}
-        place |= {"turn_id": turn.id, "delivery": "pending", "user_metadata": mark}
-        message = dialogue.add(connection, turn.user_id, "assistant", text, now=now, **place)
+        address: dict[str, Any] = {"bot_id": turn.bot_id, "chat_id": turn.chat_id, "thread_id": turn.thread_id}
+        address |= {"turn_id": turn.id, "delivery": "pending", "user_metadata": mark}
+        message = dialogue.add(connection, turn.user_id, "assistant", text, now=now, **address)
         dialogue.record_activity(connection, turn.user_id, now)
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message

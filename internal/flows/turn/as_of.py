@@ -73,7 +73,7 @@ class AsOfQuestions:
         except (ModelError, TimeoutError) as error:
             log.warning("past_answer_failed", extra={"reason": type(error).__name__})
             return PastAnswer(None, facts)
-        marked = {number: place for place, number in enumerate(cited(text))}
+        marked = {number: index for index, number in enumerate(cited(text))}
         in_order = sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n))
         return PastAnswer(with_numbers(text, ["F"]), in_order, len(marked))
 

@@ -282,7 +282,7 @@ class _Rule:
         self._words = words_of(order.text)
         self._named: dict[str, int] = {}
         self._near: dict[str, float] = {}
-        self._place: dict[str, int] = {}
+        self._position: dict[str, int] = {}
         self._known: dict[str, frozenset[Topic]] = {}
         self.left_out: list[frozenset[Topic]] = []
 
@@ -308,7 +308,7 @@ class _Rule:
         for n in sorted(range(len(found)), key=lambda n: -near[n]):
             again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
             shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
-            self._place[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
+            self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
             self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._words)
 
     def _topics(self, sentence: str) -> frozenset[Topic]:
@@ -323,13 +323,17 @@ class _Rule:
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
-        recipient, near, place = self._order.recipient, self._near.get(sentence, 0.0), self._place.get(sentence, 0)
+        recipient, near, position = (
+            self._order.recipient,
+            self._near.get(sentence, 0.0),
+            self._position.get(sentence, 0),
+        )
         about = about and not (touches and recipient.role in _TOLD_ALL)
-        if touches <= recipient.knows and (not about or (place < _SHOWN and near >= _NEAR)):
+        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
             return True
         words = self._named.get(sentence, 0)
         named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
-        if named and "secret" not in touches and place < _NAMED and near >= _NAMED_NEAR:
+        if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
             return True
         self.left_out.append(touches - recipient.knows)
         return False

@@ -33,10 +33,10 @@ def card_parts(card: Card) -> list[OutgoingPart]:
 def react(connection: Connection, turn: Turn, message: Message, emoji: str, now: datetime) -> None:
     """Has the bot react to a message that it got, where that says enough."""
     if message.tg_id is not None:
-        place = (turn.user_id, turn.bot_id, turn.chat_id)
+        address = (turn.user_id, turn.bot_id, turn.chat_id)
         dedupe = f"turn:{turn.id}:react"
         links = {"turn": turn.id}
-        out = Outgoing(*place, emoji, dedupe, kind="react", tg_id=message.tg_id, links=links)
+        out = Outgoing(*address, emoji, dedupe, kind="react", tg_id=message.tg_id, links=links)
         mailbox.enqueue(connection, out, now)
 
 
@@ -57,11 +57,11 @@ def enqueue(
     Its sending follows from the event `result`. `spoken`: as a voice message too. In a group it replies to the last of
     the messages that it answers.
     """
-    place = (turn.user_id, turn.bot_id, turn.chat_id)
+    address = (turn.user_id, turn.bot_id, turn.chat_id)
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
         outgoing = Outgoing(
-            *place,
+            *address,
             one.part.text,
             f"turn:{turn.id}:{number}",
             "send" if replaces is None else "edit",
@@ -78,5 +78,5 @@ def enqueue(
         mailbox.enqueue(connection, outgoing, now)
     if spoken and parts:
         words = "\n".join(one.part.text for one in parts)[:MOST_SPOKEN]
-        voice = Outgoing(*place, words, f"turn:{turn.id}:voice", kind="voice", thread_id=turn.thread_id)
+        voice = Outgoing(*address, words, f"turn:{turn.id}:voice", kind="voice", thread_id=turn.thread_id)
         mailbox.enqueue(connection, replace(voice, turn_id=turn.id), now)

@@ -43,7 +43,7 @@ class AnswerSources:
 
 def reply_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
     """The answer that a Telegram message belongs to, as any part of it or as the question it answers."""
-    said = sources.at_place(connection, user_id, bot_id, chat_id, tg_id)
+    said = sources.message_at(connection, user_id, bot_id, chat_id, tg_id)
     if said is not None:
         return said if said.role == "assistant" else sources.reply_to(connection, said)
     message_id = mailbox.message_shown(connection, user_id, bot_id, chat_id, tg_id)

@@ -69,7 +69,7 @@ def read_file(
         if room < 0 and lines:
             rest = "There is more" + (f" from page {part.page} on." if part.page else ", which search_history finds.")
             break
-        lines.append(PassageLine(file.added_at, part.place, part.text[:LONGEST], "other"))
+        lines.append(PassageLine(file.added_at, part.position, part.text[:LONGEST], "other"))
     return RecalledPassage(0, "episode", file.id, lines), rest
 
 

@@ -92,8 +92,8 @@ def _end_instruction(connection: Connection, message: Message, node: Node, now: 
 
 def _observe(connection: Connection, message: Message, ref: NodeRef, now: datetime) -> Sequence[Any]:
     """Records that a message says so; returns the node's id. What is being forgotten is refused."""
-    place = episodes.lines_of_messages(connection, message.user_id, [message.id])
-    episode_id, segment = place[0] if place else (UNPUBLISHED, message.seq)
+    stored = episodes.lines_of_messages(connection, message.user_id, [message.id])
+    episode_id, segment = stored[0] if stored else (UNPUBLISHED, message.seq)
     line = ObservedLine(episode_id, segment, message.timestamp, message.content, message.id)
     lookup = MemoryLookup([ProposedMemory(ref, (), (1,))])
     context = ReplyContext(episode_id, {1: line}, now)

@@ -140,8 +140,8 @@ class Intake:
             return StoredMessage(None, None), None
         for artifact_id, (kind, file) in files.items():
             due_at = now + (ALONE if answer else timedelta(0))
-            place = (artifact_id, message.id, incoming.bot_id)
-            artifacts.add(connection, user.user_id, *place, kind=kind, file=file, now=now, due_at=due_at)
+            address = (artifact_id, message.id, incoming.bot_id)
+            artifacts.add(connection, user.user_id, *address, kind=kind, file=file, now=now, due_at=due_at)
         dialogue.record_activity(connection, user.user_id, now)
         refusal = _remember_authors(connection, incoming, now)
         turn = None
@@ -219,8 +219,8 @@ class Intake:
         else:
             text = self._phrases(user.lang, "daily-cost-reached", limit=self._access_config.daily_cost_usd)
             dedupe = f"daily-cost:{user.user_id}:{incoming.chat_id}:{incoming.tg_id}"
-        place = (user.user_id, incoming.bot_id, incoming.chat_id)
-        return Outgoing(*place, text, dedupe, thread_id=incoming.thread_id, links={"update": update})
+        address = (user.user_id, incoming.bot_id, incoming.chat_id)
+        return Outgoing(*address, text, dedupe, thread_id=incoming.thread_id, links={"update": update})
 
     @staticmethod
     def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:
@@ -258,8 +258,8 @@ def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
 def _react(connection: Connection, update_n: int, reaction: Reaction, now: datetime) -> None:
     if mailbox.mark_processed(connection, update_n, InboxState.INGESTED, user_id=reaction.user_id) is None:
         return
-    place = (reaction.user_id, reaction.bot_id, reaction.chat_id, reaction.tg_id)
-    message_id = mailbox.message_shown(connection, *place)
+    address = (reaction.user_id, reaction.bot_id, reaction.chat_id, reaction.tg_id)
+    message_id = mailbox.message_shown(connection, *address)
     if message_id is None:
         return
     if chronicle.react(connection, reaction.user_id, message_id, reaction.text, reaction.at, by=reaction.by):

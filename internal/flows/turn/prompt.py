@@ -131,8 +131,8 @@ def _remembered(connection: Connection, turn: Turn) -> tuple[list[Message], bool
     earlier = [message for message in recent if _of_dialogue(message, turn)]
     apart = len(earlier) < len(recent)
     if apart and turn.thread_id is not None:
-        place = {"before_seq": turn.first_seq, "topic": turn.thread_id}
-        earlier = dialogue.recent(connection, turn.user_id, limit=HISTORY, **place)
+        before = {"before_seq": turn.first_seq, "topic": turn.thread_id}
+        earlier = dialogue.recent(connection, turn.user_id, limit=HISTORY, **before)
     asked, going = to_forget(connection, turn.user_id)
     kept = [message for message in earlier if message.id not in going]
     return [message for message in kept if asked is None or message.timestamp > asked.created_at], apart
@@ -237,15 +237,15 @@ class Prompts:
         What is cut off grows in steps of up to half of what fits, so that the next prompts begin alike and a provider
         can cache them.
         """
-        left, place = self._config.history_tokens, len(earlier)
-        while place:
-            left -= _kept_line(earlier[place - 1])[1]
+        left, first = self._config.history_tokens, len(earlier)
+        while first:
+            left -= _kept_line(earlier[first - 1])[1]
             if left < 0:
                 break
-            place -= 1
-        if not place and len(earlier) < HISTORY:
+            first -= 1
+        if not first and len(earlier) < HISTORY:
             return list(earlier)
-        fitting = earlier[place:]
+        fitting = earlier[first:]
         step = 1 << max(0, (len(fitting) // 2).bit_length() - 1)
         first = next((n for n, message in enumerate(fitting) if message.seq % step == 0), 0)
         return list(fitting[first:])

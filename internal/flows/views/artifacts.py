@@ -26,7 +26,7 @@ class TextPart:
     n: int
     page: int | None
     text: str
-    place: str
+    position: str
     """Its file and page, as they are cited."""
 
 
@@ -72,6 +72,6 @@ def text_of(connection: Connection, user_id: int, artifact: Artifact) -> Sequenc
     return [TextPart(1, None, _MARK.sub("", mark), artifact.name) for mark in marks if mark]
 
 
-def _page(place: str | None) -> int | None:
-    found = _PAGE.search(place or "")
+def _page(position: str | None) -> int | None:
+    found = _PAGE.search(position or "")
     return int(found[1]) if found else None

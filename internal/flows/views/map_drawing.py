@@ -43,7 +43,7 @@ _FONT: Final = "Roboto, sans-serif"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PersonOnMap:
     """Somebody of the map: where he stands, what he is, and under whom he hangs ("" = the owner)."""
 
     node: str
@@ -57,7 +57,7 @@ class Place:
     y: float
 
 
-def place_people(ties: Ties, people: Sequence[Person], language: Language) -> list[Place]:
+def people_on_map(ties: Ties, people: Sequence[Person], language: Language) -> list[PersonOnMap]:
     """Everybody who is tied to the owner, on rings around him; each family of the tree has its own sector."""
     by_node = {person.entity_id: person for person in people}
     tied = {node: tie for node, tie in ties.map().ties(ties.owner).items() if node in by_node}
@@ -74,7 +74,7 @@ def place_people(ties: Ties, people: Sequence[Person], language: Language) -> li
         radius = reach + (depth - 1) * _RING
         word = kin_word(tie.kin, language, tie.spouse) if tie.kin else kin_word(tie.steps[-1].kin, language)
         found.append(
-            Place(
+            PersonOnMap(
                 node,
                 by_node[node].display_name,
                 word,
@@ -115,15 +115,15 @@ def _sectors(children: Mapping[str, Sequence[str]], tied: Mapping[str, Tie]) -> 
     return found
 
 
-def drawn(found: Sequence[Place], language: Language) -> str:
+def drawn(found: Sequence[PersonOnMap], language: Language) -> str:
     """The SVG of the map."""
     you, told, inferred = _LEGEND[language]
     width, height = _BOX
     half = [max((abs(axis) for axis in axes), default=0.0) for axes in ([p.x for p in found], [p.y for p in found])]
     w, h = max(round(2 * (half[0] + width / 2 + 24)), _LEAST_WIDTH), round(2 * (half[1] + height / 2 + 44))
-    at = {place.node: (place.x, place.y) for place in found} | {"": (0.0, 0.0)}
-    lines = [_line(place, at[place.parent]) for place in found]
-    boxes = [_box(place) for place in found]
+    at = {person.node: (person.x, person.y) for person in found} | {"": (0.0, 0.0)}
+    lines = [_line(person, at[person.parent]) for person in found]
+    boxes = [_box(person) for person in found]
     legend = (
         f'<g transform="translate({-w / 2 + 16:.0f},{h / 2 - 18:.0f})" font-size="12" fill="#6b7280">'
         f'<path d="M0 -4h26" stroke="#6b7280" stroke-width="2"/><text x="34">{told}</text>'
@@ -151,24 +151,25 @@ def picture(svg: str) -> bytes:
     )
 
 
-def _line(place: Place, start: tuple[float, float]) -> str:
-    dashed = ' stroke-dasharray="6 5"' if place.inferred else ""
+def _line(person: PersonOnMap, start: tuple[float, float]) -> str:
+    dashed = ' stroke-dasharray="6 5"' if person.inferred else ""
     return (
-        f'<line x1="{start[0]:.0f}" y1="{start[1]:.0f}" x2="{place.x:.0f}" y2="{place.y:.0f}"'
-        f' stroke="{_COLOURS[place.circle]}" stroke-width="2" stroke-opacity="0.55"{dashed}/>'
+        f'<line x1="{start[0]:.0f}" y1="{start[1]:.0f}" x2="{person.x:.0f}" y2="{person.y:.0f}"'
+        f' stroke="{_COLOURS[person.circle]}" stroke-width="2" stroke-opacity="0.55"{dashed}/>'
     )
 
 
-def _box(place: Place) -> str:
+def _box(person: PersonOnMap) -> str:
     width, height = _BOX
-    colour = _COLOURS[place.circle]
-    dashed = ' stroke-dasharray="6 5"' if place.inferred else ""
+    colour = _COLOURS[person.circle]
+    dashed = ' stroke-dasharray="6 5"' if person.inferred else ""
     return (
-        f'<g transform="translate({place.x:.0f},{place.y:.0f})"><title>{escape(f"{place.name}: {place.words}")}</title>'
+        f'<g transform="translate({person.x:.0f},{person.y:.0f})">'
+        f"<title>{escape(f'{person.name}: {person.words}')}</title>"
         f'<rect x="{-width / 2}" y="{-height / 2}" width="{width}" height="{height}" rx="12" fill="#ffffff"'
         f' stroke="{colour}" stroke-width="2"{dashed}/>'
-        f'<text y="-2" text-anchor="middle" font-size="14" fill="#1f2440">{escape(_cut(place.name, 17))}</text>'
-        f'<text y="14" text-anchor="middle" font-size="12" fill="{colour}">{escape(_cut(place.word, 20))}</text></g>'
+        f'<text y="-2" text-anchor="middle" font-size="14" fill="#1f2440">{escape(_cut(person.name, 17))}</text>'
+        f'<text y="14" text-anchor="middle" font-size="12" fill="{colour}">{escape(_cut(person.word, 20))}</text></g>'
     )
 
 

@@ -8,25 +8,23 @@ from internal.dialogue import repository as dialogue
 from internal.knowledge import episode_repository as episodes, fact_repository, line_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.storage import evidence
-
-Place = tuple[str, int]
-"""An episode and the number of a segment in it; 0 stands for all of it."""
+from internal.storage.evidence import LineRef
 
 
-def all_lines(connection: Connection, user_id: int, places: Collection[Place]) -> set[Place]:
+def all_lines(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> set[LineRef]:
     """These lines, with a whole episode replaced by its own lines."""
-    whole = {episode_id for episode_id, number in places if number == 0}
-    found = {place for place in places if place[1] != 0}
+    whole = {episode_id for episode_id, number in line_refs if number == 0}
+    found = {line_ref for line_ref in line_refs if line_ref[1] != 0}
     for episode_id in whole:
         found |= {(episode_id, number) for number in episodes.numbers(connection, user_id, episode_id)}
     return found
 
 
-def texts_of(connection: Connection, user_id: int, places: Collection[Place]) -> list[str]:
+def texts_of(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> list[str]:
     """The text of these lines, as far as they exist."""
-    lines = all_lines(connection, user_id, places)
+    lines = all_lines(connection, user_id, line_refs)
     found = line_repository.stored_lines(connection, user_id, lines)
-    return [found[place].text for place in sorted(found)]
+    return [found[line_ref].text for line_ref in sorted(found)]
 
 
 def own_messages(connection: Connection, user_id: int, fact_id: str) -> list[str]:

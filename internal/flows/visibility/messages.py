@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row
 from internal.chronicle import repository as line
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.events.timeline_repository import Placed
+from internal.events.timeline_repository import TimelineEvent
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.snapshot import telling
 from internal.knowledge import episode_repository as episodes
@@ -39,18 +39,18 @@ def messages_shown(connection: Connection, user_id: int, found: Iterable[Message
     return [one for one in found if not going.has(one.id, one.timestamp)]
 
 
-def events_shown(connection: Connection, found: Iterable[Placed]) -> list[Placed]:
+def events_shown(connection: Connection, found: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     """The same events, of any owners, without the text of messages that are about to be forgotten."""
     known: dict[int, _Going] = {}
 
-    def shown(placed: Placed) -> Placed:
-        user_id, said_at = placed.event.user_id, placed.said_at
+    def shown(found_event: TimelineEvent) -> TimelineEvent:
+        user_id, said_at = found_event.event.user_id, found_event.said_at
         if user_id is None or said_at is None:
-            return placed
+            return found_event
         if user_id not in known:
             known[user_id] = _Going(connection, user_id)
-        going = known[user_id].has(placed.event.payload["message"], said_at)
-        return replace(placed, text=None) if going else placed
+        going = known[user_id].has(found_event.event.payload["message"], said_at)
+        return replace(found_event, text=None) if going else found_event
 
     return [shown(one) for one in found]
 

@@ -150,9 +150,9 @@ def clear_names(
 
 
 def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    places = evidence.supporting_lines(connection, user_id, "entity", [node_id])
+    line_refs = evidence.supporting_lines(connection, user_id, "entity", [node_id])
     versions = claim_repository.at_nodes(connection, user_id, [node_id])
-    return [*texts_of(connection, user_id, places), *(one.fact for one in versions)]
+    return [*texts_of(connection, user_id, line_refs), *(one.fact for one in versions)]
 
 
 def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:

@@ -55,7 +55,7 @@ class NewClaim:
 class Refusal:
     """A claim that was not recorded: its place among those given, and a short stable reason."""
 
-    place: int
+    index: int
     reason: str
     detail: str
 

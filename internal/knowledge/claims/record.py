@@ -40,12 +40,12 @@ def record_claims(
     """
     stored: list[tuple[Claim, bool]] = []
     refused: list[Refusal] = []
-    for place, new in enumerate(claims):
+    for index, new in enumerate(claims):
         try:
             stored.append(_store(connection, user_id, new, now, run_id))
         except (Refused, NotFound) as error:
             reason = error.reason if isinstance(error, Refused) else "unknown_node"
-            refused.append(Refusal(place, reason, str(error)))
+            refused.append(Refusal(index, reason, str(error)))
     projector = FactProjector(connection, user_id, now=now, run_id=run_id)
     projector.project(group_of(claim) for claim, _ in stored)
     links = {"run": run_id} if run_id else None

@@ -227,9 +227,9 @@ class _Timeline:
         spans = {id(period): _span(period) for period in periods}
         pairs = {_pair(spans[id(one)], spans[id(other)]) for one, other in self._parallel}
         return Projection(
-            spans=tuple(sorted(spans.values(), key=_place)),
+            spans=tuple(sorted(spans.values(), key=_order_key)),
             conflicts=tuple(_questions([(why, spans[id(a)], spans[id(b)]) for why, a, b in self._clashes])),
-            parallel=tuple(sorted(pairs, key=lambda pair: (_place(pair[0]), _place(pair[1])))),
+            parallel=tuple(sorted(pairs, key=lambda pair: (_order_key(pair[0]), _order_key(pair[1])))),
         )
 
 
@@ -339,15 +339,15 @@ def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[Conflict]:
         questions = [question for question in questions if question not in shared]
         reasons = {reason}.union(*(question[0] for question in shared))
         questions.append((reasons, {one, other}.union(*(question[1] for question in shared))))
-    found = [Conflict(tuple(sorted(why)), tuple(sorted(spans, key=_place))) for why, spans in questions]
-    return sorted(found, key=lambda conflict: [_place(span) for span in conflict.spans])
+    found = [Conflict(tuple(sorted(why)), tuple(sorted(spans, key=_order_key))) for why, spans in questions]
+    return sorted(found, key=lambda conflict: [_order_key(span) for span in conflict.spans])
 
 
 def _pair(one: Span, other: Span) -> tuple[Span, Span]:
-    return (one, other) if _place(one) <= _place(other) else (other, one)
+    return (one, other) if _order_key(one) <= _order_key(other) else (other, one)
 
 
-def _place(span: Span) -> tuple[object, ...]:
+def _order_key(span: Span) -> tuple[object, ...]:
     first = "" if span.valid_at is None else span.valid_at.isoformat()
     return (
         first,

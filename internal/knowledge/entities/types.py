@@ -181,7 +181,7 @@ def _flat(value: object) -> bool:
 
 
 def _rank(one: EntityType) -> float:
-    order = {default.name: place for place, default in enumerate(DEFAULT_TYPES)}
+    order = {default.name: index for index, default in enumerate(DEFAULT_TYPES)}
     return order.get(one.name, _AFTER_PREFERENCE)
 
 

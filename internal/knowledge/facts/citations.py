@@ -12,7 +12,7 @@ from internal.knowledge.facts.read import claims_of, fact
 from internal.knowledge.line_repository import StoredLine
 from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
 from internal.storage import evidence
-from internal.storage.evidence import Place
+from internal.storage.evidence import LineRef
 
 _LAST_SEGMENT = 2**31 - 1
 _OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
@@ -93,8 +93,8 @@ def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection
 def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
     """The lines of these evidence rows."""
     rows = list(support)
-    places = {(row.episode_id, row.segment) for row in rows}
-    return _lines(rows, line_repository.stored_lines(connection, user_id, places))
+    line_refs = {(row.episode_id, row.segment) for row in rows}
+    return _lines(rows, line_repository.stored_lines(connection, user_id, line_refs))
 
 
 def episode_content(connection: Connection, user_id: int, episode: Episode, *, without: Collection[str] = ()) -> str:
@@ -132,11 +132,11 @@ def telegram_link(chat_id: int | None, tg_id: int | None, thread_id: int | None 
     """
     if chat_id is None or tg_id is None or not str(chat_id).startswith("-100"):
         return None
-    place = f"{thread_id}/{tg_id}" if thread_id else str(tg_id)
-    return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{place}"
+    path = f"{thread_id}/{tg_id}" if thread_id else str(tg_id)
+    return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{path}"
 
 
-def _lines(support: Iterable[Row[Any]], stored: Mapping[Place, StoredLine]) -> list[EvidenceLine]:
+def _lines(support: Iterable[Row[Any]], stored: Mapping[LineRef, StoredLine]) -> list[EvidenceLine]:
     quotes = {(row.episode_id, row.segment): row for row in support}
     lines = [_line(row, stored.get(key)) for key, row in quotes.items()]
     return sorted((line for line in lines if line is not None), key=_said)

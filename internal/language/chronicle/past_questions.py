@@ -39,15 +39,15 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
         return is_his and (not rest or names_all(rest, line))
 
     told = [(n, line) for n, line in enumerate(lines) if not line.rstrip().endswith("?") and not past_question(line)]
-    found = [place for place, line in told if answers(line)]
+    found = [index for index, line in told if answers(line)]
     own = any(forms(word) & WORDS["near"] for word in WORD.findall(fold(about)))
     return found or ([] if who or own else None)
 
 
 def gives_cause(line: str, effect: Sequence[str]) -> bool:
     """Whether a line says why something came about: that before "because", or behind "therefore"."""
-    places = [*sentences(line)]
-    for (start, end), before in zip(places, [(0, 0), *places], strict=False):
+    spans = [*sentences(line)]
+    for (start, end), before in zip(spans, [(0, 0), *spans], strict=False):
         folded, preceding = fold(line[start:end]), line[slice(*before)]
         why, then = SHAPES["because"].search(folded), SHAPES["so"].search(folded)
         if why and names_all(effect, folded[: why.start()] or folded.partition(",")[2] or preceding):

@@ -145,9 +145,9 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         heads = [("forget", unknow.span(), True)]
     elif not heads and (moved := _moving_verb(folded)) is not None:
         heads, stated = [("move", moved, False)], True
-    for place, (kind, (start, end), fresh) in enumerate(heads):
-        following = heads[place + 1][1][0] if place + 1 < len(heads) else len(sentence)
-        before = "" if fresh else sentence[heads[place - 1][1][1] if place else 0 : start]
+    for index, (kind, (start, end), fresh) in enumerate(heads):
+        following = heads[index + 1][1][0] if index + 1 < len(heads) else len(sentence)
+        before = "" if fresh else sentence[heads[index - 1][1][1] if index else 0 : start]
         command = _command(kind, sentence[:start], before, sentence[end:following], at, language)
         if command is not None and (command.kind != "move" or command.time is not None or not stated):
             yield replace(command, sure=(command.sure and not stated) or undone is not None)
@@ -197,16 +197,16 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
 
 def _heads(folded: str) -> Iterator[tuple[str, Span, bool]]:
     """The class and characters of each verb that orders something; True where nothing of its object precedes it."""
-    places = list(WORD.finditer(folded))
+    words_found = list(WORD.finditer(folded))
     taken = -1
-    for place, match in enumerate(places):
+    for index, match in enumerate(words_found):
         if match.start() < taken:
             continue
         end = match.end()
         if match[0].isascii():
             kind, end = _english(folded, match)
         else:
-            kind = _cyrillic(folded, places, place)
+            kind = _cyrillic(folded, words_found, index)
         if kind is None or TAKEN_BACK.search(folded[: match.start()]) or NEGATED.search(folded[: match.start()]):
             continue
         if _REPORTED.search(folded[: match.start()]):
@@ -264,9 +264,9 @@ def _english(folded: str, match: re.Match[str]) -> tuple[str | None, int]:
     return kind, end
 
 
-def _cyrillic(folded: str, places: Sequence[re.Match[str]], place: int) -> str | None:
+def _cyrillic(folded: str, words_found: Sequence[re.Match[str]], index: int) -> str | None:
     """The class of a Cyrillic verb that is an imperative, or that a request leads up to."""
-    word, before = places[place][0], [match[0] for match in places[:place]]
+    word, before = words_found[index][0], [match[0] for match in words_found[:index]]
     for lemma, marks in readings(word):
         kind = VERBS.get(lemma)
         if kind is None:
@@ -322,9 +322,9 @@ def _name(about: str) -> Command | None:
     found = match[1].split()
     while found and fold(found[0]).strip(".") in _BEFORE_NAME:
         found.pop(0)
-    for place, word in enumerate(found):
+    for index, word in enumerate(found):
         if fold(word).strip(".") in _AFTER_NAME:
-            found = found[:place]
+            found = found[:index]
             break
     name = " ".join(found).strip(' .,!?"«»')
     folded = [one.strip(".") for one in fold(name).split()]

@@ -84,15 +84,15 @@ def _is_addressed(text: str) -> bool:
     known, tokens = _known(), _TOKEN.findall(fold(text))
     if not known.genres.isdisjoint(tokens):
         return True
-    reaches = [(place, _reach(known, tokens, place)) for place, one in enumerate(tokens) if one in known.orders]
+    reaches = [(index, _reach(known, tokens, index)) for index, one in enumerate(tokens) if one in known.orders]
     written = _TOKEN.findall(text)
-    named = any(one[:1].isupper() for place, reach in reaches for one in written[place + 1 : place + 1 + len(reach)])
+    named = any(one[:1].isupper() for index, reach in reaches for one in written[index + 1 : index + 1 + len(reach)])
     return named or any(_role(known, reach) for _, reach in reaches)
 
 
-def _reach(known: _Known, tokens: Sequence[str], place: int) -> list[str]:
+def _reach(known: _Known, tokens: Sequence[str], index: int) -> list[str]:
     """The words behind a word of writing among which its addressee stands."""
-    ahead = tokens[place + 1 : place + 1 + _REACH]
+    ahead = tokens[index + 1 : index + 1 + _REACH]
     return list(takewhile(lambda one: one[0].isalpha() and one not in known.stops, ahead))
 
 
@@ -103,9 +103,9 @@ def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
     """
     known, tokens = _known(), _TOKEN.findall(fold(text))
     named, said = {fold(name) for name in names}, topics_of(text) - {"secret"}
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token in known.orders or token in known.genres:
-            reach = _reach(known, tokens, place)
+            reach = _reach(known, tokens, index)
             if not named.isdisjoint(reach):
                 return Recipient("person", frozenset(), said)
             if role := _role(known, reach):

@@ -133,8 +133,8 @@ def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language
             continue
         region = _region(days, number, len(sentence), heads_first=heads_first)
         near = [
-            place
-            for place, span in enumerate(people)
+            position
+            for position, span in enumerate(people)
             if region[0] <= span[0] < region[1] and not (_AGED.match(word[0]) and _POSSESSIVE.match(sentence, span[1]))
         ]
         whose = _whose(sentence, word.span(), near, people, kind)
@@ -208,9 +208,11 @@ def _whose(sentence: str, word: Span, near: Sequence[int], people: Sequence[Span
     before = sentence[: word[0]]
     born = _BORN.match(sentence, word[0]) is not None  # "a daughter was born to us, Eve"
     mine = (_BORN_I if born else _MINE_BEFORE).search(before)
-    if mine and not any(mine.start() < people[place][0] < word[0] for place in near):
+    if mine and not any(mine.start() < people[position][0] < word[0] for position in near):
         return OWNER
-    ranked = sorted(near, key=lambda place: (_rank(sentence, word, people[place]), _distance(people[place], word)))
+    ranked = sorted(
+        near, key=lambda position: (_rank(sentence, word, people[position]), _distance(people[position], word))
+    )
     if ranked:
         return ranked[0]
     return OWNER if kind not in ("birthday", "name_day", "memorial") and (_WE.search(sentence) or not people) else None

@@ -46,7 +46,7 @@ def kin_lines(text: str, ties: Ties, language: Language) -> list[str]:
     """The answer, a line for each of those who are meant: "Коля — племянник (сестра Маша → сын)"; empty for none."""
     chain, own = _chain(text)
     nodes = list(ties.names)
-    named = [nodes[place] for place in mentions(text, dict(enumerate(ties.names.values())))]
+    named = [nodes[index] for index in mentions(text, dict(enumerate(ties.names.values())))]
     shown, kin = ties.shown, ties.map()
     if chain and len(named) == 1 and not own:
         found = kin.who(named[0], chain)
@@ -77,16 +77,16 @@ def _chain(text: str) -> tuple[list[Kin], bool]:
     best: list[int] = []
     row: list[int] = []
     words = tokens(text)
-    for place, token in enumerate(words):
+    for index, token in enumerate(words):
         if _kin(token) is not None:
-            row.append(place)
+            row.append(index)
         elif token.key not in _BETWEEN:
             best, row = max(best, row, key=len), []
     best = max(best, row, key=len)
     if not best:
         return [], False
     first, last = best[0], best[-1]
-    chain = [kin for place in best if (kin := _kin(words[place])) is not None]
+    chain = [kin for index in best if (kin := _kin(words[index])) is not None]
     before = {token.key for token in words[max(0, first - 2) : first]}
     within = {token.key for token in words[first:last]}
     from_start = "of" not in within and (

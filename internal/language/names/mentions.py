@@ -105,8 +105,8 @@ class _MentionFinder:
         begin, _ = self._bounds[self._sentence(self._tokens[position].start)]
         return bisect_left(self._tokens, begin, key=lambda token: token.start)
 
-    def _sentence(self, place: int) -> int:
-        return bisect_right(self._bounds, place, key=lambda bounds: bounds[1])
+    def _sentence(self, index: int) -> int:
+        return bisect_right(self._bounds, index, key=lambda bounds: bounds[1])
 
     # --- Cyrillic
 
@@ -213,7 +213,7 @@ class _MentionFinder:
         follower = position + length
         if self._adjacent(follower) and self._tokens[follower].key in marks.NOT_PEOPLE_AFTER:
             return ()
-        if any(self._tokens[place].key in marks.NOT_PEOPLE_AFTER for place in range(position + 1, follower)):
+        if any(self._tokens[index].key in marks.NOT_PEOPLE_AFTER for index in range(position + 1, follower)):
             return ()
         first = "first" if is_given_name(token.text) else "surname"
         return (first, *("surname",) * (length - 1))

@@ -51,7 +51,7 @@ class Match:
         return self.words == self.length
 
     @property
-    def places(self) -> range:
+    def positions(self) -> range:
         return range(self.start, self.start + self.words)
 
 

@@ -72,9 +72,9 @@ def mentions(text: str, names: Mapping[int, Sequence[str]]) -> dict[int, str]:
         unclaimed = [match for match in equally_close if _unclaimed(match, owners)]
         claims = _claims(unclaimed)
         for match in unclaimed:
-            if all(len(claims[place]) == 1 for place in match.places):
+            if all(len(claims[position]) == 1 for position in match.positions):
                 mentioned.setdefault(match.person_id, match.written)
-        owners |= {place: next(iter(people)) if len(people) == 1 else None for place, people in claims.items()}
+        owners |= {position: next(iter(people)) if len(people) == 1 else None for position, people in claims.items()}
     return mentioned
 
 
@@ -84,15 +84,15 @@ def _closeness(match: Match) -> tuple[int, bool, int]:
 
 def _unclaimed(match: Match, owners: Mapping[int, int | None]) -> bool:
     """Whether no closer match gave one of its words to another person (or to several: None)."""
-    return all(owners.get(place, match.person_id) == match.person_id for place in match.places)
+    return all(owners.get(position, match.person_id) == match.person_id for position in match.positions)
 
 
 def _claims(matches: Sequence[Match]) -> dict[int, set[int]]:
     """The people who claim each word."""
     claims: dict[int, set[int]] = {}
     for match in matches:
-        for place in match.places:
-            claims.setdefault(place, set()).add(match.person_id)
+        for position in match.positions:
+            claims.setdefault(position, set()).add(match.person_id)
     return claims
 
 

@@ -86,7 +86,7 @@ def _stated(
     while isinstance(of, int) and of not in chain and len(chain) < _LONGEST_CHAIN:
         chain.append(of)
         of = _owner(text_tokens, of, span, text, spans)
-    head, *owners = (_former_or_present(_meanings(text_tokens[place])[0], text_tokens, place) for place in chain)
+    head, *owners = (_former_or_present(_meanings(text_tokens[index])[0], text_tokens, index) for index in chain)
     return StatedRelation(head, owners, None if isinstance(of, int) else of)
 
 
@@ -110,35 +110,35 @@ def _owner(
 
 def _in_genitive(text_tokens: Sequence[Token], position: int, span: Span, spans: Sequence[Span]) -> int | Span | None:
     """The role or name that follows a role in the genitive: жена коллеги, жена Петра; not its own name."""
-    place = _past_my(text_tokens, position + 1)
-    found = _someone(text_tokens, place, spans)
-    if found is None or found == span or not text_tokens[place].joined:
+    index = _past_my(text_tokens, position + 1)
+    found = _someone(text_tokens, index, spans)
+    if found is None or found == span or not text_tokens[index].joined:
         return None
-    cases = _word_cases(text_tokens[place]) if isinstance(found, int) else _name_cases(text_tokens, found)
+    cases = _word_cases(text_tokens[index]) if isinstance(found, int) else _name_cases(text_tokens, found)
     apposition = isinstance(found, Span) and cases & _word_cases(text_tokens[position]) and found.end != span.start
     if isinstance(found, Span) and _of_other_gender(text_tokens, position, found):
         apposition = False  # жену Петра: she is not Пётр
     return None if "gent" not in cases or apposition else found
 
 
-def _past_my(text_tokens: Sequence[Token], place: int) -> int:
-    while place < len(text_tokens) and text_tokens[place].joined and text_tokens[place].key in MY:
-        place += 1
-    return place
+def _past_my(text_tokens: Sequence[Token], index: int) -> int:
+    while index < len(text_tokens) and text_tokens[index].joined and text_tokens[index].key in MY:
+        index += 1
+    return index
 
 
 def _possessor(text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[Span]) -> int | Span | None:
     """Who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
     if position and text_tokens[position - 1].key in MY:
         return None
-    for place in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
-        key = text_tokens[place].key
+    for index in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
+        key = text_tokens[index].key
         if key in _HAS:
-            return _someone(text_tokens, place - 1, spans)
-        if text_tokens[place - 1].key in ("у", "в") and text_tokens[place].joined:
-            found = _someone(text_tokens, _past_my(text_tokens, place), spans)
+            return _someone(text_tokens, index - 1, spans)
+        if text_tokens[index - 1].key in ("у", "в") and text_tokens[index].joined:
+            found = _someone(text_tokens, _past_my(text_tokens, index), spans)
             return None if found == position else found
-        if text_tokens[place].opens:
+        if text_tokens[index].opens:
             return None
     return None
 
@@ -154,16 +154,16 @@ def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[Span])
 def _head_role(text_tokens: Sequence[Token], position: int) -> int:
     """The role that a phrase ending with the role at `position` is about: дети моей сестры are children."""
     for _ in range(_LONGEST_CHAIN):
-        role, place = text_tokens[position], position - 1
-        while place >= max(0, position - _LOOK_BACK) and text_tokens[place].key in MY and text_tokens[place + 1].joined:
-            place -= 1
+        role, index = text_tokens[position], position - 1
+        while index >= max(0, position - _LOOK_BACK) and text_tokens[index].key in MY and text_tokens[index + 1].joined:
+            index -= 1
         if role.latin:
-            place = place - 1 if place > 0 and text_tokens[place].key == "of" else -1
+            index = index - 1 if index > 0 and text_tokens[index].key == "of" else -1
         elif "gent" not in _word_cases(role):
             break
-        if place < 0 or not text_tokens[place + 1].joined or not _meanings(text_tokens[place]):
+        if index < 0 or not text_tokens[index + 1].joined or not _meanings(text_tokens[index]):
             break
-        position = place
+        position = index
     return position
 
 

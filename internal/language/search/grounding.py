@@ -27,7 +27,7 @@ def ungrounded(items: Sequence[Proposed], language: Language) -> list[int]:
 
     A text in another language than its evidence is judged by names alone.
     """
-    return [place for place, item in enumerate(items) if not _grounded(item, language)]
+    return [index for index, item in enumerate(items) if not _grounded(item, language)]
 
 
 def _grounded(item: Proposed, language: Language) -> bool:

@@ -32,7 +32,7 @@ def without_request(lines: Sequence[tuple[str, datetime]], language: Language) -
 
     Grammar decides: an imperative, an infinitive, a future of the first person, a word of need, a time to come.
     """
-    return [place for place, (text, at) in enumerate(lines) if not _requests(text, at, text_language(text, language))]
+    return [index for index, (text, at) in enumerate(lines) if not _requests(text, at, text_language(text, language))]
 
 
 def _requests(text: str, at: datetime, language: Language) -> bool:

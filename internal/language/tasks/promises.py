@@ -92,8 +92,8 @@ def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None
         who, behind = _subject(sentence, bare, match)
         if who is None and not _FOR_OWNER.search(folded):
             continue
-        place = reads(bare, match, behind)
-        what = " ".join(blank_out(sentence, time.spans if time else ())[place:].split()) if place is not None else ""
+        offset = reads(bare, match, behind)
+        what = " ".join(blank_out(sentence, time.spans if time else ())[offset:].split()) if offset is not None else ""
         what = _FOR_OWNER.sub("", what, count=1) if shape is _OWES else what
         what = (debt(what) if shape in (_OWES, _BORROWED) else what).strip(" ,.!")
         if what and not _NOTHING.match(fold(what)):
@@ -133,9 +133,9 @@ def _vowed(bare: str, match: re.Match[str], behind: int) -> int | None:
     if (found := _THAT.match(bare, behind)) and match[0][0] > "z":
         return found.end()
     rest = list(re.finditer(r"[^\W\d_][\w'-]*", bare[behind:]))
-    for place, word in enumerate(rest[:_NEAR]):
+    for index, word in enumerate(rest[:_NEAR]):
         if infinitive(word[0]):
-            others = [one[0] for one in rest[:place] if dative(one[0]) and one[0] not in _BESIDES]
+            others = [one[0] for one in rest[:index] if dative(one[0]) and one[0] not in _BESIDES]
             return None if others else behind + word.start()
     return behind if rest and _FOR_OWNER.search(bare[: behind + rest[0].end()]) and rest[0][0] != "that" else None
 
@@ -158,17 +158,17 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
     folded = fold(sentence)
     if not any(shape.search(folded) for shape in (_DEEDS, _CONCERNS_OWNER, _DEADLINE)):
         return None
-    for place, name in _subjects(sentence, language)[:1]:
-        match = _FUTURE.match(folded, place)
+    for offset, name in _subjects(sentence, language)[:1]:
+        match = _FUTURE.match(folded, offset)
         if match is None:
             continue
         what = sentence[match.end() :]
-        time = find_time(sentence[place:], at, language)
+        time = find_time(sentence[offset:], at, language)
         deed, spans = fold(what).lstrip(), time.spans if time is not None else ()
-        until = any(_DEADLINE.match(folded, place + start) for start, _ in spans)
+        until = any(_DEADLINE.match(folded, offset + start) for start, _ in spans)
         timely = spans and (until or _CONCERNS_OWNER.search(deed)) and not _STATE.match(deed)
         if (timely or _DEEDS.match(deed)) and (match["will"] or _will(what, language)):
-            return Promised(name, _without_time(what, sentence, place, time), time)
+            return Promised(name, _without_time(what, sentence, offset, time), time)
     return None
 
 
@@ -188,9 +188,9 @@ def _will(what: str, language: Language) -> bool:
     return language != "en" and any({"3per", "futr"} <= set(one.tag.grammemes) for one in parses(word, language))
 
 
-def _without_time(what: str, sentence: str, place: int, time: TimeFound | None) -> str:
+def _without_time(what: str, sentence: str, offset: int, time: TimeFound | None) -> str:
     """The words of a promise without its time."""
     kept = what
     for start, end in time.spans if time is not None else ():
-        kept = kept.replace(sentence[place + start : place + end], " ")
+        kept = kept.replace(sentence[offset + start : offset + end], " ")
     return " ".join(kept.split()).strip(" ,.!")

@@ -73,7 +73,7 @@ _ESCAPED: Final = {"<": "&lt;", ">": "&gt;"}
 @cache
 def _plain() -> dict[int, str]:
     """What each look-alike is taken for: one character for one, so that places in a text stay the same."""
-    found = {place: plain for place in chain(*_LOOK_ALIKES) if (plain := _taken_for(chr(place)))}
+    found = {code: plain for code in chain(*_LOOK_ALIKES) if (plain := _taken_for(chr(code)))}
     found |= dict(_pairs(_ALIKE)) | dict(_pairs(_ALIKE.upper()))
     for plain, alike in (("<", _OPENING), (">", _CLOSING), ("/", _SLASHES)):
         found |= dict.fromkeys(map(ord, alike), plain)

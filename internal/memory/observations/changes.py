@@ -25,7 +25,7 @@ class ObservedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionPlace:
+class SessionRef:
     """A session: its id, when it opened (in the owner's zone), and whether it is closed."""
 
     session_id: str
@@ -47,7 +47,7 @@ class ReplyContext:
     run_id: str | None = None
     entities: Mapping[str, str] = field(default_factory=dict)
     source: NodeRef | None = None
-    session: SessionPlace | None = None
+    session: SessionRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

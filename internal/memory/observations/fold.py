@@ -138,10 +138,10 @@ def _preference(ordered: Sequence[Observation], context: FoldContext) -> dict[st
     """The number of episodes that observed it and the mean of its strengths. Only an instruction has a status."""
     strengths: dict[str, float] = {}
     for observation in ordered:
-        place = observation.episode_id or observation.id
+        source = observation.episode_id or observation.id
         stated = observation.properties.get("strength")
-        if stated is not None or place not in strengths:
-            strengths[place] = _strength(ordered) if stated is None else float(stated)
+        if stated is not None or source not in strengths:
+            strengths[source] = _strength(ordered) if stated is None else float(stated)
     count = len(strengths.keys() | set(context.episodes))
     stated_as = {one.properties.get("category") for one in ordered}
     state = {} if INSTRUCTION in stated_as else {"status": None}

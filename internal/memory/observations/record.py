@@ -76,9 +76,9 @@ class Writer:
         if node.label == "Contradiction" and node.id in self._conflicts:
             return  # written with it
         primary = _primary(memory.links)
-        for place, link in enumerate(memory.links):
+        for index, link in enumerate(memory.links):
             try:
-                self._link(memory, node, link, primary=place == primary)
+                self._link(memory, node, link, primary=index == primary)
             except (Refused, NotFound) as error:
                 self._refuse(error)
 
@@ -87,7 +87,7 @@ class Writer:
         memories = [(memory, node) for memory, node in kept if node.label == "Memory"]
         for memory, node in memories:
             try:
-                self._place(memory, node)
+                self._connect_to_session(memory, node)
             except (Refused, NotFound) as error:
                 self._refuse(error)
         for memory, node in memories:
@@ -200,7 +200,7 @@ class Writer:
 
     # --- Where a memory comes from, and what it goes with
 
-    def _place(self, memory: ProposedMemory, node: Node) -> None:
+    def _connect_to_session(self, memory: ProposedMemory, node: Node) -> None:
         """FROM_SOURCE with a quote of each of its lines, and IN_CONTEXT of the session in which it was said."""
         lines = self._lines(memory)
         if self._setting.source is not None:
@@ -213,9 +213,9 @@ class Writer:
             self._in_session(memory, node, lines)
 
     def _in_session(self, memory: ProposedMemory, node: Node, lines: Sequence[ObservedLine]) -> None:
-        place = self._setting.session
-        assert place is not None  # asked before
-        ref, context_id = session_context(self._user_id, place)
+        ref_to_session = self._setting.session
+        assert ref_to_session is not None  # asked before
+        ref, context_id = session_context(self._user_id, ref_to_session)
         properties = stated_properties(ref)
         session = store.get_node(self._connection, self._user_id, context_id, hidden=True)
         if session is None:
@@ -363,10 +363,10 @@ _EACH_SHARED: Final = 0.1
 
 def _primary(links: Sequence[ProposedLink]) -> int | None:
     """The place of the topic that is the main one where none is said to be: the first."""
-    topics = [(place, link) for place, link in enumerate(links) if link.type == "BELONGS_TO"]
+    topics = [(index, link) for index, link in enumerate(links) if link.type == "BELONGS_TO"]
     if any(link.properties.get("isPrimary") for _, link in topics):
         return None
-    return next((place for place, link in topics if link.properties.get("isPrimary") is None), None)
+    return next((index for index, link in topics if link.properties.get("isPrimary") is None), None)
 
 
 def _identity(ref: NodeRef) -> str:

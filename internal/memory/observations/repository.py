@@ -83,7 +83,7 @@ def move(connection: Connection, user_id: int, ids: Collection[str], target: str
         connection.execute(update(observations).where(one).values(target=target))
 
 
-def publish(connection: Connection, user_id: int, lines: Mapping[str, evidence.Place]) -> None:
+def publish(connection: Connection, user_id: int, lines: Mapping[str, evidence.LineRef]) -> None:
     """Has observations of unpublished messages rest on their places in a fragment: message id -> place."""
     published = evidence.ids_of_kind(evidence.publish(connection, user_id, lines), "observation")
     for part in chunks(published):

@@ -13,7 +13,7 @@ from internal.graph.edge_repository import edge_of, visible
 from internal.graph.model import Edge, Node
 from internal.graph.node_repository import nodes_by_ids
 from internal.memory.model import NodeRef
-from internal.memory.observations.changes import MemorySuggestion, SessionPlace
+from internal.memory.observations.changes import MemorySuggestion, SessionRef
 from internal.storage import evidence
 from internal.storage.chunks import chunks
 from internal.storage.erasure import hidings
@@ -223,10 +223,10 @@ def session_context_id(user_id: int, session_id: str) -> str:
     return str(uuid5(_SESSIONS, f"{user_id}:{session_id}"))
 
 
-def session_context(user_id: int, place: SessionPlace) -> tuple[NodeRef, str]:
+def session_context(user_id: int, session: SessionRef) -> tuple[NodeRef, str]:
     """The Context of a session as a reference, and its id. Its name holds no words of messages."""
-    properties = {"name": f"session {place.opened_at:%Y-%m-%d %H:%M}", "type": "session"}
-    return NodeRef("Context", properties), session_context_id(user_id, place.session_id)
+    properties = {"name": f"session {session.opened_at:%Y-%m-%d %H:%M}", "type": "session"}
+    return NodeRef("Context", properties), session_context_id(user_id, session.session_id)
 
 
 def complete_session(connection: Connection, user_id: int, session_id: str, *, now: datetime) -> Node | None:

@@ -154,12 +154,12 @@ class VectorBackfill:
         Raises the model's error if no text succeeds, for then the texts are not the cause.
         """
         stored, refused = 0, []
-        for place, item in enumerate(batch, 1):
+        for index, item in enumerate(batch, 1):
             try:
                 stored += await self._store([item], await self._ask([item]))
             except (ModelRefused, ModelReplyInvalid):
                 refused.append((item.user_id, item.item, item.text_hash))
-                if len(refused) == place and place in (_FAILURES_TO_GIVE_UP, len(batch)):
+                if len(refused) == index and index in (_FAILURES_TO_GIVE_UP, len(batch)):
                     raise
         self._refused.update(refused)
         if refused:

@@ -35,7 +35,7 @@ from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
-from internal.storage.search_items import of_kind, passages_of, place_in
+from internal.storage.search_items import of_kind, passage_in, passages_of
 from internal.storage.tables import (
     claims,
     episodes,
@@ -148,7 +148,7 @@ def rows(
     parts = [None] if ref_ids is None else [list(chunk) for chunk in chunks(ref_ids)]
     for part in parts:
         queries = _queries(kind, vectors_of, analyzer, some=part is not None)
-        if kind == "episode" and part is not None and not any(place_in(ref_id)[1] for ref_id in part):
+        if kind == "episode" and part is not None and not any(passage_in(ref_id)[1] for ref_id in part):
             queries = queries[:1]  # most changes are of fragments, which have no passages of their own
         for query in queries:
             asked: dict[str, Any] = {"owner": user_id} if part is None else {"owner": user_id, "ids": part}

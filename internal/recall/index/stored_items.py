@@ -60,10 +60,10 @@ def read_episodes(connection: Connection, user_id: int, candidates: Sequence[Can
     """Reads these episodes, best first, of a document each passage that was found."""
     if not candidates:
         return []
-    places = [search_items.place_in(candidate.id) for candidate in candidates]
-    episodes_by_id = episodes.episodes_by_ids(connection, user_id, {episode_id for episode_id, _ in places})
+    parts = [search_items.passage_in(candidate.id) for candidate in candidates]
+    episodes_by_id = episodes.episodes_by_ids(connection, user_id, {episode_id for episode_id, _ in parts})
     return [
-        EpisodeHit(episodes_by_id[episode_id], candidate.score, candidate.reasons, place)
-        for candidate, (episode_id, place) in zip(candidates, places, strict=True)
+        EpisodeHit(episodes_by_id[episode_id], candidate.score, candidate.reasons, passage)
+        for candidate, (episode_id, passage) in zip(candidates, parts, strict=True)
         if episode_id in episodes_by_id
     ]

@@ -85,10 +85,10 @@ class MessageIndexes:
             self._swept = True
         for user_id in self._cache.held():
             async with self.lock(user_id):
-                place, index = saved.place(user_id), self._cache.get(user_id)
+                position, index = saved.position(user_id), self._cache.get(user_id)
                 if index is not None and index.unsaved >= MANY_UNSAVED and not index.unanalysed:
                     with acting_for(user_id):
-                        await self._database.read(partial(saved.save, user_id=user_id, index=index, place=place))
+                        await self._database.read(partial(saved.save, user_id=user_id, index=index, position=position))
 
     async def current(self, user_id: int) -> MessageIndex:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""

@@ -45,7 +45,7 @@ class SavedIndexes:
         self._forgotten: Counter[int] = Counter()
         self._lock = threading.Lock()
 
-    def place(self, user_id: int) -> int:
+    def position(self, user_id: int) -> int:
         """How often something of this owner was forgotten, to be asked before the index is read that is saved."""
         return self._forgotten[user_id]
 
@@ -56,9 +56,9 @@ class SavedIndexes:
         if arrays is None:
             return None
         try:
-            place, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
+            position, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
             if np.array_equal(arrays["made"], self._made) and repository.log_continues(
-                connection, user_id, place, change
+                connection, user_id, position, change
             ):
                 return MessageIndex.unpacked(arrays)
         except (ValueError, KeyError):
@@ -66,8 +66,8 @@ class SavedIndexes:
         path.unlink(missing_ok=True)
         return None
 
-    def save(self, connection: Connection, user_id: int, index: MessageIndex, place: int) -> None:
-        """Writes the file unless something was forgotten since `place`. Raises OSError."""
+    def save(self, connection: Connection, user_id: int, index: MessageIndex, position: int) -> None:
+        """Writes the file unless something was forgotten since `position`. Raises OSError."""
         change = repository.change_at(connection, user_id, index.seq)
         if change is None:
             return
@@ -80,7 +80,7 @@ class SavedIndexes:
                 arrays: dict[str, Any] = {"made": self._made, "change": to_bytes([change]), **index.packed()}
                 np.savez(file, **arrays)
             with self._lock:
-                if self._forgotten[user_id] == place:
+                if self._forgotten[user_id] == position:
                     draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)

@@ -53,7 +53,7 @@ _MOST_SPREAD: Final = 10
 several talks. Evidence in several turns gains up to a point of recall@10, the rest neither gains nor loses.
 """
 
-_COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
+_COLUMN: Final = {name: position for position, name in enumerate(NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +206,13 @@ class MessageSearch:
             chances = ranking.chances(scores)
             hits = (
                 MessageHit(
-                    messages[place],
-                    float(scores[place]),
-                    float(chances[place]),
-                    _reasons(ranked_candidates.candidates, place),
+                    messages[position],
+                    float(scores[position]),
+                    float(chances[position]),
+                    _reasons(ranked_candidates.candidates, position),
                 )
-                for place in _best_first(ranked_candidates.seq, scores, limit + _EXTRA)
-                if place in messages
+                for position in _best_first(ranked_candidates.seq, scores, limit + _EXTRA)
+                if position in messages
             )
             return list(hits)[:limit]
 
@@ -225,8 +225,10 @@ class MessageSearch:
             return TrainingRows(NAMES, (), np.empty((0, len(NAMES)), dtype=np.float32))
         seqs = candidates.seq.tolist()
         messages = await self._database.read(lambda connection: repository.messages_by_seq(connection, user_id, seqs))
-        places = [place for place, seq in enumerate(seqs) if seq in messages]
-        return TrainingRows(NAMES, [messages[seqs[place]].id for place in places], candidates.candidates.matrix[places])
+        positions = [position for position, seq in enumerate(seqs) if seq in messages]
+        return TrainingRows(
+            NAMES, [messages[seqs[position]].id for position in positions], candidates.candidates.matrix[positions]
+        )
 
     async def _candidates(self, user_id: int, query: Query, allowed_range: _Range) -> _RankedCandidates | None:
         async with self._indexes.lock(user_id):
@@ -285,7 +287,7 @@ def _visible_messages(
     read, lowered = set[int](), set[int]()
     about_talk = asks_about_talk(query.text_with_preceding)
     for _ in range(_ROUNDS):
-        new = {int(seq[place]): place for place in _best_first(seq, scores, count) if place not in read}
+        new = {int(seq[position]): position for position in _best_first(seq, scores, count) if position not in read}
         read |= set(new.values())
         messages = repository.messages_by_seq(connection, user_id, list(new))
         shown |= {new[number]: message for number, message in messages.items()}
@@ -294,7 +296,9 @@ def _visible_messages(
         without_content = {
             new[number] for number, message in messages.items() if _has_no_content(message, query.text_with_preceding)
         }
-        for answer, source in _repetitions({place: shown[place] for place in shown.keys() - lowered - without_content}):
+        for answer, source in _repetitions(
+            {position: shown[position] for position in shown.keys() - lowered - without_content}
+        ):
             scores[source] = max(scores[source], scores[answer])
             without_content.add(answer)
         if not without_content:
@@ -306,10 +310,10 @@ def _visible_messages(
 
 def _repetitions(shown: Mapping[int, Message]) -> list[tuple[int, int]]:
     """The places of assistant messages that repeat an earlier message of the owner, each with that message's place."""
-    of_owner = [(place, message) for place, message in shown.items() if message.role == "user"]
+    of_owner = [(position, message) for position, message in shown.items() if message.role == "user"]
     return [
-        (place, source)
-        for place, answer in shown.items()
+        (position, source)
+        for position, answer in shown.items()
         if answer.role == "assistant"
         for source, message in of_owner
         if message.seq < answer.seq and echoes(answer.content, message.content)
@@ -329,11 +333,11 @@ def _compute(index: MessageIndex, question: Question, allowed_range: _Range) -> 
     return _RankedCandidates(best, rows.seq[best.rows], rows.session[best.rows])
 
 
-def _reasons(candidates: Candidates, place: int) -> MessageReasons:
+def _reasons(candidates: Candidates, position: int) -> MessageReasons:
     def value(name: str) -> float:
-        return float(candidates.matrix[place, _COLUMN[name]])
+        return float(candidates.matrix[position, _COLUMN[name]])
 
-    cosine = float(candidates.cosine[place])
+    cosine = float(candidates.cosine[position])
     return MessageReasons(
         meaning=None if np.isnan(cosine) else cosine,
         words=value("p"),

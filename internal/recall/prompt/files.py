@@ -39,11 +39,11 @@ def with_files(
 def _chosen(parts: Sequence[Segment], words: Sequence[Word]) -> list[Segment]:
     """Its first part, and those that share most words with the question, as many as there is room for, in order."""
     shared = shared_words([one.text or "" for one in parts], words)
-    best = sorted(range(len(parts)), key=lambda place: (place > 0, -shared[place], place))
+    best = sorted(range(len(parts)), key=lambda index: (index > 0, -shared[index], index))
     chosen, room = set[int](), CHARACTERS
-    for place in best:
-        room -= len(parts[place].text or "")
+    for index in best:
+        room -= len(parts[index].text or "")
         if room < 0 and chosen:
             break
-        chosen.add(place)
-    return [parts[place] for place in sorted(chosen)]
+        chosen.add(index)
+    return [parts[index] for index in sorted(chosen)]

@@ -37,7 +37,7 @@ LINE_TOKENS: Final = 18
 """Tokens of a line besides the text: its number, label, status and date."""
 
 _EXTRA: Final = 10
-_CANDIDATES_PER_PLACE: Final = 2
+_CANDIDATES_PER_SLOT: Final = 2
 """Candidates per place: conversations and superseded memories are left out later."""
 
 
@@ -73,7 +73,7 @@ class MemoryRecall:
     async def likely(self, user_id: int, query: Query, limit: int) -> list[Candidate]:
         """The candidates for a question from memory only, best first: `read` reads them."""
         candidates = await self._search.likely_memories(
-            user_id, query, limit * _CANDIDATES_PER_PLACE, labels=RECALLED_LABELS
+            user_id, query, limit * _CANDIDATES_PER_SLOT, labels=RECALLED_LABELS
         )
         return [candidate for candidate in candidates if candidate.reasons.relevant(self._search.threshold)]
 
@@ -118,7 +118,7 @@ class MemoryRecall:
         for node_id, neighbour, strength in associated(connection, user_id, memories, MIN_STRENGTH):
             strongest.setdefault(neighbour, (strength, by_id[node_id]))
         # Some may be hidden or superseded.
-        likely = list(strongest)[: self._associations * _CANDIDATES_PER_PLACE + _EXTRA]
+        likely = list(strongest)[: self._associations * _CANDIDATES_PER_SLOT + _EXTRA]
         nodes = store.nodes_by_ids(connection, user_id, likely)
         superseded = memory.superseded(connection, user_id, likely)
         current = [node_id for node_id in likely if node_id in nodes and node_id not in superseded][

@@ -60,10 +60,10 @@ _STEM: Final = (3, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedLine:
+class NumberedLine:
     """A line of a passage with its place: the `seq` of a message, or the number of an episode's segment."""
 
-    place: int
+    number: int
     shown: PassageLine
 
 
@@ -78,10 +78,10 @@ class PassageCandidate:
     ref_id: str
     chance: float
     session: str
-    matching_line: PlacedLine
-    neighbours: tuple[PlacedLine, ...] = ()
+    matching_line: NumberedLine
+    neighbours: tuple[NumberedLine, ...] = ()
     replaced_by: frozenset[str] = frozenset()
-    place: int | None = None
+    number: int | None = None
     """Which passage of a file it is."""
 
     @property
@@ -101,7 +101,7 @@ class PassageCandidate:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.ref_id}" + ("" if self.place is None else f"#{self.place}")
+        return f"{self.kind}:{self.ref_id}" + ("" if self.number is None else f"#{self.number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +212,20 @@ class PassageReader:
             with_text = [part for part in parts if part.text]
             if not with_text:
                 continue
-            places = [part.n for part in with_text]
-            if hit.passage in places:
-                best_place = places.index(hit.passage)
+            numbers = [part.n for part in with_text]
+            if hit.passage in numbers:
+                best_index = numbers.index(hit.passage)
             else:
-                best_place = best_match([part.text or "" for part in with_text], words)
+                best_index = best_match([part.text or "" for part in with_text], words)
             lines = [
-                _segment_line(with_text[place], hit.episode, self.owner_name, words)
-                for place in _with_neighbours(best_place, with_text)
+                _segment_line(with_text[number], hit.episode, self.owner_name, words)
+                for number in _with_neighbours(best_index, with_text)
             ]
-            matching_line = lines.pop(_with_neighbours(best_place, with_text).index(best_place))
+            matching_line = lines.pop(_with_neighbours(best_index, with_text).index(best_index))
             neighbours = tuple(_as_neighbour(line) for line in lines)
             chance, ref_id = calibration.episode_chance(hit.score), hit.episode.id
             passage = PassageCandidate("episode", ref_id, chance, ref_id, matching_line, neighbours)
-            passages.append(passage if hit.passage is None else replace(passage, place=hit.passage))
+            passages.append(passage if hit.passage is None else replace(passage, number=hit.passage))
         return passages
 
 
@@ -256,16 +256,16 @@ def merge_passages(selected: Iterable[Selection], candidates: Collection[Passage
     passages: list[tuple[PassageCandidate, dict[int, PassageLine]]] = []
     for selection in selected:
         passage = by_key[selection.candidate.key]
-        lines = {line.place: line.shown for line in (passage.neighbours if selection.with_context else ())}
-        lines[passage.matching_line.place] = passage.matching_line.shown
+        lines = {line.number: line.shown for line in (passage.neighbours if selection.with_context else ())}
+        lines[passage.matching_line.number] = passage.matching_line.shown
         for other, shown in passages:
             if other.session == passage.session and shown.keys() & lines.keys():
-                shown.update((place, line) for place, line in lines.items() if line.found or place not in shown)
+                shown.update((number, line) for number, line in lines.items() if line.found or number not in shown)
                 break
         else:
             passages.append((passage, lines))
     return [
-        RecalledPassage(n, passage.kind, passage.ref_id, [lines[place] for place in sorted(lines)])
+        RecalledPassage(n, passage.kind, passage.ref_id, [lines[number] for number in sorted(lines)])
         for n, (passage, lines) in enumerate(passages, start=1)
     ]
 
@@ -277,13 +277,15 @@ def session_of(message: Message) -> str:
     return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp.date()}"
 
 
-def _line(message: Message, owner_name: str, words: Sequence[Word] | None, late: Mapping[str, Outdated]) -> PlacedLine:
+def _line(
+    message: Message, owner_name: str, words: Sequence[Word] | None, late: Mapping[str, Outdated]
+) -> NumberedLine:
     """A message as a line; `words` None: it only stands beside a line that was found."""
     text, was_found = words_of(message), words is not None
     shown_text = _window(text, words or (), FOUND_CHARACTERS) if was_found else _shortened(text, NEIGHBOUR_CHARACTERS)
     speaker, kind = _speaker(message, owner_name)
     since = late[message.id].since if message.id in late else None
-    return PlacedLine(message.seq, PassageLine(message.timestamp, speaker, shown_text, kind, was_found, since))
+    return NumberedLine(message.seq, PassageLine(message.timestamp, speaker, shown_text, kind, was_found, since))
 
 
 def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "other", "assistant"]]:
@@ -296,14 +298,14 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
 def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     """The place of the text that holds most of these words, the first of several."""
     shared = shared_words(texts, words)
-    return max(range(len(texts)), key=lambda place: (shared[place], -place))
+    return max(range(len(texts)), key=lambda number: (shared[number], -number))
 
 
 def _answer_among(texts: Sequence[str], words: Sequence[Word]) -> int:
     """As `best_match`, of the statements that hold one of the words: a question is no answer to itself."""
     shared = shared_words(texts, words)
     stating = [not text.rstrip().endswith("?") and count > 0 for text, count in zip(texts, shared, strict=True)]
-    return max(range(len(texts)), key=lambda place: (stating[place], shared[place], -place))
+    return max(range(len(texts)), key=lambda number: (stating[number], shared[number], -number))
 
 
 def shared_words(texts: Sequence[str], words: Sequence[Word]) -> list[int]:
@@ -314,26 +316,26 @@ def shared_words(texts: Sequence[str], words: Sequence[Word]) -> list[int]:
     return [sum(not word.isdisjoint(starts) for word in stems) for starts in beginnings]
 
 
-def _with_neighbours(place: int, segments: Sequence[Segment]) -> list[int]:
-    return [neighbour for neighbour in (place - 1, place, place + 1) if 0 <= neighbour < len(segments)]
+def _with_neighbours(number: int, segments: Sequence[Segment]) -> list[int]:
+    return [neighbour for neighbour in (number - 1, number, number + 1) if 0 <= neighbour < len(segments)]
 
 
-def _segment_line(segment: Segment, episode: Episode, owner_name: str, words: Sequence[Word]) -> PlacedLine:
+def _segment_line(segment: Segment, episode: Episode, owner_name: str, words: Sequence[Word]) -> NumberedLine:
     at: datetime = segment.at or episode.reference_time
     speaker = segment.forwarded_from or segment.speaker or ""
     own = segment.own and segment.forwarded_from is None
     text = _window(segment.text or "", words, FOUND_CHARACTERS)
-    return PlacedLine(
+    return NumberedLine(
         segment.n, PassageLine(at, speaker or (owner_name if own else ""), text, "own" if own else "other")
     )
 
 
-def _as_neighbour(line: PlacedLine) -> PlacedLine:
+def _as_neighbour(line: NumberedLine) -> NumberedLine:
     shortened = replace(line.shown, text=_shortened(line.shown.text, NEIGHBOUR_CHARACTERS), found=False)
     return replace(line, shown=shortened)
 
 
-def _tokens(line: PlacedLine) -> int:
+def _tokens(line: NumberedLine) -> int:
     return count_tokens(line.shown.text) + _LINE_TOKENS
 
 

@@ -81,7 +81,7 @@ class _CandidateQueue:
         self.sessions: Counter[str] = Counter()
         self._candidates = candidates
         self._left = {candidate.key for candidate in candidates}
-        self._heap = [(-candidate.chance, place) for place, candidate in enumerate(candidates)]
+        self._heap = [(-candidate.chance, index) for index, candidate in enumerate(candidates)]
         self._held_back: list[int] = []
         heapq.heapify(self._heap)
 
@@ -92,24 +92,24 @@ class _CandidateQueue:
         chance.
         """
         while self._heap:
-            score, place = heapq.heappop(self._heap)
-            candidate = self._candidates[place]
+            score, index = heapq.heappop(self._heap)
+            candidate = self._candidates[index]
             current_score = -_discounted_chance(candidate, self.sessions)
             if current_score != score:
-                heapq.heappush(self._heap, (current_score, place))
+                heapq.heappush(self._heap, (current_score, index))
             elif not candidate.replaced_by.isdisjoint(self._left):
-                self._held_back.append(place)
+                self._held_back.append(index)
             else:
-                return self._remove(place)
+                return self._remove(index)
         if not self._held_back:
             return None
-        crowded = ((-_discounted_chance(self._candidates[place], self.sessions), place) for place in self._held_back)
+        crowded = ((-_discounted_chance(self._candidates[index], self.sessions), index) for index in self._held_back)
         return self._remove(min(crowded)[1])
 
-    def _remove(self, place: int) -> Candidate:
-        taken = self._candidates[place]
+    def _remove(self, index: int) -> Candidate:
+        taken = self._candidates[index]
         self._left.discard(taken.key)
-        waiting = [held for held in self._held_back if held != place]
+        waiting = [held for held in self._held_back if held != index]
         self._held_back = [held for held in waiting if not self._candidates[held].replaced_by.isdisjoint(self._left)]
         for held in set(waiting).difference(self._held_back):
             heapq.heappush(self._heap, (-_discounted_chance(self._candidates[held], self.sessions), held))

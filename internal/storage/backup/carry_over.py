@@ -125,8 +125,8 @@ def _owners(connection: Connection) -> dict[int, datetime]:
 
 
 def _take_over(connection: Connection, row: RowMapping, taken: set[str], now: datetime) -> Successor | None:
-    place = (forgettings.c.user_id == row["user_id"]) & (forgettings.c.id == row["id"])
-    stands = connection.execute(select(forgettings.c.state).where(place)).scalar_one_or_none()
+    same = (forgettings.c.user_id == row["user_id"]) & (forgettings.c.id == row["id"])
+    stands = connection.execute(select(forgettings.c.state).where(same)).scalar_one_or_none()
     if (stands == row["state"] and not taken) or stands == "done":
         return None
     ours = {"user_id": row["user_id"], "forgetting_id": row["id"], "kind": "message"}
@@ -138,7 +138,7 @@ def _take_over(connection: Connection, row: RowMapping, taken: set[str], now: da
     if stands is None:
         connection.execute(insert(forgettings).values(values))
     else:
-        connection.execute(update(forgettings).where(place).values(values))
+        connection.execute(update(forgettings).where(same).values(values))
     return Successor(forgetting_of(values), values["state"], taken)
 
 

@@ -104,7 +104,7 @@ def place_for_replaced(database: Path, now: datetime) -> Path:
     names = (
         f"{stem}{ending}{database.suffix}" for ending in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
     )
-    return next(place for name in names if not (place := database.with_name(name)).exists())
+    return next(free for name in names if not (free := database.with_name(name)).exists())
 
 
 def _path_aside(database: Path) -> Path:

@@ -42,12 +42,12 @@ END $$
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """The position of a reader of all owners' rows: behind `place`, except for the `skipped` numbers before it.
+    """The position of a reader of all owners' rows: behind `position`, except for the `skipped` numbers before it.
 
     Each skipped number has the time, in seconds of the monotonic clock, at which it was found missing.
     """
 
-    place: int = 0
+    position: int = 0
     skipped: Mapping[int, float] = field(default_factory=dict)
 
 
@@ -73,20 +73,20 @@ def state_of(connection: Connection, table: Table) -> str:
     return str(connection.execute(select(func.pg_current_snapshot())).scalar_one())
 
 
-def position_at(connection: Connection, table: Table, place: int | None = None, *, again: int = 0) -> ReadPosition:
+def position_at(connection: Connection, table: Table, position: int | None = None, *, again: int = 0) -> ReadPosition:
     """The position behind a place, or behind everything visible. Numbers skipped before it are looked for from now on.
 
     A reader who read up to a place earlier cannot know what became visible before it since. So, where that can happen,
     the last `again` numbers before it are read once more.
     """
     newest = int(connection.execute(select(func.coalesce(func.max(table.c.seq), 0))).scalar_one())
-    place = newest if place is None else place
+    position = newest if position is None else position
     if connection.dialect.name == "sqlite":
-        return ReadPosition(place)
-    last = min(place, newest)
+        return ReadPosition(position)
+    last = min(position, newest)
     repeated = max(0, last - again)
     skipped = _missing(connection, table.c.seq, max(0, last - MOST_SKIPPED), repeated)
-    return ReadPosition(place, dict.fromkeys([*skipped, *range(repeated + 1, last + 1)], time.monotonic()))
+    return ReadPosition(position, dict.fromkeys([*skipped, *range(repeated + 1, last + 1)], time.monotonic()))
 
 
 def read_on(
@@ -96,19 +96,19 @@ def read_on(
 
     It advances by at most `at_once` rows of all owners; an unchanged position means that everything was read.
     """
-    number, last_read = table.c.seq, since.place
+    number, last_read = table.c.seq, since.position
     ahead = select(number).where(number > last_read).order_by(number).limit(at_once).subquery()
-    place = connection.execute(select(func.coalesce(func.max(ahead.c.seq), last_read))).scalar_one()
-    new_rows = and_(number > last_read, number <= place)
+    position = connection.execute(select(func.coalesce(func.max(ahead.c.seq), last_read))).scalar_one()
+    new_rows = and_(number > last_read, number <= position)
     if connection.dialect.name == "sqlite":
-        return new_rows, ReadPosition(place)
+        return new_rows, ReadPosition(position)
     now = time.monotonic()
     looked_for = [one for one, moment in since.skipped.items() if now - moment < PATIENCE_S]
     filled = _filled(connection, number, looked_for)
     skipped = {one: since.skipped[one] for one in looked_for if one not in filled}
-    skipped |= dict.fromkeys(_missing(connection, number, max(last_read, place - MOST_SKIPPED), place), now)
+    skipped |= dict.fromkeys(_missing(connection, number, max(last_read, position - MOST_SKIPPED), position), now)
     kept = dict(sorted(skipped.items())[-MOST_SKIPPED:])
-    return or_(new_rows, number.in_(sorted(filled))), ReadPosition(place, kept)
+    return or_(new_rows, number.in_(sorted(filled))), ReadPosition(position, kept)
 
 
 def _filled(connection: Connection, number: Column[int], looked_for: list[int]) -> set[int]:

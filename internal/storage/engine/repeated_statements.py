@@ -49,10 +49,10 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Where a value of the statement comes from: a parameter (its `place` in a list, if it is one), or itself."""
+    """Where a value of the statement comes from: a parameter (its `position` in a list, if it is one), or itself."""
 
     key: str
-    place: int | None
+    position: int | None
     own: Any
     required: bool
     processor: Processor | None
@@ -60,7 +60,7 @@ class _Value:
     def of(self, parameters: Mapping[str, Any]) -> Any:
         if self.key in parameters:
             value = parameters[self.key]
-            value = value if self.place is None else value[min(self.place, len(value) - 1)]
+            value = value if self.position is None else value[min(self.position, len(value) - 1)]
         elif self.required:
             raise KeyError(self.key)
         else:
@@ -178,12 +178,12 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
         return None
     if compiled.insert_prefetch or compiled.update_prefetch or (many and (compiled.effective_returning or lists)):
         return None
-    places = {
-        name: (whole, place)
+    positions = {
+        name: (whole, position)
         for whole, names in expanded.parameter_expansion.items()
-        for place, name in enumerate(names)
+        for position, name in enumerate(names)
     }
-    values = [_value(compiled, places.get(name, (name, None)), dialect) for name in expanded.positiontup or ()]
+    values = [_value(compiled, positions.get(name, (name, None)), dialect) for name in expanded.positiontup or ()]
     columns = statement.exported_columns
     result = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
     return _Form(expanded.statement, values, result, reads=isinstance(statement, Select))
@@ -205,8 +205,8 @@ def _is_plain(values: Any) -> bool:
 
 
 def _value(compiled: SQLCompiler, where: tuple[str, int | None], dialect: Dialect) -> _Value:
-    bind, place = compiled.binds[where[0]], where[1]
+    bind, position = compiled.binds[where[0]], where[1]
     processor = bind.type.dialect_impl(dialect).bind_processor(dialect)
     own = None if bind.required else bind.effective_value
-    own = own if place is None or own is None else own[place]
-    return _Value(bind.key, place, own, bind.required, processor)
+    own = own if position is None or own is None else own[position]
+    return _Value(bind.key, position, own, bind.required, processor)

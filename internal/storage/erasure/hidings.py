@@ -112,8 +112,10 @@ def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
         forgettings.c.id == hidings.c.forgetting_id,
         forgettings.c.state.in_(("pending", "replaced")),
     )
-    place = (hidings.c.user_id, hidings.c.forgetting_id)
-    query = select(*place, func.count()).where(~asked.exists()).group_by(*place).order_by(*place)
+    of_forgetting = (hidings.c.user_id, hidings.c.forgetting_id)
+    query = (
+        select(*of_forgetting, func.count()).where(~asked.exists()).group_by(*of_forgetting).order_by(*of_forgetting)
+    )
     return {(user_id, forgetting_id): count for user_id, forgetting_id, count in connection.execute(query)}
 
 

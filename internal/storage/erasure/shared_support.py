@@ -99,12 +99,12 @@ def _footprints(
     for forgetting_id, supported in targets.items():
         found[forgetting_id] = one = _Footprint()
         for kind, id in supported:
-            place = {"observation": observed, "person": profiles}.get(kind, {}).get(id, id)
-            if place not in edges:
-                one.nodes.add(merged.get(place, place))
-            if place in groups:
-                one.nodes.add(groups[place])
-            for end in set(edges.get(place, ())) - {owner_node}:
+            holder = {"observation": observed, "person": profiles}.get(kind, {}).get(id, id)
+            if holder not in edges:
+                one.nodes.add(merged.get(holder, holder))
+            if holder in groups:
+                one.nodes.add(groups[holder])
+            for end in set(edges.get(holder, ())) - {owner_node}:
                 (one.ends if end in persons else one.nodes).add(merged.get(end, end))
     return found
 

@@ -86,8 +86,8 @@ def blank_calls(
 def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
     """Empties the payloads of events about an episode; the events stay."""
     about = (tables.event_links.c.ref == episode_id) & (tables.event_links.c.name == "fragment")
-    places = select(tables.event_links.c.event_seq).where(tables.event_links.c.user_id == user_id, about)
-    theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(places)
+    linked = select(tables.event_links.c.event_seq).where(tables.event_links.c.user_id == user_id, about)
+    theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(linked)
     connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
@@ -215,16 +215,16 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
     rows = connection.execute(query)
     found = [row for row in rows if holds(_text(row.held))]
     for row in found:
-        place = [table.c.user_id == user_id, *(key == value for key, value in zip(keys, row[:-1], strict=True))]
+        of_row = [table.c.user_id == user_id, *(key == value for key, value in zip(keys, row[:-1], strict=True))]
         if table in _ARE_THEIR_WORDS and not column.nullable:
-            connection.execute(delete(table).where(*place))
+            connection.execute(delete(table).where(*of_row))
             continue
-        connection.execute(update(table).where(*place).values({column: _blank_value(table, column)}))
+        connection.execute(update(table).where(*of_row).values({column: _blank_value(table, column)}))
         if table is tables.outbox:
-            unsent = update(tables.outbox).where(*place, tables.outbox.c.state.in_(_UNSENT))
+            unsent = update(tables.outbox).where(*of_row, tables.outbox.c.state.in_(_UNSENT))
             connection.execute(unsent.values(state="refused", error="forgotten"))
         if table is tables.notifications:
-            waiting = update(tables.notifications).where(*place, tables.notifications.c.state.in_(_WAITING))
+            waiting = update(tables.notifications).where(*of_row, tables.notifications.c.state.in_(_WAITING))
             connection.execute(waiting.values(state="dropped", reason="forgotten"))
     return len(found)
 

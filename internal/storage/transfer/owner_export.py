@@ -199,24 +199,24 @@ def _refuse_taken(connection: Connection, table: Table, values: Sequence[Mapping
                 raise Refused("taken", f"{table.name}: an {name} in it belongs to somebody else here")
 
 
-def _decoded_row(table: Table, user_id: int, row: Any, place: str) -> dict[str, Any]:
+def _decoded_row(table: Table, user_id: int, row: Any, found_in: str) -> dict[str, Any]:
     if not isinstance(row, Mapping):
-        raise Refused("malformed", f"{place}: a row is expected")
+        raise Refused("malformed", f"{found_in}: a row is expected")
     if row.get("user_id") != user_id:
-        raise Refused("malformed", f"{place}.user_id: the owner's own is expected")
+        raise Refused("malformed", f"{found_in}.user_id: the owner's own is expected")
     found = {}
     for name, value in row.items():
         if (table, name) in _DROPPED:
             continue
         if name not in table.c:
-            raise Refused("malformed", f"{place}.{name}: this version has no such column; it may be of a newer one")
+            raise Refused("malformed", f"{found_in}.{name}: this version has no such column; it may be of a newer one")
         try:
             found[name] = _decoded(table.c[name], value)
         except (ValueError, TypeError, KeyError):
-            raise Refused("malformed", f"{place}.{name}: a value of another type") from None
+            raise Refused("malformed", f"{found_in}.{name}: a value of another type") from None
     missing = [column.name for column in table.c if column.name not in found and _needed(table, column)]
     if missing:
-        raise Refused("malformed", f"{place}.{missing[0]}: it is missing")
+        raise Refused("malformed", f"{found_in}.{missing[0]}: it is missing")
     return found
 
 

@@ -81,8 +81,8 @@ def read_batch(connection: Connection, table: Table, after: Key | None, limit: i
         query = query.where(_rows_after(keys, after))
     numbers = [isinstance(column.type, JSON) for column in table.c] if connection.dialect.name == "sqlite" else []
     rows = [_with_json_numbers(row, numbers) for row in connection.execute(query)]
-    places = [list(table.c).index(key) for key in keys]
-    return Batch(rows, [rows[-1][place] for place in places] if rows else [])
+    indexes = [list(table.c).index(key) for key in keys]
+    return Batch(rows, [rows[-1][index] for index in indexes] if rows else [])
 
 
 def next_limit(batch: Batch) -> int:
@@ -156,8 +156,8 @@ def go_on_behind(connection: Connection, tables: Iterable[Table], highest: dict[
         if number is None:
             continue
         if connection.dialect.name == "postgresql":
-            place = f"pg_get_serial_sequence('{table.name}', '{number.name}')"
-            connection.exec_driver_sql(f"SELECT setval({place}, %s, %s)", (max(reached, 1), reached > 0))
+            sequence = f"pg_get_serial_sequence('{table.name}', '{number.name}')"
+            connection.exec_driver_sql(f"SELECT setval({sequence}, %s, %s)", (max(reached, 1), reached > 0))
             continue
         connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table.name,))
         if reached:
@@ -173,8 +173,8 @@ def numbered_by(table: Table) -> Column[Any] | None:
 
 def _counter(connection: Connection, table: Table, number: Column[Any]) -> int:
     if connection.dialect.name == "postgresql":
-        place = connection.exec_driver_sql("SELECT pg_get_serial_sequence(%s, %s)", (table.name, number.name))
-        value, used = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {place.scalar_one()}").one()
+        sequence = connection.exec_driver_sql("SELECT pg_get_serial_sequence(%s, %s)", (table.name, number.name))
+        value, used = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {sequence.scalar_one()}").one()
         return int(value) if used else 0
     query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
     return int(connection.exec_driver_sql(query, (table.name,)).scalar_one_or_none() or 0)

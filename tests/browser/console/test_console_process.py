@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from support.patience import PATIENCE_S
 
-from bot.console.launch import Place, console_at
+from bot.console.launch import ConsoleSetup, console_at
 from bot.web.server.uvicorn import listening
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,7 +24,7 @@ async def test_it_comes_with_its_first_visitor_and_again(tmp_path: Path, chrome:
     """Before, nothing runs; the page of a bot that is away says what to do; a killed process is followed by another."""
     listener = listening("127.0.0.1", 0, "server.console_port")
     async with (
-        console_at(Place(listener.socket, NOBODY, tmp_path)) as console,
+        console_at(ConsoleSetup(listener.socket, NOBODY, tmp_path)) as console,
         httpx.AsyncClient(timeout=PATIENCE_S) as visitor,
     ):
         assert console.pid is None

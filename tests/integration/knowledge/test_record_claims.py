@@ -70,7 +70,7 @@ def test_each_claim_is_refused_alone(knowledge: Knowledge) -> None:
         NewClaim(anna, "WORKS_FOR", acme, "Anna works for ACME", now, now, episode_id=episode, lines=line),
     ]
     outcome = service.record_claims(knowledge.connection, OWNER, given, now=now)
-    reasons = [(refusal.place, refusal.reason) for refusal in outcome.refused]
+    reasons = [(refusal.index, refusal.reason) for refusal in outcome.refused]
     expected = ["no_support", "self_loop", "unknown_node", "interval", "relation_name", "empty_fact"]
     assert reasons == list(enumerate(expected))
     assert len(outcome.facts) == len(knowledge.facts()) == 1
@@ -221,8 +221,8 @@ def test_a_later_claim_settles_a_question(knowledge: Knowledge) -> None:
 
 def test_a_question_goes_on_as_one(knowledge: Knowledge) -> None:
     """A third side joins the question that is open; the owner is not asked twice."""
-    for place in ("Kyiv", "Lviv", "Odesa"):
-        knowledge.tell("Anna", "LIVES_IN", place, 2020)
+    for index in ("Kyiv", "Lviv", "Odesa"):
+        knowledge.tell("Anna", "LIVES_IN", index, 2020)
     _, sides = question(knowledge)
     assert set(sides) == {"Kyiv", "Lviv", "Odesa"}
     assert len(knowledge.rows(suggestions)) == 1

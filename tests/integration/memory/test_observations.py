@@ -15,13 +15,13 @@ from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.model import MEMORY_LABELS, Likeness, ProposedMemory, RefKey
 from internal.memory.observations import known_repository
-from internal.memory.observations.changes import SessionPlace
+from internal.memory.observations.changes import SessionRef
 from internal.memory.queries import repository
 from internal.recall.index.hits import MemoryHit
 from internal.recall.prompt.memories import numbered
 from internal.storage import evidence
 
-SESSION = SessionPlace("s1", datetime(2026, 2, 7, 14, 30, tzinfo=UTC))
+SESSION = SessionRef("s1", datetime(2026, 2, 7, 14, 30, tzinfo=UTC))
 POSTGRES, MYSQL = ref("Memory", "We take Postgres"), ref("Memory", "We take MySQL")
 CHOICE = ref("Decision", "take Postgres")
 SUMMER = {"startDate": "2025-06-01T00:00:00+00:00", "endDate": "2025-09-01T00:00:00+00:00"}

@@ -116,9 +116,9 @@ async def test_what_is_forgotten_while_it_is_saved_is_not_saved(talk: Talk, tmp_
     saved, index = indexes._saved, indexes._cache.get(OWNER)
     assert saved is not None
     assert index is not None
-    place = saved.place(OWNER)
+    position = saved.position(OWNER)
     talk.search.forget(OWNER)
-    await talk.database.read(lambda c: saved.save(c, OWNER, index, place))
+    await talk.database.read(lambda c: saved.save(c, OWNER, index, position))
     assert _saved(tmp_path) == []
 
 

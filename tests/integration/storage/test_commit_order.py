@@ -83,8 +83,8 @@ async def test_rows_of_one_owner_become_visible_in_the_order_of_their_numbers(
     """Whoever writes second waits for the first; an owner's cursor that reads between them misses neither."""
     one, other = workers
 
-    def behind(connection: Connection, place: int) -> list[tuple[str, int]]:
-        query = select(name, table.c.seq).where(table.c.user_id == OWNER, table.c.seq > place)  # type: ignore[call-overload]
+    def behind(connection: Connection, position: int) -> list[tuple[str, int]]:
+        query = select(name, table.c.seq).where(table.c.user_id == OWNER, table.c.seq > position)  # type: ignore[call-overload]
         return [tuple(row) for row in connection.execute(query.order_by(table.c.seq))]
 
     async with unfinished(one, add, OWNER, "first"):
@@ -128,8 +128,8 @@ async def test_who_read_earlier_is_told_again_what_may_have_come_since(workers: 
     one, other = workers
     async with unfinished(one, add_event, OWNER, "late"):
         await other.write(lambda c: add_event(c, STRANGER, "early"))
-        [placed] = await other.read(lambda c: timeline.placed_before(c, timeline.Wanted(None), None, limit=10))
-    since = await other.read(lambda c: position_at(c, tables.events, placed.place, again=10))
+        [read_position] = await other.read(lambda c: timeline.events_before(c, timeline.Wanted(None), None, limit=10))
+    since = await other.read(lambda c: position_at(c, tables.events, read_position.position, again=10))
     found, _ = await other.read(lambda c: timeline.new_since(c, timeline.Wanted(None), since, limit=10))
     assert [one.event.event_type for one in found] == ["late", "early"]
 

@@ -16,7 +16,7 @@ from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory
-from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionPlace, WriteOutcome
+from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionRef, WriteOutcome
 from internal.storage.tables import users
 
 OWNER, STRANGER = 1, 2
@@ -68,7 +68,7 @@ class Memories:
         episode: str | None = None,
         at: datetime | None = None,
         source: NodeRef | None = None,
-        session: SessionPlace | None = None,
+        session: SessionRef | None = None,
         reliability: float = 0.9,
         run: str | None = None,
         **digested: Any,

@@ -101,11 +101,11 @@ class _ControlRoom:
                 with self._root:
                     self._notice.set_visibility(False)
                 continue
-            place = received.value["place"]
+            position = received.value["place"]
             # Some are repeated, as late ones may lie between them; those before the page are read with it.
-            if place >= self._first and place not in self._shown:
-                self._shown.add(place)
-                self._last = max(self._last, place)
+            if position >= self._first and position not in self._shown:
+                self._shown.add(position)
+                self._last = max(self._last, position)
                 arriving.add(received.value)
 
     async def _arrived(self, events: list[Json]) -> None:
@@ -115,9 +115,9 @@ class _ControlRoom:
 
     # What the reader does
 
-    async def _earlier(self, place: int) -> None:
+    async def _earlier(self, position: int) -> None:
         with trouble_notice(self._context):
-            found = await self._context.rest.get("/timeline", before=place, limit=_PAGE, **self._event_query())
+            found = await self._context.rest.get("/timeline", before=position, limit=_PAGE, **self._event_query())
             self._timeline.older(found["events"], whole=len(found["events"]) < _PAGE)
 
     async def _hide(self, lane_id: str) -> None:

@@ -17,14 +17,14 @@ _KINDS: Final = {"running": "good", "failed": "bad", "stopped": "warn"}
 _ACTIONS: Final = {"running": ("stop",), "stopped": ("resume", "start"), "finished": ("start",), "failed": ("start",)}
 
 
-async def simulation_panel(context: PageContext, place: ui.element) -> None:
-    """Lays the panel in `place` if the bot runs in a simulation that the session may control; else nothing."""
+async def simulation_panel(context: PageContext, box: ui.element) -> None:
+    """Lays the panel in `box` if the bot runs in a simulation that the session may control; else nothing."""
     try:
         state: Json = await context.rest.get("/simulator")
     except Refused:
         return
     if state["state"] != "off":
-        with place:
+        with box:
             _Panel(context, state)
 
 

@@ -26,7 +26,7 @@ _FEW: Final = 3
 class Timeline(ui.element, component="timeline.js"):
     """The rows live in the browser, which keeps only visible ones as elements.
 
-    `ready()`: rows can be sent; `earlier(place)`: rows before that place are needed; `choose(id)` of an event;
+    `ready()`: rows can be sent; `earlier(position)`: rows before that position are needed; `choose(id)` of an event;
     `hide(id)` of a lane.
     """
 

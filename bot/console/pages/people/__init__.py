@@ -30,8 +30,8 @@ async def _lay_map(context: PageContext) -> None:
             empty_list("family_restroom", context.say("people-map"), context.say("people-map-none"))
             return
         heading(context.say("people-map"), 2)
-        with ui.element("div").classes("people-drawing").props('role="img" tabindex=0') as place:
-            place.props["aria-label"] = "; ".join(f"{one['name']}: {one['relation']}" for one in known["people"])
+        with ui.element("div").classes("people-drawing").props('role="img" tabindex=0') as box:
+            box.props["aria-label"] = "; ".join(f"{one['name']}: {one['relation']}" for one in known["people"])
             ui.html(known["svg"], sanitize=False)  # drawn by the bot, every name in it escaped
 
 

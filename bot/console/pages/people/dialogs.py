@@ -47,8 +47,8 @@ class Fault:
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
-        self._place = words("p", "", "fault ask-fault").props("role=alert")
-        self._place.set_visibility(False)
+        self._box = words("p", "", "fault ask-fault").props("role=alert")
+        self._box.set_visibility(False)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -58,5 +58,5 @@ class Fault:
             ui.navigate.to("/login")
         except RestError as error:
             down = isinstance(error, BotDown)
-            self._place.set_text(self._context.say("trouble-down") if down else str(error))
-            self._place.set_visibility(True)
+            self._box.set_text(self._context.say("trouble-down") if down else str(error))
+            self._box.set_visibility(True)

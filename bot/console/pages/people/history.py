@@ -28,7 +28,7 @@ def lay_history(context: PageContext, facts: Sequence[Json], tone: str) -> None:
             for share, at, form in axis.marks():
                 words("span", say.moment(at, form)).style(f"left: {share:.2f}%")
         with ui.element("ul").classes("facts-list"):
-            for fact in sorted(facts, key=lambda one: _place(one, now)):
+            for fact in sorted(facts, key=lambda one: _order_key(one, now)):
                 with ui.element("li"):
                     _lay_fact(context, fact, axis, tone, now)
 
@@ -113,7 +113,7 @@ def _state(fact: Json, now: datetime) -> str:
     return "ended" if ended is not None and ended <= now else "now"
 
 
-def _place(fact: Json, now: datetime) -> tuple[int, float]:
+def _order_key(fact: Json, now: datetime) -> tuple[int, float]:
     begin = _moment(fact["valid_at"]) or _moment(fact["created_at"]) or now
     return ("now", "ended", "corrected").index(_state(fact, now)), -begin.timestamp()
 

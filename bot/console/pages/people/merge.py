@@ -82,11 +82,11 @@ class _MergeDialog:
             wanted = {one["id"]: one for one in found}
             for gone in self._offered.keys() - wanted.keys():
                 self._offered.pop(gone).delete()
-            for place, (one_id, one) in enumerate(wanted.items()):
+            for index, (one_id, one) in enumerate(wanted.items()):
                 if one_id not in self._offered:
                     with self._list, ui.element("li") as self._offered[one_id]:
                         self._candidate(one)
-                self._offered[one_id].move(target_index=place)
+                self._offered[one_id].move(target_index=index)
             self._nobody.set_visibility(not wanted)
 
     async def _matching(self, name: str) -> list[Json]:

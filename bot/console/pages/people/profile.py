@@ -171,20 +171,20 @@ class _Undo:
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
-        self._place = ui.element("div").props("role=status")
+        self._box = ui.element("div").props("role=status")
 
     def offer(self, text: str, back: Step) -> None:
-        self._place.clear()
-        with self._place, ui.element("div").classes("undo"):
+        self._box.clear()
+        with self._box, ui.element("div").classes("undo"):
             words("span", text)
             words("button", self._context.say("people-undo")).props("type=button").on(
                 "click", partial(self._take, back)
             )
-            icon_button("close", self._context.say("close")).on("click", self._place.clear).style("color: inherit")
+            icon_button("close", self._context.say("close")).on("click", self._box.clear).style("color: inherit")
 
     async def _take(self, back: Step) -> None:
-        self._place.clear()
-        with self._place, trouble_notice(self._context):
+        self._box.clear()
+        with self._box, trouble_notice(self._context):
             await back()
             ui.notify(self._context.say("people-undone"))
 

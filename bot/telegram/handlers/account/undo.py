@@ -76,8 +76,8 @@ def changes_shown(connection: Connection, user: User, now: datetime, page: int =
         return phrase(user.lang, "undo-nothing"), []
     shown = found[:PAGE]
     numbers = [
-        button(str(place), UndoButton(owner=user.user_id, event=event, number=int(number), page=page))
-        for place, (event, _, number) in enumerate((one.id.partition(".") for one in shown), start=1)
+        button(str(index), UndoButton(owner=user.user_id, event=event, number=int(number), page=page))
+        for index, (event, _, number) in enumerate((one.id.partition(".") for one in shown), start=1)
     ]
     turns = [
         button(sign, UndoPageButton(owner=user.user_id, page=to))

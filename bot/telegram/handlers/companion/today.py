@@ -93,7 +93,7 @@ def brief_shown(connection: Connection, user: User, person_id: int, now: datetim
     """The brief, with a button for the sources of each numbered fact."""
     person = people.person(connection, user.user_id, person_id)
     text, facts = brief_text(user, brief(connection, user, person, now=now), now)
-    sources = [FactButton(owner=user.user_id, fact=one.id, place=NEW_MESSAGE) for one in facts]
+    sources = [FactButton(owner=user.user_id, fact=one.id, back_to=NEW_MESSAGE) for one in facts]
     return text, number_rows([button(str(number), one) for number, one in enumerate(sources, start=1)])
 
 

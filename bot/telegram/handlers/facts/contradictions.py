@@ -120,7 +120,7 @@ def _outcome(connection: Connection, user: User, answer: str | None, now: dateti
     if not answer or not knowledge.facts(connection, user.user_id, [answer], now=now):
         return phrase(user.lang, "contradiction-gone"), []
     chosen = knowledge.history(connection, user.user_id, answer)[-1]
-    opened = buttons.FactButton(owner=user.user_id, fact=chosen.id, place=buttons.NEW_MESSAGE)
+    opened = buttons.FactButton(owner=user.user_id, fact=chosen.id, back_to=buttons.NEW_MESSAGE)
     text = phrase(user.lang, "contradiction-one", fact=quotable(chosen.fact))
     return text, [[buttons.button(label(user.lang, "fact-button-look"), opened)]]
 

@@ -101,7 +101,7 @@ async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Ro
 
 def open_buttons(user: User, found: Sequence[Fact]) -> Rows:
     """Numbered buttons that open each fact in a new message."""
-    ids = [FactButton(owner=user.user_id, fact=one.id, place=NEW_MESSAGE) for one in found]
+    ids = [FactButton(owner=user.user_id, fact=one.id, back_to=NEW_MESSAGE) for one in found]
     return number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
 
 
@@ -162,9 +162,9 @@ def _title(user: User, about: Subject, count: int, *, past: bool) -> str:
 
 def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
     lang, data = user.lang, FactsButton(owner=user.user_id, about=node_id, past=past)
-    place = f"p{found.number}" if past else str(found.number)
+    back_to = f"p{found.number}" if past else str(found.number)
     first = found.number * PAGE + 1
-    fact_pressed = [FactButton(owner=user.user_id, fact=one.id, origin=node_id, place=place) for one in found.facts]
+    fact_pressed = [FactButton(owner=user.user_id, fact=one.id, origin=node_id, back_to=back_to) for one in found.facts]
     rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(fact_pressed, start=first)])
     rows += page_row(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
     if found.other or past:
@@ -181,8 +181,8 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
 async def fact_pressed(query: CallbackQuery, callback_data: FactButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    if callback_data.place == NEW_MESSAGE:
-        here = callback_data.model_copy(update={"place": NO_WAY_BACK})
+    if callback_data.back_to == NEW_MESSAGE:
+        here = callback_data.model_copy(update={"back_to": NO_WAY_BACK})
         await chat.say(card_text(chat.user, card), card_rows(chat.user, card, here))
     else:
         await chat.edit(card_text(chat.user, card), card_rows(chat.user, card, callback_data))
@@ -206,7 +206,7 @@ async def _card(data: FactButton, chat: Chat, services: Services) -> Card:
 
 def card_rows(user: User, card: Card, data: FactButton) -> Rows:
     """The buttons of a fact: its actions, its ends, and the way back."""
-    lang, way = user.lang, {"owner": user.user_id, "fact": card.fact.id, "origin": data.origin, "place": data.place}
+    lang, way = user.lang, {"owner": user.user_id, "fact": card.fact.id, "origin": data.origin, "back_to": data.back_to}
     rows: Rows = []
     if card.newest.id != card.fact.id:
         newest = FactButton(**(way | {"fact": card.newest.id}))
@@ -242,15 +242,15 @@ def _back_button(user: User, data: FactButton) -> Rows:
     if data.origin is None:
         return []
     text = label(user.lang, "button-back")
-    if data.place == FROM_REPLY:
+    if data.back_to == FROM_REPLY:
         return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
-    past, page = data.place.startswith("p"), data.place.removeprefix("p")
+    past, page = data.back_to.startswith("p"), data.back_to.removeprefix("p")
     number = int(page) if page.isdigit() else 0
     return [[button(text, FactsButton(owner=user.user_id, about=data.origin, page=number, past=past))]]
 
 
 def _back_to_card(user: User, data: FactButton) -> list[Button]:
-    to = FactButton(owner=user.user_id, fact=data.fact, origin=data.origin, place=data.place)
+    to = FactButton(owner=user.user_id, fact=data.fact, origin=data.origin, back_to=data.back_to)
     return [button(label(user.lang, "button-back"), to)]
 
 

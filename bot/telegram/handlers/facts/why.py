@@ -106,7 +106,7 @@ def _rows(user: User, found: AnswerSources) -> buttons.Rows:
 
 
 def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[buttons.Button]:
-    way = {"owner": user.user_id, "origin": reply_id, "place": buttons.FROM_REPLY}
+    way = {"owner": user.user_id, "origin": reply_id, "back_to": buttons.FROM_REPLY}
     correct: buttons.FactButton | buttons.MemoryButton
     forget: buttons.FactButton | buttons.MemoryButton
     if isinstance(one, Node):
@@ -132,10 +132,10 @@ def _forget_row(user: User, reply_id: str, number: int, said: Said) -> buttons.B
 def _open_row(user: User, reply_id: str, text: str, one: Fact | Node) -> buttons.Button:
     if isinstance(one, Node):
         return buttons.button(
-            text, buttons.MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=buttons.FROM_REPLY)
+            text, buttons.MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, back_to=buttons.FROM_REPLY)
         )
     return buttons.button(
-        text, buttons.FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=buttons.FROM_REPLY)
+        text, buttons.FactButton(owner=user.user_id, fact=one.id, origin=reply_id, back_to=buttons.FROM_REPLY)
     )
 
 

@@ -60,12 +60,14 @@ async def group_chosen(
     )
     if asked is None or asked.kind != _SHARING:
         raise NotFound("nothing waits to be shared")
-    place = await _chat(group, services)
-    if not await is_member(bot, place, user.user_id):
+    telegram_chat = await _chat(group, services)
+    if not await is_member(bot, telegram_chat, user.user_id):
         raise Refused("other", "only a member shares with a group")
     text, ref = str(asked.details["text"]), str(asked.details["ref"])
     shown = phrase(group.lang, "share-said", name=user.name, text=text)
-    await _pass_on(services, user, group, (text, shown, user.name), (ref, f"group:{group.user_id}"), chat, place)
+    await _pass_on(
+        services, user, group, (text, shown, user.name), (ref, f"group:{group.user_id}"), chat, telegram_chat
+    )
     await chat.toast()
     await chat.edit(phrase(user.lang, "share-done", name=group.name))
 
@@ -87,7 +89,13 @@ async def take_home(message: Message, command: CommandObject, chat: Chat, servic
 
 
 async def _pass_on(
-    services: Services, of: User, to: User, words: tuple[str, str, str], logged: tuple[str, str], chat: Chat, place: int
+    services: Services,
+    of: User,
+    to: User,
+    words: tuple[str, str, str],
+    logged: tuple[str, str],
+    chat: Chat,
+    telegram_chat: int,
 ) -> None:
     """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), then sends and
     keeps them where they go: a crash between the two leaves a line too many in the log, never one too few."""
@@ -104,14 +112,21 @@ async def _pass_on(
         sent = [
             mailbox.enqueue(
                 connection,
-                Outgoing(to.user_id, chat.bot_id, place, part.text, f"{key}:{n}" if n else key, entities=part.entities),
+                Outgoing(
+                    to.user_id,
+                    chat.bot_id,
+                    telegram_chat,
+                    part.text,
+                    f"{key}:{n}" if n else key,
+                    entities=part.entities,
+                ),
                 now,
             )
             for n, part in parts
         ]
         if sent[0] is not None:
             marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
-            dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=place)
+            dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=telegram_chat)
 
     with acting_for(to.user_id):
         await services.write(arrive)
@@ -129,8 +144,8 @@ async def log(message: Message, chat: Chat, services: Services) -> None:
     await chat.say("\n".join([phrase(user.lang, "shared" if lines else "shared-nothing"), *lines]))
 
 
-def _logged(connection: Connection, user: User, one: Disclosure, place: tuple[int, int]) -> str:
-    said = dialogue.sent(connection, user.user_id, *place, int(one.ref_id)) if one.kind == "message" else None
+def _logged(connection: Connection, user: User, one: Disclosure, address: tuple[int, int]) -> str:
+    said = dialogue.sent(connection, user.user_id, *address, int(one.ref_id)) if one.kind == "message" else None
     with across_owners(connection):
         group = users.find(connection, int(one.audience.rpartition(":")[2]))
     text = shorten(quotable(said.content), LINE) if said is not None else "…"

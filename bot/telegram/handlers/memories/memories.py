@@ -96,7 +96,7 @@ async def _found(user: User, services: Services, kind: Kind, words: str) -> tupl
     nodes = [hit.node for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not nodes:
         return phrase(user.lang, "memories-not-found", text=shorten(words, 64)), []
-    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, place=NEW_MESSAGE) for one in nodes]
+    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, back_to=NEW_MESSAGE) for one in nodes]
     rows = number_rows([button(str(number), one) for number, one in enumerate(memory_pressed, start=1)])
     title = phrase(user.lang, "memories-found", text=shorten(words, 64))
     return f"{title}\n\n{numbered([memory_line(user, one, kind=len(labels) > 1) for one in nodes])}", rows
@@ -129,8 +129,8 @@ def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: 
 
 def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
     lang, data = user.lang, MemoriesButton(owner=user.user_id, kind=kind.letter, past=past)
-    place = f"{kind.letter}{'p' if past else ''}{found.number}"
-    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, place=place) for one in found.nodes]
+    back_to = f"{kind.letter}{'p' if past else ''}{found.number}"
+    memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, back_to=back_to) for one in found.nodes]
     first = found.number * PAGE + 1
     rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(memory_pressed, start=first)])
     rows += page_row(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
@@ -143,8 +143,8 @@ def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
 async def memory_pressed(query: CallbackQuery, callback_data: MemoryButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
     await chat.toast()
-    if callback_data.place == NEW_MESSAGE:
-        here = callback_data.model_copy(update={"place": NO_WAY_BACK})
+    if callback_data.back_to == NEW_MESSAGE:
+        here = callback_data.model_copy(update={"back_to": NO_WAY_BACK})
         await chat.say(memory_text(chat.user, card), memory_rows(chat.user, card, here))
     else:
         await chat.edit(memory_text(chat.user, card), memory_rows(chat.user, card, callback_data))

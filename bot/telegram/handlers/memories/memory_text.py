@@ -111,7 +111,7 @@ _SAID: Final = ("rationale", "outcome", "category", "resolution")
 def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
     """What can be done with a memory, and the way back to where it was opened."""
     lang, node = user.lang, card.node
-    way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "place": data.place}
+    way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "back_to": data.back_to}
     is_open = str(node.properties.get("status", "")) in ("active", "open", "partial")
     actions = _ACTIONS.get((_kind_of(node), is_open), ())
     rows: Rows = [[button(label(lang, key), made(**way)) for key, made in actions]] if actions else []
@@ -126,15 +126,15 @@ def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
 
 
 def back_to_memory(user: User, data: MemoryButton) -> list[Button]:
-    to = MemoryButton(owner=user.user_id, node=data.node, origin=data.origin, place=data.place)
+    to = MemoryButton(owner=user.user_id, node=data.node, origin=data.origin, back_to=data.back_to)
     return [button(label(user.lang, "button-back"), to)]
 
 
 def _back_button(user: User, data: MemoryButton) -> Rows:
     text = label(user.lang, "button-back")
-    if data.place == FROM_REPLY and data.origin is not None:
+    if data.back_to == FROM_REPLY and data.origin is not None:
         return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
-    kind, rest = data.place[:1], data.place[1:]
+    kind, rest = data.back_to[:1], data.back_to[1:]
     if kind not in KINDS:
         return []
     page = rest.removeprefix("p")

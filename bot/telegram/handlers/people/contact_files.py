@@ -16,7 +16,7 @@ from bot.telegram.message_reader import holds_contacts
 from bot.telegram.rendering import escape
 from internal.access import service as access
 from internal.access.model import AwaitedAnswer, Language, User
-from internal.flows.contacts.review import ImportReport, Placed, Reviewed, cards_of
+from internal.flows.contacts.review import BookCard, ImportReport, Reviewed, cards_of
 from internal.import_formats.google_contacts import is_google_csv
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import decoded, is_vcard
@@ -102,7 +102,7 @@ async def _review_file(
     try:
         await bot.download(file["id"], content)
         text = decoded(content.getvalue()[:_LARGEST])
-        cards = [Placed(card) for card in cards_of(text)] if is_vcard(text) or is_google_csv(text) else []
+        cards = [BookCard(card) for card in cards_of(text)] if is_vcard(text) or is_google_csv(text) else []
     except (TelegramAPIError, Unreadable, OSError):
         return None
     if not cards:

@@ -11,7 +11,7 @@ from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.message_reader import attachments_of
-from internal.flows.contacts.review import Placed, cards_of
+from internal.flows.contacts.review import BookCard, cards_of
 from internal.flows.merging import people
 from internal.import_formats.vcard import escaped, is_vcard
 from internal.people import repository
@@ -48,7 +48,7 @@ async def _import_contact(card: Contact, name: str, chat: Chat, services: Servic
     text, user = card.vcard or "", chat.user
     if not is_vcard(text):
         text = f"BEGIN:VCARD\nVERSION:4.0\nFN:{escaped(name)}\nTEL:{escaped(card.phone_number)}\nEND:VCARD"
-    cards = [Placed(one) for one in cards_of(text)[:1]]
+    cards = [BookCard(one) for one in cards_of(text)[:1]]
     [taken] = (await services.contacts.take(user.user_id, cards, source=SHARED)).reviewed
     person = await services.read(lambda c: repository.resolve(c, user.user_id, taken.person_id or 0))
     if person is None:

@@ -8,13 +8,13 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.flows.reflections.communities import communities
-from internal.flows.views.map_drawing import drawn, picture, place_people
+from internal.flows.views.map_drawing import drawn, people_on_map, picture
 
 
 async def show_map(message: Message, chat: Chat, services: Services) -> None:
     user = chat.user
     ties, people = await services.maps.ties(user.user_id)
-    found = place_people(ties, people, user.lang)
+    found = people_on_map(ties, people, user.lang)
     if not found:
         await chat.say(phrase(user.lang, "map-empty"))
         return

@@ -67,7 +67,7 @@ def task_line(user: User, task: Task, now: datetime) -> str:
     return f"{mark}{title} — {escape(when)}" if when else f"{mark}{title}"
 
 
-def card(user: User, task: Task, now: datetime, person: str | None, place: str = NO_WAY_BACK) -> tuple[str, Rows]:
+def card(user: User, task: Task, now: datetime, person: str | None, back_to: str = NO_WAY_BACK) -> tuple[str, Rows]:
     """A task with its buttons. `person` is the name of whom it is about."""
     lines = [f"**{escape(task.title)}**"]
     if task.details:
@@ -76,19 +76,19 @@ def card(user: User, task: Task, now: datetime, person: str | None, place: str =
     if person is not None:
         lines.append(phrase(user.lang, "task-person", name=person))
     lines.append(phrase(user.lang, f"task-state-{task.state.value}"))
-    return "\n".join(lines), [*card_rows(user, task, place), *_back_button(user, place)]
+    return "\n".join(lines), [*card_rows(user, task, back_to), *_back_button(user, back_to)]
 
 
-def card_rows(user: User, task: Task, place: str = NO_WAY_BACK) -> Rows:
+def card_rows(user: User, task: Task, back_to: str = NO_WAY_BACK) -> Rows:
     """The buttons of a task."""
     if task.state.closed:
-        return [[_action_button(user, task, TaskTap.REOPEN, place)]]
+        return [[_action_button(user, task, TaskTap.REOPEN, back_to)]]
     if task.state is TaskState.PROPOSED:
-        return [_row(user, task, place, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]
+        return [_row(user, task, back_to, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]
     return [
-        _row(user, task, place, TaskTap.DONE, TaskTap.HOUR),
-        _row(user, task, place, TaskTap.TOMORROW, TaskTap.WEEK),
-        _row(user, task, place, TaskTap.CHANGE, TaskTap.CANCEL),
+        _row(user, task, back_to, TaskTap.DONE, TaskTap.HOUR),
+        _row(user, task, back_to, TaskTap.TOMORROW, TaskTap.WEEK),
+        _row(user, task, back_to, TaskTap.CHANGE, TaskTap.CANCEL),
     ]
 
 
@@ -142,25 +142,25 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
 def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
     """The buttons below a message with several reminders: done, and the rest for this task."""
     title = shorten(quotable(task.title), _ON_A_BUTTON)
-    data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, place=SEVERAL_TASKS)
+    data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, back_to=SEVERAL_TASKS)
     done = button(label(user.lang, "task-button-done-together", title=title), data)
     more = button(label(user.lang, "task-button-more"), data.model_copy(update={"tap": TaskTap.SHOW}))
     return buttons([[done, more]]) or []
 
 
-def _row(user: User, task: Task, place: str, *taps: TaskTap) -> list[Button]:
-    return [_action_button(user, task, tap, place) for tap in taps]
+def _row(user: User, task: Task, back_to: str, *taps: TaskTap) -> list[Button]:
+    return [_action_button(user, task, tap, back_to) for tap in taps]
 
 
-def _action_button(user: User, task: Task, tap: TaskTap, place: str) -> Button:
+def _action_button(user: User, task: Task, tap: TaskTap, back_to: str) -> Button:
     key = f"task-button-{tap.name.casefold()}"
     if tap is TaskTap.CANCEL:
         key += "-proposed" if task.state is TaskState.PROPOSED else "-repeated" if task.recurrence else ""
-    return button(label(user.lang, key), TaskButton(owner=user.user_id, task=task.id, tap=tap, place=place))
+    return button(label(user.lang, key), TaskButton(owner=user.user_id, task=task.id, tap=tap, back_to=back_to))
 
 
-def _back_button(user: User, place: str) -> Rows:
-    if place == NO_WAY_BACK:
+def _back_button(user: User, back_to: str) -> Rows:
+    if back_to == NO_WAY_BACK:
         return []
-    data = TasksButton(owner=user.user_id, page=int(place.removeprefix(PAST) or 0), past=place.startswith(PAST))
+    data = TasksButton(owner=user.user_id, page=int(back_to.removeprefix(PAST) or 0), past=back_to.startswith(PAST))
     return [[button(label(user.lang, "task-button-back"), data)]]

@@ -101,8 +101,8 @@ async def _listing(user: User, services: Services, page: int = 0, *, past: bool 
         text = f"{phrase(user.lang, f'tasks-title{kind}', count=count)}\n\n{lines}"
     else:
         text = phrase(user.lang, f"tasks-none{kind}")
-    place = f"{PAST if past else ''}{here}"
-    shown = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW, place=place) for one in found]
+    back_to = f"{PAST if past else ''}{here}"
+    shown = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW, back_to=back_to) for one in found]
     rows: Rows = number_rows([button(str(n), one) for n, one in enumerate(shown, here * PAGE + 1)])
     data = TasksButton(owner=user.user_id, past=past)
     rows += page_row(user.lang, here, count, lambda to: data.model_copy(update={"page": to}))
@@ -122,10 +122,10 @@ async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: 
         return
     task, person = await services.write(lambda c: _mark_done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
-    if data.place == SEVERAL_TASKS:
+    if data.back_to == SEVERAL_TASKS:
         await chat.say(*card(user, task, now, person))
     else:
-        await chat.edit(*card(user, task, now, person, data.place))
+        await chat.edit(*card(user, task, now, person, data.back_to))
 
 
 def _mark_done(

@@ -152,8 +152,12 @@ def _statements_of_others(reading: Reading) -> list[dict[str, Any]]:
 
 def _means_a_person(stated: Statement, said: Said) -> bool:
     """Whether the target is the name of a person; one lives or works in or at a name only if it is a place's."""
-    begin, end = (said.start + place for place in stated.place)
-    if said.text[stated.place[0]] in '«"“' or is_place(stated.target) or _INSIDE.search(said.text[: stated.place[0]]):
+    begin, end = (said.start + target_span for target_span in stated.target_span)
+    if (
+        said.text[stated.target_span[0]] in '«"“'
+        or is_place(stated.target)
+        or _INSIDE.search(said.text[: stated.target_span[0]])
+    ):
         return False
     return any(sighting.start < end and begin < sighting.end for sighting, _ in said.named)
 

@@ -201,16 +201,16 @@ def thing_after(sentence: str, event: re.Match[str], said: Said) -> str | None:
             r"\s+(?:a|an|the|our|my|new|old|first|second)\s+(?:(?:new|old|first|second)\s+)*([a-z]{3,})\b", behind
         )
         return found[1] if found else None
-    language, place = text_language(sentence, "ru"), 0
+    language, offset = text_language(sentence, "ru"), 0
     for _ in range(_MOST_ADJECTIVES + 1):
-        word = re.compile(r"\s+([а-яёіїєґ’']{3,})(?=[\s.,!]|$)").match(behind, place)
+        word = re.compile(r"\s+([а-яёіїєґ’']{3,})(?=[\s.,!]|$)").match(behind, offset)
         if word is None or any(
             one.start - said.start <= event.end() + word.start(1) < one.end - said.start for one, _ in said.named
         ):
             return None
         if not _is_adjective(word[1], language):
             return _noun(word[1], language)
-        place = word.end()
+        offset = word.end()
     return None
 
 

@@ -34,7 +34,7 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One fact of a sentence. `verb` and `place` are where its verb and its target stand in the sentence.
+    """One fact of a sentence. `verb` and `target_span` are where its verb and its target stand in the sentence.
 
     `target` is in its basic form; `valid_at` and `invalid_at` are the words of a date. `by_owner`: it is of himself.
     """
@@ -44,7 +44,7 @@ class Statement:
     kind: Kind
     by_owner: bool
     verb: int
-    place: tuple[int, int]
+    target_span: tuple[int, int]
     valid_at: str | None = None
     invalid_at: str | None = None
     third: bool = False
@@ -85,7 +85,7 @@ def goes_on_from(before: Statement, stated: Statement, sentence: str) -> bool:
     if stated.third and before.by_owner:
         return False
     between = rf"[»\"”)]?,?\s+{shapes.JOINT}\s+{shapes.ADVERBS}"
-    return re.fullmatch(between, sentence[before.place[1] : stated.verb], re.IGNORECASE) is not None
+    return re.fullmatch(between, sentence[before.target_span[1] : stated.verb], re.IGNORECASE) is not None
 
 
 def pronoun_before(sentence: str, verb: int) -> bool:
@@ -129,9 +129,9 @@ def _read(
     ahead = found.start() < verb.start()
     if target is None or (not ahead and _cut_short(found["target"], sentence[found.end("target") :])):
         return None
-    place, third = found.span("target"), verb["third"] is not None
-    begins = place[0] if third and ahead else verb.start()
-    stated = Statement(shape.relation, target, shape.kind, by_owner, begins, place, third=third)
+    target_span, third = found.span("target"), verb["third"] is not None
+    begins = target_span[0] if third and ahead else verb.start()
+    stated = Statement(shape.relation, target, shape.kind, by_owner, begins, target_span, third=third)
     if shape.kind == "date":
         return stated
     around = (before, sentence[verb.end() : found.start("target")], sentence[found.end("target") :])

@@ -179,7 +179,7 @@ class OfflineMemories:
                 continue
             if self.means_a_person(stated, said):
                 continue
-            verb, less = said.text[stated.verb : stated.place[0]], stated.relation == "DISLIKES"
+            verb, less = said.text[stated.verb : stated.target_span[0]], stated.relation == "DISLIKES"
             strength = next((one for shape, one in shapes.LIKINGS if shape.search(verb)), -0.5 if less else 0.5)
             yield from preference(stated.target, strength)
             other = shapes.RATHER_THAN.search(said.text)

@@ -21,8 +21,8 @@ def occasion_facts(said: Said, reading: Reading) -> Iterator[tuple[dict[str, Any
     """The occasions of one sentence as facts without their source, each with whose it is; None = the owner's."""
     candidates = _candidates(said)
     language = text_language(said.text, reading.language)
-    places = [(start, end) for start, end, _ in candidates]
-    for found in find_occasions(said.text, said.line.at, places, language):
+    spans = [(start, end) for start, end, _ in candidates]
+    for found in find_occasions(said.text, said.line.at, spans, language):
         whose = None if found.whose == OWNER else candidates[found.whose][2]
         dossier = reading.relative(whose) if isinstance(whose, Relation) else whose
         if dossier is not None:
@@ -67,6 +67,6 @@ _NOBODY: Final[Any] = "nobody"
 """The gender of a name that has no role beside it, which fits none."""
 
 
-def _possessed(text: str, one: Candidate, place: int) -> bool:
-    between = text[one[1] : place].strip()
-    return one[1] < place and between in ("'s", "’s", "'", "’")
+def _possessed(text: str, one: Candidate, offset: int) -> bool:
+    between = text[one[1] : offset].strip()
+    return one[1] < offset and between in ("'s", "’s", "'", "’")

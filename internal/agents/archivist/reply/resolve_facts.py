@@ -123,8 +123,8 @@ class NameResolver:
                 part = things[start : start + _PART]
                 hits = await self._worker.run_bulk(names_entities.match_names, names, [others for _, others in part])
                 for name, likely in zip(names, hits, strict=True):
-                    for place, other, reason in likely:
-                        found.setdefault(name, []).append(NameMatch(part[place][0], other, reason))
+                    for index, other, reason in likely:
+                        found.setdefault(name, []).append(NameMatch(part[index][0], other, reason))
         except (ModelError, LanguageCallFailed) as error:
             log.warning("names_not_compared", extra={"error": type(error).__name__})
         return found
@@ -163,14 +163,14 @@ class NameResolver:
         """The dates no more exact than their lines: for "in 2018" many a model writes 2018-01-01."""
         lines = {line.number: line.text for line in transcript}
         rounded: list[tuple[int, str, in_text.Stated]] = []
-        for place, (fact, dated) in enumerate(zip(facts, dates, strict=True)):
+        for index, (fact, dated) in enumerate(zip(facts, dates, strict=True)):
             said = [lines[number] for number in fact.evidence if number in lines]
             for end, phrase, at in (
                 ("valid", fact.valid_at, dated.valid_at),
                 ("invalid", fact.invalid_at, dated.invalid_at),
             ):
                 if at is not None and _FIRST_DAY.fullmatch(phrase or ""):
-                    rounded.append((place, f"{end}_precision", (at, said, dated.said_at)))
+                    rounded.append((index, f"{end}_precision", (at, said, dated.said_at)))
         if not rounded:
             return dates
         try:
@@ -179,9 +179,9 @@ class NameResolver:
         except (ModelError, LanguageCallFailed) as error:
             log.warning("dates_taken_as_written", extra={"error": type(error).__name__})
             return dates
-        for (place, field, _), precision in zip(rounded, exact, strict=True):
+        for (index, field, _), precision in zip(rounded, exact, strict=True):
             change: Any = {field: precision}
-            dates[place] = replace(dates[place], **change)
+            dates[index] = replace(dates[index], **change)
         return dates
 
     async def _resolved(self, phrases: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:

@@ -109,16 +109,18 @@ class MemoryResolver:
         said = [min(line.at for line in transcript if line.number in memory.evidence) for memory in memories]
         nodes = [(node, at) for memory, at in zip(memories, said, strict=True) for node in _nodes(memory)]
         times = await self._times([phrase for node, at in nodes for phrase in _phrases(node, at)], language)
-        spans = await self._periods([(_words(node), at) for node, at in nodes if _unplaced(node)], language)
+        spans = await self._periods([(_words(node), at) for node, at in nodes if _lacks_dates(node)], language)
 
         def resolved(node: NodeRef, at: datetime) -> NodeRef:
             return _dated(node, at, times, spans.get((_words(node), at)))
 
-        placed = {node.key: marker for node, at in nodes if _is_placed(marker := resolved(node, at))}
+        with_dates = {node.key: marker for node, at in nodes if _has_dates(marker := resolved(node, at))}
 
         def settled(node: NodeRef, at: datetime) -> NodeRef:
             dated = resolved(node, at)
-            return placed.get(node.key, dated) if node.label == "TemporalMarker" and not _is_placed(dated) else dated
+            return (
+                with_dates.get(node.key, dated) if node.label == "TemporalMarker" and not _has_dates(dated) else dated
+            )
 
         return [
             ProposedMemory(
@@ -140,8 +142,8 @@ class MemoryResolver:
             for start in range(0, len(nodes), _PART):
                 part = nodes[start : start + _PART]
                 hits = await self._alike(label, [key.words for key in mine], [words for _, words in part])
-                for key, places in zip(mine, hits, strict=True):
-                    likely = [Likeness(part[place][0], reason) for place, reason in places]
+                for key, indexes in zip(mine, hits, strict=True):
+                    likely = [Likeness(part[index][0], reason) for index, reason in indexes]
                     if likely:
                         found.setdefault(key, []).extend(likely)
         return found
@@ -152,8 +154,8 @@ class MemoryResolver:
         for label in dict.fromkeys(key.label for key in keys):
             mine = [key for key in keys if key.label == label]
             texts = [key.words for key in mine]
-            for number, places in enumerate(await self._alike(label, texts, texts)):
-                earlier = [mine[place] for place, _ in places if place < number]
+            for number, indexes in enumerate(await self._alike(label, texts, texts)):
+                earlier = [mine[index] for index, _ in indexes if index < number]
                 if earlier:
                     found[mine[number]] = found.get(earlier[0], earlier[0])
         return found
@@ -266,10 +268,10 @@ class MemoryResolver:
 
     async def _nearness(self, anchors: Sequence[str], vectors: Vectors) -> list[float]:
         """The cosines of all pairs that are not different by their words anyway."""
-        places = [(i, j) for i in range(len(anchors)) for j in range(i)]
-        allowed = await self._may_be_same([(anchors[i], anchors[j]) for i, j in places])
+        indexes = [(i, j) for i in range(len(anchors)) for j in range(i)]
+        allowed = await self._may_be_same([(anchors[i], anchors[j]) for i, j in indexes])
         cosines = vectors @ vectors.T
-        return [float(cosines[i, j]) for (i, j), may in zip(places, allowed, strict=True) if may] or [1.0]
+        return [float(cosines[i, j]) for (i, j), may in zip(indexes, allowed, strict=True) if may] or [1.0]
 
 
 def proposed_keys(memories: Sequence[ProposedMemory]) -> dict[RefKey, NodeRef]:
@@ -305,11 +307,11 @@ def _phrases(node: NodeRef, at: datetime) -> list[tuple[str, datetime, Kind]]:
     return [(node.properties[name], at, kind) for name, kind in _KINDS.items() if name in node.properties]
 
 
-def _is_placed(node: NodeRef) -> bool:
+def _has_dates(node: NodeRef) -> bool:
     return node.label == "TemporalMarker" and bool({"startDate", "endDate"} & set(node.properties))
 
 
-def _unplaced(node: NodeRef) -> bool:
+def _lacks_dates(node: NodeRef) -> bool:
     """Whether a time marker has its time in words only."""
     return (
         node.label == "TemporalMarker" and node.node_id is None and not {"startDate", "endDate"} & set(node.properties)
@@ -329,11 +331,11 @@ def _dated(
         if name in node.properties and (moment := times.get((node.properties[name], at, kind))) is not None
     }
     if node.label == "TemporalMarker" and node.node_id is None:
-        properties, found = _placed(properties, found, span)
+        properties, found = _typed_marker(properties, found, span)
     return replace(node, properties={**properties, **{name: moment.isoformat() for name, moment in found.items()}})
 
 
-def _placed(
+def _typed_marker(
     properties: dict[str, Any], found: dict[str, datetime], span: tuple[Period, bool] | None
 ) -> tuple[dict[str, Any], dict[str, datetime]]:
     """A time marker with its type, and with its year in its words: two summers are two markers."""

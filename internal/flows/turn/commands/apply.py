@@ -169,7 +169,7 @@ class CommandFlow:
         """The facts that share most of these words."""
         known = [hit.fact for hit in await self.knowledge.facts(user.user_id, words, 2 * OFFERED)]
         best = await self.worker.run(best_facts, words, [one.fact for one in known]) if known else []
-        return [known[place] for place in best][:OFFERED]
+        return [known[index] for index in best][:OFFERED]
 
     async def to_correct(self, user: User, words: str) -> Correct | None:
         """The correction that a statement makes; None if it is about nothing that is known."""

@@ -168,14 +168,14 @@ def matching(words: Sequence[str], titles: Sequence[str]) -> list[int]:
     telling = [word for word in words if not forms(word) & TASK_WORDS] or list(words)
     shared = [_shared(telling, title) for title in titles]
     most = max(shared, default=0)
-    return [place for place, count in enumerate(shared) if count == most] if most else []
+    return [position for position, count in enumerate(shared) if count == most] if most else []
 
 
 def best_facts(words: str, facts: Sequence[str]) -> list[int]:
     """The places of the facts that share most of these words, at least half of those that name something."""
     telling = content_words(words)
     best = matching(telling, facts)
-    return [place for place in best if 2 * _shared(telling, facts[place]) >= len(telling)]
+    return [position for position in best if 2 * _shared(telling, facts[position]) >= len(telling)]
 
 
 def _shared(words: Sequence[str], title: str) -> int:
@@ -190,7 +190,7 @@ def _resolved(
         return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
     if kind in ("waiting", "promised"):
         words = content_words(command.about)
-        known = tuple(list(titles)[place] for place in matching(words, list(titles.values()))) if words else ()
+        known = tuple(list(titles)[position] for position in matching(words, list(titles.values()))) if words else ()
         return Recognised(kind, message_id, tasks=known) if known or not words else None
     return _with_object(command, message_id, titles, people, quoted)
 
@@ -201,7 +201,7 @@ def _with_object(
     kind, own, ids = command.kind, content_words(command.about), list(titles)
     words = own or content_words(quoted)
     named = tuple(one for one in ids if fold(titles[one]) in fold(quoted)) if not own else ()
-    tasks = named or tuple(ids[place] for place in matching(words, list(titles.values())))
+    tasks = named or tuple(ids[position] for position in matching(words, list(titles.values())))
     every = any(forms(word) & ALL for word in WORD.findall(fold(command.about)))
     if own and not tasks and all(forms(word) & TASK_WORDS for word in own):
         pointed = tuple(one for one in ids if not every and fold(titles[one]) in fold(quoted))

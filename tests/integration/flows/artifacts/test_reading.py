@@ -143,7 +143,7 @@ async def test_a_place_is_cited_as_its_format_has_it(
     """Sheet and rows as the program numbers them, slide, chapter; and `read_file` finds it by that number."""
     file = await stage.sent_and_read(name, content)
     parts = await stage.talk.read(lambda c: view.text_of(c, OWNER, file))
-    assert {words: next(part.place for part in parts if words in part.text) for words in places} == places
+    assert {words: next(part.position for part in parts if words in part.text) for words in places} == places
     last = max(part.page or 0 for part in parts)
     read = await stage.talk.read(lambda c: read_file(c, OWNER, name, last, None))
     assert read is not None

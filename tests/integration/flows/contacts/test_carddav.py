@@ -17,7 +17,7 @@ from support.patience import PATIENCE_S
 from internal.events import repository as events
 from internal.flows.contacts.carddav import CardDavBook
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.contacts.review import Placed, cards_of
+from internal.flows.contacts.review import BookCard, cards_of
 from internal.flows.contacts.sync import ContactSync, SyncReport
 from internal.flows.merging import people as merging
 
@@ -98,7 +98,7 @@ async def test_both_sides_get_what_the_other_has(both: Both) -> None:
     """New cards come, people with a phone go; what neither side changed stays as it is, unknown properties too."""
     await both.there("masha", MASHA)
     oleh = "\r\n".join(("BEGIN:VCARD", "VERSION:3.0", "FN:Олег Коваль", "TEL:+380501112233", "END:VCARD", ""))
-    await both.book.take(OWNER, [Placed(card) for card in cards_of(oleh)], source="oleh.vcf")
+    await both.book.take(OWNER, [BookCard(card) for card in cards_of(oleh)], source="oleh.vcf")
     first = await both.sync()
     assert (first.came, first.sent, first.rewritten) == (1, 1, 0)
     assert await both.here() == ["Марія Петренко", "Олег Коваль"]

@@ -8,7 +8,7 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 from support.paths import DATA
 
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.contacts.review import ImportReport, Placed, cards_of
+from internal.flows.contacts.review import BookCard, ImportReport, cards_of
 from internal.flows.forgetting import requests
 from internal.flows.merging import people as merging
 from internal.import_formats.contact_card import contact_of
@@ -31,7 +31,7 @@ class Book:
         return await self.text(decoded((CARDS / name).read_bytes()), owner, dry_run=dry_run)
 
     async def text(self, text: str, owner: int = OWNER, *, dry_run: bool = False) -> ImportReport:
-        cards = [Placed(card) for card in cards_of(text)]
+        cards = [BookCard(card) for card in cards_of(text)]
         return await self.book.take(owner, cards, source="contacts.vcf", dry_run=dry_run)
 
     async def facts(self) -> set[tuple[str, str, str]]:

@@ -85,14 +85,14 @@ async def test_what_a_subscriber_has_not_read_stays(talk: Talk, small_batches: N
     talk.clock.advance((100 * DAY).total_seconds())
     now = talk.clock.now()
     [first, second, third] = await talk.read(READER.waiting)
-    await talk.write(lambda c: READER.advance(c, second.place, now))
+    await talk.write(lambda c: READER.advance(c, second.position, now))
     assert await retention(talk).drop_old() == 5
     assert await talk.read(READER.waiting) == [third]
-    await talk.write(lambda c: READER.advance(c, third.place, now))
+    await talk.write(lambda c: READER.advance(c, third.position, now))
     assert await retention(talk).drop_old() == 1
     assert not await talk.read(READER.waiting)
-    assert await talk.read(READER.place) == third.place
-    assert first.place < second.place
+    assert await talk.read(READER.position) == third.position
+    assert first.position < second.position
 
 
 async def test_a_subscriber_that_never_began_misses_nothing(talk: Talk) -> None:

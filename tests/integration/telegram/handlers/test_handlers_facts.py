@@ -433,7 +433,7 @@ async def test_a_button_of_another_owner_opens_nothing(world: World, life: Life)
 def test_every_button_fits_the_longest_telegram_id() -> None:
     """64 bytes hold two UUIDs beside an id of 52 bits."""
     longest = 2**52 - 1
-    FactButton(owner=longest, fact=new_id(), origin=new_id(), place="p99").pack()
+    FactButton(owner=longest, fact=new_id(), origin=new_id(), back_to="p99").pack()
     FactsButton(owner=longest, about=new_id(), page=10_000, past=True).pack()
     data = ContradictionButton(owner=longest, contradiction=new_id(), answer="1", fact=new_id())
     assert ContradictionButton.unpack(data.pack()) == data
