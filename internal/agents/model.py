@@ -12,7 +12,7 @@ from internal.agents.known_task import KnownTask
 from internal.dialogue.notifications.model import Notification
 from internal.dialogue.snapshots.model import EMPTY, Snapshot
 from internal.language.dates.precision import DatePrecision
-from internal.language.text.spelling import unquoted
+from internal.language.text.spelling import unquoted, without_attachments
 from internal.llm.model import ChatDelta, ChatMessage, Tool, ToolCall, Usage
 from internal.memory.model import KnownMemory
 from internal.people.model import Person
@@ -42,8 +42,12 @@ class TranscriptLine:
 
     @property
     def owners_word(self) -> bool:
-        """Whether the line may testify about the owner: his own words, or a text without a speaker."""
-        return self.role == "user" and self.own and self.forwarded_from is None
+        """Whether the line may testify about the owner: his own words, or a text without a speaker.
+
+        What stands in a picture or file that he sent along is none.
+        """
+        own = self.role == "user" and self.own and self.forwarded_from is None
+        return own and ("[" not in self.text or bool(without_attachments(self.text).strip()))
 
     def unquoted(self) -> TranscriptLine:
         """The line as its speaker's own words: without what it quotes."""

@@ -135,7 +135,8 @@ class FileSource(Protocol):
 
 def mark_of(kind: str, name: str, text: str | None = None) -> str:
     """How a message says that a file came with it: `[file name.pdf]`, or `[voice] the words in it`."""
-    return f"[file {name}]" if text is None else f"[{kind}] {text}".strip()
+    shown = " ".join((name if text is None else text).split())  # a second line would be taken for the owner's own
+    return f"[file {shown}]" if text is None else f"[{kind}] {shown}".strip()
 
 
 def with_marks(text: str, attachments: Sequence[dict[str, Any]]) -> str:

@@ -171,7 +171,7 @@ def _segment(
         return "service"
     if not isinstance(ts, str) or at is None:
         return "unreadable"
-    text = clean(" ".join(part for part in (_files(message), _text(message, names)) if part))
+    text = clean("\n".join(part for part in (_text(message, names), _files(message)) if part))
     if not text:
         return "empty"
     user = message.get("user") if isinstance(message.get("user"), str) else None

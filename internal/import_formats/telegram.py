@@ -153,7 +153,7 @@ def _segment(message: Mapping[str, Any], chat: _Chat, terms: ReadOptions) -> Seg
     at = parse_time(message.get("date_unixtime")) or parse_time(message.get("date"), terms.zone)
     if not isinstance(number, int) or at is None:
         return "unreadable"
-    text = clean(" ".join(part for part in (_media(message), _text(message)) if part))
+    text = clean("\n".join(part for part in (_text(message), _media(message)) if part))
     if not text:
         return "empty"
     speaker, reply_note = _speaker(message, chat), _reply_note(message, chat, terms)

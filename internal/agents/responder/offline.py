@@ -103,7 +103,7 @@ def compose(request: ResponderRequest) -> str:
     lines = newest_lines(request.dialogue)
     own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)
-    read = own or "\n".join(line.text for line in lines)
+    read = own or "\n".join(line.text for line in lines if author_of(line) is not None)
     only_names = wish.wish == "news" and _only_names(read)
     spoken = request.owner.language if only_names else text_language(read, request.owner.language)
     speech = _Speech(instructed_language(request) or spoken)

@@ -54,7 +54,7 @@ def subjects(request: ResponderRequest, latest: int) -> list[Subject]:
 def _dossiers(request: ResponderRequest, people: Sequence[Person], lines: Sequence[DialogueLine]) -> list[Dossier]:
     reading = Reading(people, request.owner.language)
     for number, line in enumerate(lines, start=1):
-        reading.read(TranscriptLine(number, line.role, "", request.now, line.text, author_of(line)))
+        reading.read(TranscriptLine(number, line.role, "", request.now, line.text, author_of(line)).unquoted())
     return [dossier for dossier in reading.dossiers if dossier.lines]
 
 

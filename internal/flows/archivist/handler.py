@@ -28,6 +28,7 @@ from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactLookup
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.facts.occasions import with_days
+from internal.language.text.spelling import without_attachments
 from internal.memory import service as memory
 from internal.memory.model import KnownMemory, MemoryLookup
 from internal.people import apply_operations, repository as people, service as people_service
@@ -148,7 +149,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
 
     async def _mentioned(self, known: Sequence[Person], lines: Sequence[SliceLine]) -> dict[int, list[datetime]]:
         own = [line for line in lines if line.shown.owners_word]
-        mentioned_in_each = await self._names.mentions(known, [line.shown.text for line in own])
+        mentioned_in_each = await self._names.mentions(known, [without_attachments(line.shown.text) for line in own])
         times: dict[int, list[datetime]] = {}
         for line, person_ids in zip(own, mentioned_in_each, strict=True):
             for person_id in person_ids:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.agents.archivist.reply.memories import mentioned_entities
+from internal.agents.archivist.reply.memories import OWN_WHEN_NEW, mentioned_entities
 from internal.agents.model import ArchivistRequest, Language
 from internal.flows.runs.slices import evidence_texts
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
@@ -68,7 +68,8 @@ class _Judge:
         return self._proposed([entity.name, *entity.aliases], entity.summary, entity.evidence)
 
     def fact(self, fact: ProposedFact) -> Proposed:
-        return self._proposed([fact.source, fact.target], fact.fact, fact.evidence)
+        ends = [fact.source, fact.target]
+        return self._proposed(ends, fact.fact, fact.evidence, of_owner=OWNER_NODE in ends)
 
     def memory(self, memory: ProposedMemory) -> Proposed:
         """A known memory is named by its handle, which says nothing."""
@@ -76,11 +77,14 @@ class _Judge:
         names = [str(node.properties["name"]) for node in nodes if node.label == "Entity"]
         fields = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
         text = " ".join(str(memory.node.properties.get(name, "")) for name in dict.fromkeys(fields))
-        return self._proposed(names if fields else [], text.strip(), memory.evidence)
+        own = memory.node.label in OWN_WHEN_NEW
+        return self._proposed(names if fields else [], text.strip(), memory.evidence, of_owner=own)
 
-    def _proposed(self, names: Sequence[str], text: str, evidence: Sequence[int]) -> Proposed:
+    def _proposed(
+        self, names: Sequence[str], text: str, evidence: Sequence[int], *, of_owner: bool = False
+    ) -> Proposed:
         meant = [name for one in names for name in self._known.get(one, (one,)) if one and one != OWNER_NODE]
-        return Proposed(tuple(meant), text, evidence_texts(self._lines, evidence))
+        return Proposed(tuple(meant), text, evidence_texts(self._lines, evidence, of_owner=of_owner))
 
 
 def without_owner(operations: Sequence[Operation], request: ArchivistRequest) -> tuple[list[Operation], int]:

@@ -16,6 +16,7 @@ from internal.flows.visibility.pending_forgettings import messages_to_forget, qu
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Segment
+from internal.language.text.spelling import without_attachments
 from internal.people.operations import SourceLine
 from internal.scheduling.run import Run
 
@@ -65,10 +66,16 @@ def owner_speaks(lines: Sequence[SliceLine]) -> bool:
     return any(line.shown.owners_word for line in lines)
 
 
-def evidence_texts(lines: Sequence[TranscriptLine], numbers: Collection[int]) -> tuple[str, ...]:
-    """What may support an item: the lines that it cites (none = all), what they answer, and the line before each."""
+def evidence_texts(
+    lines: Sequence[TranscriptLine], numbers: Collection[int], *, of_owner: bool = False
+) -> tuple[str, ...]:
+    """What may support an item: the lines that it cites (none = all), what they answer, and the line before each.
+
+    `of_owner`: it is the owner's to say, and no picture or file that came along says it for him.
+    """
     cited = [line for line in lines if not numbers or line.number in numbers or line.number + 1 in numbers]
-    said = [text for line in cited for text in (line.text, line.quoted, line.forwarded_from or "")]
+    texts = [without_attachments(line.text) if of_owner else line.text for line in cited]
+    said = [part for line, text in zip(cited, texts, strict=True) for part in (text, line.quoted, line.forwarded_from)]
     return tuple(text for text in [*said, *(line.speaker for line in cited if not line.own)] if text)
 
 

@@ -57,7 +57,7 @@ class _Judge:
         return line.text, line.at
 
     def stated(self, title: str, number: int) -> bool:
-        proposed = Proposed((), title, evidence_texts(self._request.transcript, (number,)))
+        proposed = Proposed((), title, evidence_texts(self._request.transcript, (number,), of_owner=True))
         return not ungrounded([proposed], self._request.owner.language)
 
     def settled(self, one: SettledTask) -> SettledTask | None:

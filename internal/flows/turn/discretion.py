@@ -92,11 +92,24 @@ class _Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What is answered: `text` is all that stands there, `said` the owner's own words, `before` those before, in order.
+
+    Only his own words order something, say for whom, or name a topic: what he sends or passes on does not.
+    """
+
+    text: str
+    said: str
+    before: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Order:
     """An order for somebody else, and the id of that one if he is a known person."""
 
     recipient: Recipient
     person_id: int | None
+    said: str
     text: str
 
 
@@ -113,25 +126,27 @@ class Discretion:
         """Drops the vectors of all texts; they are made again where they are needed."""
         self._vectors = {}
 
-    async def order(self, user_id: int, text: str, before: Sequence[str] = ()) -> _Order | None:
-        """The order of a message for somebody else; None: it is for the owner alone.
+    async def order(self, user_id: int, asked: Asked) -> _Order | None:
+        """The order in what is asked for somebody else; None: it is for the owner alone.
 
-        `before` are the owner's messages before it, oldest first: what is for others stays so while it is worked on.
+        What is for others stays so while it is worked on.
         """
-        cued = may_be_for_others(text)
-        if is_reminder(text) or not (cued or self._at_hand or before):
+        said, before = asked.said, asked.before
+        cued = may_be_for_others(said)
+        if not said or is_reminder(said) or not (cued or self._at_hand or before):
             return None
-        vector = (await self._embedded([text], of_query=True)).get(text) if cued or self._at_hand else None
-        least = least_odds(text)
-        odds = for_others(text, vector) if vector is not None else least if cued else _FOLLOWS
+        vector = (await self._embedded([said], of_query=True)).get(said) if cued or self._at_hand else None
+        least = least_odds(said)
+        odds = for_others(said, vector) if vector is not None else least if cued else _FOLLOWS
         if odds < least:
-            follows = odds >= _FOLLOWS and before and "?" not in text and len(text.split()) <= _FOLLOWING
-            return await self.order(user_id, before[-1], before[:-1]) if follows else None
+            follows = odds >= _FOLLOWS and before and "?" not in said and len(said.split()) <= _FOLLOWING
+            return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
         known = await self._database.read(lambda c: people.listing(c, user_id))
         forms = {person.id: tombstones.word_forms(person.names) for person in known}
-        found = recipient_of(text, set().union(*forms.values()))
-        words = set(re.findall(r"[\w'-]+", text.casefold())) if found.role == "person" else set[str]()
-        return _Order(found, next((one for one, names in forms.items() if words & names), None), text)
+        found = recipient_of(said, set().union(*forms.values()))
+        words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
+        meant = next((one for one, names in forms.items() if words & names), None)
+        return _Order(found, meant, said, asked.text)
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
@@ -154,15 +169,15 @@ class Discretion:
             rule.look(texts, vector)
         return rule
 
-    async def kept(self, request: ResponderRequest, text: str, asked: int | None = None) -> ResponderRequest:
+    async def kept(self, request: ResponderRequest, asked: Asked, lines: int | None = None) -> ResponderRequest:
         """The request without what is not for the recipient, and with a line that says what kind was left out.
 
-        The last `asked` lines of the dialogue are the question; None: all since the last answer.
+        The last `lines` of the dialogue are the question; None: all since the last answer.
         """
-        asked = len(newest_lines(request.dialogue)) if asked is None else asked
-        earlier = request.dialogue[: len(request.dialogue) - asked]
-        user_id, said = request.owner.user_id, [one.text for one in earlier if one.role == "user"]
-        order = await self.order(user_id, text, said)
+        lines = len(newest_lines(request.dialogue)) if lines is None else lines
+        earlier = request.dialogue[: len(request.dialogue) - lines]
+        user_id = request.owner.user_id
+        order = await self.order(user_id, asked)
         if order is None:
             return request
         snapshot = request.snapshot
@@ -171,7 +186,7 @@ class Discretion:
         others = [*request.lessons, *request.relations, *titles, *items, *request.system_lines]
         stored = await self._stored(user_id, request.facts, request.memories)
         rule = await self._rule(order, stored, [*_texts(request), *others, *(one.text for one in earlier)])
-        leans = leans_on_dialogue(order.text, len(words_of(order.text))) or order.text != text
+        leans = leans_on_dialogue(order.said, len(words_of(order.said))) or order.said != asked.said
         latest = [rule.line(one, about=not leans) for one in earlier[-_LATEST:]]
         kept = replace(
             request,
@@ -201,15 +216,15 @@ class Discretion:
         note = _LEFT_OUT.format(role=order.recipient.role, count=len(rule.left_out), topics=topics)
         return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), note])
 
-    async def titles(self, user_id: int, text: str, titles: Sequence[str], before: Sequence[str] = ()) -> list[bool]:
+    async def titles(self, user_id: int, asked: Asked, titles: Sequence[str]) -> list[bool]:
         """For each title, whether it may be shown to whom the words asked for are meant for."""
-        order = await self.order(user_id, text, before)
+        order = await self.order(user_id, asked)
         rule = None if order is None else await self._rule(order, _Stored({}, {}), titles)
         return [rule is None or rule.may(one) for one in titles]
 
-    async def found(self, user_id: int, text: str, result: RecallResult, before: Sequence[str] = ()) -> RecallResult:
+    async def found(self, user_id: int, asked: Asked, result: RecallResult) -> RecallResult:
         """What a search of the same turn found, without what is not for the recipient."""
-        order = await self.order(user_id, text, before)
+        order = await self.order(user_id, asked)
         if order is None:
             return result
         rule = await self._rule(order, await self._stored(user_id, result.facts, result.memories), _texts(result))
@@ -279,7 +294,7 @@ class _Rule:
 
     def __init__(self, order: _Order, stored: _Stored, vectors: Mapping[str, Vector]) -> None:
         self._order, self._stored, self._vectors = order, stored, vectors
-        self._words = words_of(order.text)
+        self._words, self._own = words_of(order.text), words_of(order.said)
         self._named: dict[str, int] = {}
         self._near: dict[str, float] = {}
         self._position: dict[str, int] = {}
@@ -309,7 +324,7 @@ class _Rule:
             again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
             shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
             self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
-            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._words)
+            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
 
     def _topics(self, sentence: str) -> frozenset[Topic]:
         if (known := self._known.get(sentence)) is None:

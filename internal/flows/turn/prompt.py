@@ -26,11 +26,12 @@ from internal.errors import ModelContextExceeded
 from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.turn import instructions
-from internal.flows.turn.discretion import Discretion
+from internal.flows.turn.discretion import Asked, Discretion
 from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.pending_forgettings import quotes_shown, to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.snapshot import shown_snapshot
+from internal.language.text.spelling import unquoted
 from internal.llm.tokens import count_tokens
 from internal.recall.index.item_repository import TERMS_CHANGE
 from internal.recall.prompt.context import RecallResult, TurnRecall
@@ -61,6 +62,9 @@ SEEN = 4
 FOR_OTHERS = 4
 """Earlier messages that a prompt holds whose answer is for others: what "it" and "her" may mean."""
 
+SAID_BEFORE = 24
+"""Earlier messages, answers included, in which an order may stand that is still worked on ("shorter, please")."""
+
 RECENT = 8
 """Messages before the question that the enricher sees."""
 
@@ -89,13 +93,23 @@ class Question:
         return "\n".join(message.content for message in self.asked if message.content)
 
     @property
-    def before(self) -> Sequence[str]:
-        """The owner's last messages before it."""
-        return [one.content for one in self.earlier[-FOR_OTHERS:] if one.role == "user"]
+    def said(self) -> str:
+        """What is said in it: without what was passed on, quoted, or stands in a picture or file."""
+        return "\n".join(filter(None, map(_said, self.asked)))
+
+    @property
+    def wanted(self) -> Asked:
+        """As the rules of discretion take it, with what the owner said before."""
+        earlier = (one for one in self.earlier[-SAID_BEFORE:] if one.role == "user")
+        return Asked(self.text, self.said, list(filter(None, map(_said, earlier))))
 
     def same_as(self, other: Question) -> bool:
         """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
         return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
+
+
+def _said(message: Message) -> str:
+    return "" if message.forward is not None else unquoted(message.content).strip()
 
 
 def freeze(connection: Connection, turn: Turn, prepared: Question | None = None) -> Question | None:
@@ -173,7 +187,7 @@ class Prompts:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
-        if self._discretion is not None and await self._discretion.order(user.user_id, question.text, question.before):
+        if self._discretion is not None and await self._discretion.order(user.user_id, question.wanted):
             remembered = remembered[-FOR_OTHERS:]  # the rest only where recall finds it for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
@@ -210,11 +224,11 @@ class Prompts:
             snapshot=question.snapshot,
             tasks=[KnownTask.of(number, task, user.tz) for number, task in enumerate(soon[:MOST_TASKS], 1)],
             instructions=question.instructions,
-            relations=await self._maps.answer(user, question.text) if self._maps is not None else (),
+            relations=await self._maps.answer(user, question.said) if self._maps is not None else (),
         )
         if self._discretion is None:
             return request
-        return await self._discretion.kept(request, question.text, len(_dialogue(asked, pictures)))
+        return await self._discretion.kept(request, question.wanted, len(_dialogue(asked, pictures)))
 
     async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
         """Recalls for other words in the same turn. With `people` it chooses relevant people too."""
@@ -222,14 +236,14 @@ class Prompts:
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
         if self._discretion is not None:
-            found = await self._discretion.found(user.user_id, question.text, found, question.before)
+            found = await self._discretion.found(user.user_id, question.wanted, found)
         return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))
 
     async def may_see(self, question: Question, titles: Sequence[str]) -> list[bool]:
         """For each title of something found in the same turn, whether it may be in the prompt."""
         if self._discretion is None:
             return [True] * len(titles)
-        return await self._discretion.titles(question.user.user_id, question.text, titles, question.before)
+        return await self._discretion.titles(question.user.user_id, question.wanted, titles)
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """As many of the latest messages as the token budget holds, each counted as it is sent.

@@ -103,9 +103,13 @@ def unquoted(text: str) -> str:
     """
     if ":" in text:
         text = _REPORTED.sub(r"\1", text)
-    if "[" in text:
-        text = _SPOKEN.sub("", _CAME_ALONG.sub("", text)).strip("\n")
+    text = without_attachments(text)
     return "\n".join(line for line in text.split("\n") if not line.startswith(">")) if ">" in text else text
+
+
+def without_attachments(text: str) -> str:
+    """What somebody wrote or said aloud, without what stands there for a picture, sound or file."""
+    return _SPOKEN.sub("", _CAME_ALONG.sub("", text)).strip("\n") if "[" in text else text
 
 
 def with_signs(text: str) -> str:

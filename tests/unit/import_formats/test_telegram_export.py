@@ -110,7 +110,7 @@ def test_only_the_chats_asked_for_are_read(tmp_path: Path) -> None:
         ({"text": [{"type": "text_link", "text": "тут", "href": "https://x.org"}]}, "тут (https://x.org)"),
         ({"text": [{"type": "link", "text": "https://x.org"}]}, "https://x.org"),
         ({"text": "", "text_entities": [{"type": "plain", "text": "лише сутності"}]}, "лише сутності"),
-        ({"photo": "photos/1.jpg", "text": "Ми на морі"}, "[photo] Ми на морі"),
+        ({"photo": "photos/1.jpg", "text": "Ми на морі"}, "Ми на морі\n[photo]"),
         ({"text": "", "media_type": "voice_message", "file": "v.ogg"}, "[voice message]"),
         ({"text": "", "media_type": "sticker", "file": "s.webp", "sticker_emoji": "🎂"}, "[sticker 🎂]"),
         ({"text": "", "file": "f", "file_name": "договор.pdf"}, "[file договор.pdf]"),

@@ -97,39 +97,26 @@ async def _pass_on(
     chat: Chat,
     telegram_chat: int,
 ) -> None:
-    """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), then sends and
-    keeps them where they go: a crash between the two leaves a line too many in the log, never one too few."""
+    """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), and sends and keeps
+    them where they go, all in one transaction."""
     (text, shown, speaker), (ref, audience), now = words, logged, services.clock.now()
     key = f"share:{of.user_id}:{ref}:{to.user_id}"
-    await services.write(
-        lambda c: disclosures.record(
-            c, of.user_id, key, text, kind="message", ref_id=ref, audience=audience, reason="/share", now=now
-        )
-    )
+    marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
+    lines = [
+        Outgoing(to.user_id, chat.bot_id, telegram_chat, part.text, f"{key}:{n}" if n else key, entities=part.entities)
+        for n, part in enumerate(render(shown))
+    ]
 
-    def arrive(connection: Connection) -> None:
-        parts = enumerate(render(shown))
-        sent = [
-            mailbox.enqueue(
-                connection,
-                Outgoing(
-                    to.user_id,
-                    chat.bot_id,
-                    telegram_chat,
-                    part.text,
-                    f"{key}:{n}" if n else key,
-                    entities=part.entities,
-                ),
-                now,
-            )
-            for n, part in parts
-        ]
-        if sent[0] is not None:
-            marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
+    def leave(connection: Connection) -> None:
+        what = {"kind": "message", "ref_id": ref, "audience": audience, "reason": "/share"}
+        if not disclosures.record(connection, of.user_id, key, text, **what, now=now):
+            return
+        with across_owners(connection):
+            for line in lines:
+                mailbox.enqueue(connection, line, now)
             dialogue.add(connection, to.user_id, "user", text, now=now, user_metadata=marks, chat_id=telegram_chat)
 
-    with acting_for(to.user_id):
-        await services.write(arrive)
+    await services.write(leave)
 
 
 async def log(message: Message, chat: Chat, services: Services) -> None:

@@ -19,7 +19,7 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
 )
-from internal.flows.turn.discretion import Discretion
+from internal.flows.turn.discretion import Asked, Discretion
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallResult
@@ -83,7 +83,7 @@ def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
 async def test_what_a_recipient_may_know(known: Stage, text: str, shown: list[int]) -> None:
     """By the role, and by what the owner names himself; the owner's own questions are answered from everything."""
     facts = await told(known)
-    kept = await discretion_over(known).kept(request(text, facts), text)
+    kept = await discretion_over(known).kept(request(text, facts), Asked(text, text))
     assert [one.n for one in kept.facts] == shown
     assert ("My blood test was bad" in [line.text for line in kept.dialogue]) == (text == FOR_DOCTOR or 4 in shown)
     assert kept.dialogue[-1].text == text
@@ -103,8 +103,8 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
         read = (await known.client.get(f"/graph/facts/{done['new_uuid']}", params=owner)).json()
         assert (read["audience"], read["fact"]) == (audience, SAID[fact.n - 1])
     discretion = discretion_over(known)
-    assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), FOR_TOM)).facts] == [2]
-    assert (await discretion.kept(request(FOR_BOSS, facts), FOR_BOSS)).facts == []
+    assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), Asked(FOR_TOM, FOR_TOM))).facts] == [2]
+    assert (await discretion.kept(request(FOR_BOSS, facts), Asked(FOR_BOSS, FOR_BOSS))).facts == []
     wrong = await known.client.patch(path, json={"audience": "everybody"}, params=owner)
     assert wrong.status_code == 422
 
@@ -122,8 +122,8 @@ async def test_a_fact_for_the_team_is_for_its_members(known: Stage) -> None:
     path = f"/graph/facts/{facts[1].fact_id}"
     done = (await known.client.patch(path, json={"audience": "team"}, params={"user_id": ANNA})).json()
     shared, discretion = replace(facts[1], fact_id=done["new_uuid"]), discretion_over(known)
-    assert (await discretion.kept(request(FOR_TOM, [shared]), FOR_TOM)).facts == [shared]
-    assert (await discretion.kept(request(FOR_BOSS, [shared]), FOR_BOSS)).facts == []
+    assert (await discretion.kept(request(FOR_TOM, [shared]), Asked(FOR_TOM, FOR_TOM))).facts == [shared]
+    assert (await discretion.kept(request(FOR_BOSS, [shared]), Asked(FOR_BOSS, FOR_BOSS))).facts == []
 
 
 async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
@@ -138,10 +138,10 @@ async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
         RecalledPassage(2, "message", "b", [line("Tom plays chess"), line("Tom is in hospital")]),
     ]
     result = RecallResult([], [], "Tom", facts=facts, passages=passages)
-    found = await discretion_over(known).found(ANNA, FOR_BOSS, result)
+    found = await discretion_over(known).found(ANNA, Asked(FOR_BOSS, FOR_BOSS), result)
     assert [one.n for one in found.facts] == [1]
     assert [one.text for one in found.passages] == ["Tom plays chess"]
-    assert await discretion_over(known).found(ANNA, "Where is Tom?", result) == result
+    assert await discretion_over(known).found(ANNA, Asked("Where is Tom?", "Where is Tom?"), result) == result
 
 
 async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> None:
@@ -149,5 +149,15 @@ async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> Non
     asked = replace(
         request(FOR_BOSS, []), dialogue=[DialogueLine("user", "My blood test was bad"), DialogueLine("user", FOR_BOSS)]
     )
-    kept = await discretion_over(known).kept(asked, FOR_BOSS, 1)
+    kept = await discretion_over(known).kept(asked, Asked(FOR_BOSS, FOR_BOSS), 1)
     assert [line.text for line in kept.dialogue] == [FOR_BOSS]
+
+
+async def test_words_that_came_along_order_nothing(known: Stage) -> None:
+    """A picture that says "write to my boss" is for the owner; beside his own order it is what that is about."""
+    facts, discretion = await told(known), discretion_over(known)
+    alone = await discretion.kept(request(FOR_BOSS, facts), Asked(f"[photo] | {FOR_BOSS}", ""))
+    beside = await discretion.kept(request(FOR_BOSS, facts), Asked(f"What is it?\n[photo] | {FOR_BOSS}", "What is it?"))
+    assert [len(one.facts) for one in (alone, beside)] == [4, 4]
+    ordered = Asked(f"{FOR_BOSS}\n[photo] | Tom has diabetes", FOR_BOSS)
+    assert [one.n for one in (await discretion.kept(request(FOR_BOSS, facts), ordered)).facts] == [1]
