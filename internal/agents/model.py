@@ -42,10 +42,7 @@ class TranscriptLine:
 
     @property
     def owners_word(self) -> bool:
-        """Whether the line may testify about the owner: his own words, or a text without a speaker.
-
-        What stands in a picture or file that he sent along is none.
-        """
+        """Whether the line may testify about the owner: his own words (no picture's), or a text without a speaker."""
         own = self.role == "user" and self.own and self.forwarded_from is None
         return own and ("[" not in self.text or bool(without_attachments(self.text).strip()))
 

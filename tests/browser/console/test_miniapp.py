@@ -70,6 +70,7 @@ async def test_an_owner_looks_corrects_and_forgets(house: House, open_app: OpenA
     await page.get_by_role("textbox").fill("Maria works for Vector Robotics")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator("main p").first).to_have_text("Maria works for Vector Robotics")
+    await expect(page.locator("main")).to_contain_text("corrected by you on")
     await page.get_by_role("button", name="Forget").click()
     await page.get_by_role("button", name="Forget").click()
     await expect(page.get_by_role("heading", level=1)).to_contain_text("Maria")

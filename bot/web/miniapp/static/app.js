@@ -222,7 +222,7 @@ views.file = {
     return [
       h("p", { class: "dim" }, day(one.added_at)),
       one.state === "failed" && h("p", { class: "late" }, say("unread")),
-      parts.map((part) => h("blockquote", {}, part.text, part.page ? h("small", { class: "dim" }, say("page", { page: part.page })) : "")),
+      parts.map((part) => h("blockquote", {}, part.text, part.page ? h("small", { class: "dim" }, part.place.replace(`${one.name}, `, "")) : "")),
       h("div", { class: "row" }, button("forget", () => sure(say("forget-file", { name: one.name }), say("forget"), async () => {
         await call("DELETE", `/artifacts/${id}`);
         await back();
@@ -243,6 +243,7 @@ views.fact = {
     return [
       h("p", {}, one.fact),
       since(one) && h("p", { class: "dim" }, since(one)),
+      one.original_fact && h("p", { class: "dim" }, say("corrected", { day: day(one.updated_at, true), was: one.original_fact })),
       section("sources", one.evidence.map((line) => h("blockquote", {}, line.quote,
         h("small", { class: "dim" }, [line.speaker, day(line.at)].filter(Boolean).join(", "))))),
       h("h2", {}, say("correct")), text,
