@@ -40,11 +40,11 @@ class ArtifactsOut(BaseModel):
 
 
 class PartOut(Out):
-    """`place` names page, slide, sheet and row or chapter, as answers cite it."""
+    """`position` names page, slide, sheet and row or chapter, as answers cite it."""
 
     n: int
     page: int | None
-    place: str
+    position: str
     text: str
 
 

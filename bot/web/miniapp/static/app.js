@@ -222,7 +222,7 @@ views.file = {
     return [
       h("p", { class: "dim" }, day(one.added_at)),
       one.state === "failed" && h("p", { class: "late" }, say("unread")),
-      parts.map((part) => h("blockquote", {}, part.text, part.page ? h("small", { class: "dim" }, part.place.replace(`${one.name}, `, "")) : "")),
+      parts.map((part) => h("blockquote", {}, part.text, part.page ? h("small", { class: "dim" }, part.position.replace(`${one.name}, `, "")) : "")),
       h("div", { class: "row" }, button("forget", () => sure(say("forget-file", { name: one.name }), say("forget"), async () => {
         await call("DELETE", `/artifacts/${id}`);
         await back();
