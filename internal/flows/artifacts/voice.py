@@ -87,6 +87,6 @@ def by_local_model(folder: Path) -> Transcriber:
 
     async def transcribe(received: Received, sound: bytes) -> str:
         async with one:
-            return await whisper.transcribe(folder, sound)
+            return await whisper.transcribe(folder, sound, received.lang)
 
     return transcribe

@@ -15,4 +15,4 @@ async def test_a_folder_without_a_model_is_named(tmp_path: Path, there: bool) ->
     """The process ends with one line about what is missing, and no traceback."""
     folder = tmp_path if there else tmp_path / "nowhere"
     with pytest.raises(ModelRefused, match=str(folder)):
-        await whisper.transcribe(folder, b"OggS")
+        await whisper.transcribe(folder, b"OggS", "uk")
