@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -26,18 +26,22 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model wants; `arguments` are JSON as it wrote it."""
+    """A call that a model wants; `arguments` are JSON as it wrote it.
+
+    `echo` is what the server wants back with the call, such as Gemini's signature of its thoughts.
+    """
 
     id: str
     name: str
     arguments: str
+    echo: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """`calls` are those an assistant's message makes; a message of the role `tool` answers the one with `call_id`.
 
-    `pictures` are shown with a user's message, as data URLs.
+    `pictures` are shown with a user's message, as data URLs. `echo` is what the server wants back with its own message.
     """
 
     role: Role
@@ -45,6 +49,7 @@ class ChatMessage:
     calls: Sequence[ToolCall] = ()
     call_id: str | None = None
     pictures: Sequence[str] = ()
+    echo: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +114,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`calls` are tools that the model wants to use before it answers."""
+    """`calls` are tools that the model wants to use before it answers, `echo` what goes back with them."""
 
     text: str
     model: str
     usage: Usage = field(default_factory=Usage)
     calls: Sequence[ToolCall] = ()
+    echo: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import aiohttp
 from internal.errors import ModelContextExceeded, ModelError, ModelRefused, ModelSilent, ModelUnavailable
 from internal.llm.failures import RequestRejected
 from internal.llm.model import CallObserver, ChatDelta, ChatReply, ChatRequest, Reply, Request
+from internal.llm.sse import events_in
 from internal.llm.transport import Endpoint
 from internal.llm.wire import FORMATS, Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 
@@ -19,6 +20,7 @@ CHAT_PATH = "chat/completions"
 REFUSED_S = 3600.0
 """How long a model is asked without tools or pictures after it refused them."""
 
+_DONE = "[DONE]"
 _OPTIONAL = ("tools", "pictures")
 """What a model is offered again after a while, since servers are updated."""
 
@@ -143,15 +145,21 @@ class OpenAIChat:
     ) -> AsyncGenerator[str, None]:
         """Yields the words as they come, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):
-            # Some servers answer (or fail) in one piece although a stream was requested.
-            yield draft.take(read_json(await self._endpoint.read(response, deadline)), part="message")
-            yield draft.end(complete=True)
+            # Some servers answer (or fail) in one piece although a stream was requested, or call a stream plain text.
+            whole = await self._endpoint.read(response, deadline)
+            events = events_in(whole)
+            if not events:
+                yield draft.take(read_json(whole), part="message")
+            for event in events:
+                if event != _DONE:
+                    yield draft.take(read_json(event))
+            yield draft.end(complete=not events or events[-1] == _DONE)
             return
         done = False
         until = lambda: deadline if draft.heard else first  # noqa: E731 - asked anew for each event
         async with aclosing(self._endpoint.events(response, until)) as events:
             async for event in events:
-                done = event.strip() == "[DONE]"
+                done = event == _DONE
                 if not done:
                     yield draft.take(read_json(event))
                 if done or draft.failed:

@@ -33,4 +33,10 @@ class EventStream:
         if line or not self._data:
             return None
         data, self._data = b"\n".join(self._data), []
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace").strip()
+
+
+def events_in(body: bytes) -> list[str]:
+    """The data of all events of a whole body, none where it is no stream of events."""
+    stream = EventStream()
+    return [*stream.feed(body), *stream.finish()]

@@ -26,6 +26,10 @@ _SYSTEM_WORDS = re.compile(
     r"\bsystem\b.{0,40}(?:role|message|prompt|support)|role.{0,40}\bsystem\b|roles must alternate", re.IGNORECASE
 )
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
+_ECHOED = ("reasoning_content", "reasoning_details")
+"""Thoughts that a server wants back with the calls they led to: DeepSeek, Kimi, OpenRouter."""
+_OF_CALL = frozenset({"index", "id", "type", "function"})
+"""What the format says of a call. Other keys go back to the server as they came, such as Gemini's `extra_content`."""
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
 
 
@@ -108,13 +112,13 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    body: dict[str, Any] = {**message.echo, "role": message.role, "content": message.content}
     if pictures and message.pictures:
         shown = [{"type": "image_url", "image_url": {"url": address}} for address in message.pictures]
         body["content"] = [{"type": "text", "text": message.content}, *shown]
     if message.calls:
         body["tool_calls"] = [
-            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
+            {**one.echo, "id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
             for one in message.calls
         ]
     if message.call_id is not None:
@@ -164,7 +168,8 @@ class Draft:
         self._half_pair = ""
         self.heard = False
         """Whether the model has begun: words, thoughts or a call; the empty event that opens a stream is none."""
-        self._calls: list[dict[str, str]] = []
+        self._calls: list[dict[str, Any]] = []
+        self._echo: dict[str, Any] = {}
 
     @property
     def begun(self) -> bool:
@@ -196,11 +201,11 @@ class Draft:
     def outcome(self) -> Outcome:
         words = without_thoughts(_storable_text("".join(self._words)))
         calls = [
-            ToolCall(one["id"] or f"call_{position}", one["name"], one["arguments"])
+            ToolCall(one["id"] or f"call_{position}", one["name"], one["arguments"], one["echo"])
             for position, one in enumerate(self._calls)
             if one["name"]
         ]
-        reply = ChatReply(words, self._model, self._usage, tuple(calls))
+        reply = ChatReply(words, self._model, self._usage, tuple(calls), self._echo if calls else {})
         return Outcome(reply, self._fault or self._fault_of(words or "".join(one.name for one in calls)))
 
     def broken_off(self, request: ChatRequest) -> ChatReply:
@@ -222,6 +227,11 @@ class Draft:
         self.heard |= any(value for key, value in message.items() if key != "role")
         if isinstance(message.get("refusal"), str):
             self._refusal += message["refusal"]
+        for key in _ECHOED:
+            if isinstance(piece := message.get(key), type(self._echo.get(key, piece))) and isinstance(
+                piece, str | list
+            ):
+                self._echo[key] = self._echo.get(key, type(piece)()) + piece
         self._take_calls(message.get("tool_calls"))
         if isinstance(message.get("function_call"), dict):  # as servers of before 2024 say it
             self._take_calls([{"function": message["function_call"]}])
@@ -239,8 +249,9 @@ class Draft:
             name, arguments, index = str(said.get("name") or ""), said.get("arguments"), str(entry.get("index", ""))
             one = self._open_call(str(entry.get("id") or ""), name, index)
             one["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else str(arguments or "")
+            one["echo"] |= {key: value for key, value in entry.items() if key not in _OF_CALL and value is not None}
 
-    def _open_call(self, id_: str, name: str, index: str) -> dict[str, str]:
+    def _open_call(self, id_: str, name: str, index: str) -> dict[str, Any]:
         """The call that a piece goes on with; a new one where its index, its id or another whole call says so.
 
         Some servers leave out the index, and Gemini's numbers all calls 0.
@@ -249,7 +260,7 @@ class Draft:
         one = next((one for one in reversed(self._calls) if index in ("", one["index"])), None)
         other = one is not None and name and ((id_ and one["id"] not in ("", id_)) or _whole(one["arguments"]))
         if one is None or other:
-            one = {"id": id_, "name": name, "arguments": "", "index": index}
+            one = {"id": id_, "name": name, "arguments": "", "index": index, "echo": {}}
             self._calls.append(one)
         one["id"], one["name"] = one["id"] or id_, one["name"] or name
         return one

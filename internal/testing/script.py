@@ -18,11 +18,12 @@ KINDS = frozenset((*_CHAT, *_WIRE, *_EMBEDDINGS))
 class Fault:
     """A way to go wrong instead of answering.
 
-    `kind` is one of: status (with `status`, `retry_after`, `body`), error_body (HTTP 200 holding an error of `status`),
-    choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`, finish_reason=length), cut (the
-    connection ends in the middle of `text`), stall (as cut, but silence for `seconds` comes before the end), hang
-    (silence for `seconds`), slow (`text` after `seconds`), trickle (`text` piece by piece over `seconds`), malformed,
-    reset, redirect, oversized (`megabytes`), and for embeddings wrong_count, wrong_size, not_a_number, zero.
+    `kind` is one of: status (with `status`, `retry_after`, `body`: JSON, or a text), error_body (HTTP 200 holding
+    an error of `status`), choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`,
+    finish_reason=length), cut (the connection ends in the middle of `text`), stall (as cut, but silence for
+    `seconds` comes before the end), hang (silence for `seconds`), slow (`text` after `seconds`), trickle (`text`
+    piece by piece over `seconds`), malformed, reset, redirect, oversized (`megabytes`), and for embeddings
+    wrong_count, wrong_size, not_a_number, zero.
     """
 
     kind: str

@@ -382,6 +382,8 @@ def _abort(request: web.Request, response: web.StreamResponse) -> web.StreamResp
 
 def _error(status: int, message: str, retry_after: str | None = None, body: Any = None) -> web.Response:
     headers = {} if retry_after is None else {"Retry-After": retry_after}
+    if isinstance(body, str):
+        return web.Response(text=body, status=status, headers=headers)
     return web.json_response(body or {"error": {"message": message, "code": status}}, status=status, headers=headers)
 
 

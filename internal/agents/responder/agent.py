@@ -36,7 +36,7 @@ from internal.agents.responder.written_calls import written_calls
 from internal.config.agents import ResponderConfig
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import text_language
-from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest, Role, ToolCall
+from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatReply, ChatRequest, Role
 from internal.people.model import people_block
 from internal.text_caches import cached
 
@@ -69,16 +69,16 @@ class ModelResponder:
             tools = () if toolbox is None or turn == ROUNDS else toolbox.tools
             said = [line.text for line in request.dialogue]
             given = (known.facts, said, known.memories, known.passages, known.instructions)
-            calls: Sequence[ToolCall] = ()
+            reply: ChatReply | None = None
             async with aclosing(self._spoken(replace(self._request(request, messages), tools=tools), *given)) as deltas:
                 async for delta in deltas:
-                    calls = delta.final.calls if delta.final else ()
-                    if not calls:
+                    reply = delta.final
+                    if reply is None or not reply.calls:
                         yield delta
-            if toolbox is None or not calls:
+            if toolbox is None or reply is None or not reply.calls:
                 return
-            messages = [*messages, ChatMessage("assistant", "", calls)]
-            for call in calls:
+            messages = [*messages, ChatMessage("assistant", "", reply.calls, echo=reply.echo)]
+            for call in reply.calls:
                 messages.append(ChatMessage("tool", await toolbox.use(request, call), call_id=call.id))
 
     async def _spoken(

@@ -231,6 +231,22 @@ async def test_a_streamed_answer_in_one_piece_is_read(server: ScriptedModel, cha
     assert final.text == "Целиком"
 
 
+@pytest.mark.parametrize("end", ["data: [DONE]\n\n", ""])
+async def test_a_stream_that_is_called_plain_text_is_read(server: ScriptedModel, chat: OpenAIChat, end: str) -> None:
+    """Some proxies drop the type of a stream. One without its end was cut off."""
+    events = [{"choices": [{"delta": {"content": words}}]} for words in ("По", "ток")]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    server.always("m", Fault("status", status=200, body=f": hello\n\n{stream}{end}"))
+    if not end:
+        with pytest.raises(ModelUnavailable, match="cut off"):
+            await collect(chat, ask())
+        return
+    pieces, final = await collect(chat, ask())
+    assert "".join(pieces) == "Поток"
+    assert final is not None
+    assert final.text == "Поток"
+
+
 @pytest.mark.parametrize(
     ("header", "least", "most"),
     [

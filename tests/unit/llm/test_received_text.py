@@ -35,6 +35,30 @@ def test_events_are_the_same_wherever_the_network_cuts_them(cuts: list[int]) -> 
     assert events + stream.finish() == EVENTS
 
 
+def test_thoughts_in_pieces_go_back_with_the_call_they_led_to() -> None:
+    """Whole, and only with a call: a server that made none does not expect them."""
+    call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": "{}"}}
+    deltas = [
+        {"reasoning_content": "Let me ", "reasoning_details": [{"type": "reasoning.text", "text": "Let me "}]},
+        {"reasoning_content": "look.", "reasoning_details": [{"type": "reasoning.encrypted", "data": "x=="}]},
+        {"reasoning_content": None, "reasoning_details": "nonsense"},
+    ]
+    draft, other = Draft("m"), Draft("m")
+    for delta in [*deltas, {"tool_calls": [call]}]:
+        draft.take({"choices": [{"delta": delta}]})
+    for delta in [*deltas, {"content": "Nothing to look at."}]:
+        other.take({"choices": [{"delta": delta}]})
+    reply = draft.outcome().reply
+    assert reply.echo == {
+        "reasoning_content": "Let me look.",
+        "reasoning_details": [*deltas[0]["reasoning_details"], *deltas[1]["reasoning_details"]],
+    }
+    assert other.outcome().reply.echo == {}
+    request = ChatRequest("talk", "m", [ChatMessage("assistant", "", reply.calls, echo=reply.echo)])
+    (message,) = chat_body(request, Dialect(), stream=False, ask_cost=False)["messages"]
+    assert message["reasoning_content"] == "Let me look."
+
+
 def test_an_event_without_its_empty_line_is_not_lost() -> None:
     """Some servers close the connection right after the last data."""
     stream = EventStream()

@@ -21,7 +21,7 @@ from internal.people.service import Sender, from_metadata
 from internal.storage.tables import people
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule
-from internal.testing import ScriptedModel
+from internal.testing import Fault, ScriptedModel
 
 CONFIG = ResponderConfig(model="talk")
 
@@ -74,6 +74,19 @@ async def test_the_model_lists_the_tasks(talking: Talk, model: ScriptedModel) ->
     assert "Learn to swim" in result["content"]
     assert "Not hers" not in result["content"]
     assert await used(talking) == [{"tool": "list_tasks", "arguments": "{}"}]
+
+
+async def test_the_server_gets_back_what_it_said_beside_a_call(talking: Talk, model: ScriptedModel) -> None:
+    """Gemini refuses a result without the signature of its call, DeepSeek one without the thoughts that led to it."""
+    call = {"id": "c1", "type": "function", "function": {"name": "list_tasks", "arguments": "{}"}}
+    signed = call | {"extra_content": {"google": {"thought_signature": "sig=="}}}
+    message = {"role": "assistant", "content": None, "reasoning_content": "Tasks first.", "tool_calls": [signed]}
+    body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    model.script("talk", Fault("status", status=200, body=body), "You have nothing to do.")
+    assert await answered(talking, "What do I have to do?") == "You have nothing to do."
+    returned = model.requests[-1].body["messages"][-2]
+    assert returned["tool_calls"] == [signed]
+    assert returned["reasoning_content"] == "Tasks first."
 
 
 async def test_the_model_searches_people(talking: Talk, model: ScriptedModel) -> None:
