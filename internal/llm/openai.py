@@ -147,13 +147,13 @@ class OpenAIChat:
         if "text/event-stream" not in response.headers.get("Content-Type", ""):
             # Some servers answer (or fail) in one piece although a stream was requested, or call a stream plain text.
             whole = await self._endpoint.read(response, deadline)
-            events = events_in(whole)
-            if not events:
+            known = events_in(whole)
+            if not known:
                 yield draft.take(read_json(whole), part="message")
-            for event in events:
+            for event in known:
                 if event != _DONE:
                     yield draft.take(read_json(event))
-            yield draft.end(complete=not events or events[-1] == _DONE)
+            yield draft.end(complete=not known or known[-1] == _DONE)
             return
         done = False
         until = lambda: deadline if draft.heard else first  # noqa: E731 - asked anew for each event
