@@ -2,17 +2,15 @@
 
 import hashlib
 import hmac
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.language.names.forms import sentence_forms
 from internal.language.search.terms import english_stem, plain_query_terms
-from internal.language.text.declension import written_forms
 from internal.language.text.romanisation import skeletons
-from internal.language.text.spelling import name_key
 from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
 from internal.people.names import keys_of
@@ -21,7 +19,6 @@ _STEM: Final = 4
 """How many sounds of a word identify it in a sentence: endings differ behind them."""
 
 _SHORTEST: Final = 3
-_WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
 _PRONOUNS = frozenset(
     {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
 )
@@ -51,19 +48,15 @@ def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
     return found | ({_hashed(key, user_id, f"wording:{wording}")} if wording else set())
 
 
-def word_forms(names: Iterable[str]) -> set[str]:
-    """The words of names, folded, in the forms in which a sentence may hold them, without a dictionary."""
-    words = {word for name in names for word in _WORD.findall(name_key(name)) if len(word) >= _SHORTEST}
-    return {form for word in words for form in written_forms(word)}
-
-
-def word_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
-    """One keyed hash for each form of each word of a forgotten person's names."""
-    return {_hashed(key, user_id, f"word:{form}") for form in word_forms(names)}
+def word_marks(key: bytes, user_id: int, names: Iterable[str], others: Iterable[str]) -> set[str]:
+    """One keyed hash for each form of each word of a forgotten person's names that means nobody of `others`."""
+    return {_hashed(key, user_id, f"word:{form}") for form in sentence_forms(names, others)}
 
 
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
-    """The hashes that a folded word or pair of words would share with a forgotten person's names."""
+    """The hashes that a key of a word, or a pair of words, would share with a forgotten person's names."""
+    if word.startswith(("^", "~")):
+        return {_hashed(key, user_id, f"word:{word}")}
     return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}
 
 

@@ -29,6 +29,7 @@ from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes, fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
+from internal.language.names.forms import case_forms
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
 from internal.people import (
@@ -294,7 +295,7 @@ def _erase_entity(
     forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
     # A topic connects many memories: they stay, without the topic.
-    called = proper if node.label == "Entity" else []
+    called = name_traces.naming(proper) if node.label == "Entity" and proper else None
     erased.note_memories(memories.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now))
     memories.mark_memory_forgotten(connection, user_id, node, key, now)
     erased.erase_node(node_id)
@@ -325,7 +326,7 @@ def erase_person(
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
     erased = Erasure(connection, user_id, now, wipe)
-    held = forget_cards(connection, user_id, profiles, key, asked_at)
+    others = name_traces.names_of_others(connection, user_id, ids)
     words: set[str] = set()
     phrases: set[str] = set()
     for person in profiles:
@@ -333,21 +334,29 @@ def erase_person(
         suggestion_repository.mark_forgotten(connection, user_id, marks, asked_at)
         words |= {*name_traces.words_of(person.names), person.username or "", str(person.telegram_id or "")}
         phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
-    things = name_traces.things_named_after(connection, user_id, words)
+    own = name_traces.own_names(words - {""}, others)
+    names_person = name_traces.naming_person(own, others)
+    held = forget_cards(connection, user_id, profiles, names_person, key, asked_at)
+    things = name_traces.things_named_after(connection, user_id, names_person)
     called = [name_traces.names_by_id(connection, user_id, node_id) for node_id in things]
     entities = {person.entity_id for person in profiles}
     forget = partial(memories.with_entities, connection, user_id, key=key, asked_at=asked_at, now=now)
-    erased.note_memories(forget(entities, ()))
+    erased.note_memories(forget(entities, None))
     erased.erase_people(profiles)
-    own = name_traces.own_names(connection, user_id, words - {""})
     # Older lines would make a thing of the person, without a profile, and bring back what is named after them.
     names = {name for person in profiles for name in person.names if name in own}
-    names |= {name for named in called if name_traces.naming(own)(named[0]) for name in named}
+    names |= {name for named in called for name in named}
     forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, asked_at)
-    suggestion_repository.mark_forgotten(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
-    erased.note_memories(forget((), own))
-    erased.erase_namings(own, key, asked_at)
-    mentions = traces.mention_pattern(words | tombstones.word_forms(words), ids, phrases)
+    suggestion_repository.mark_forgotten(
+        connection, user_id, tombstones.word_marks(key, user_id, own, others), asked_at
+    )
+    erased.note_memories(forget((), names_person))
+    erased.erase_namings(names_person, key, asked_at)
+    mentioned = traces.mention_pattern(words | case_forms(words), ids, phrases)
+
+    def mentions(text: str) -> bool:
+        return mentioned(text) or names_person(text)
+
     erased.said += notifications.erase(connection, user_id, (), mentions, now)
     erased.finish()
     if wipe:

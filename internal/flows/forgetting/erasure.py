@@ -56,12 +56,21 @@ EPISODE: Final = "contact"
 """How the `dedupe` of an episode begins that holds what a card says of a person."""
 
 
+_OWN: Final = ("FN", "N", "VERSION", "UID", "REV", "PRODID")
+"""Lines of a card that tell whose it is."""
+
+
 def episode_key(person_id: int, content: str) -> str:
     return f"{EPISODE}/{person_id}/{content}"
 
 
 def forget_cards(
-    connection: Connection, user_id: int, forgotten: Collection[Person], key: bytes, at: datetime
+    connection: Connection,
+    user_id: int,
+    forgotten: Collection[Person],
+    names_person: traces.Holds,
+    key: bytes,
+    at: datetime,
 ) -> list[str]:
     """Drops the cards of forgotten people and keeps hashes of their ids, phones and mails.
 
@@ -78,16 +87,18 @@ def forget_cards(
             ways += [item.value for item in items if item.kind in ("phone", "email")]
     suggestion_repository.mark_forgotten(connection, user_id, marks(key, user_id, uids, ways), at)
     repository.drop(connection, user_id, ids)
-    without_values(connection, user_id, [name for person in forgotten for name in person.names])
+    without_values(connection, user_id, [name for person in forgotten for name in person.names], names_person)
     return [id for one in ids for id in episodes.ids_of_dedupe(connection, user_id, episode_key(one, ""))]
 
 
-def without_values(connection: Connection, user_id: int, said: Iterable[str]) -> None:
-    """Takes out of stored cards the lines that hold an erased value, a phone in any spelling."""
+def without_values(
+    connection: Connection, user_id: int, said: Iterable[str], names_person: traces.Holds = lambda _: False
+) -> None:
+    """Takes out of stored cards the lines that hold an erased value, a phone in any spelling, or name a person."""
     gone = {name_key(text) for text in said}
     for one in repository.listing(connection, user_id):
         card = _card(one)
-        kept = [line for line in card if line.name in ("FN", "N", "VERSION") or not _says(line.text, gone)]
+        kept = [line for line in card if line.name in _OWN or not (_says(line.text, gone) or names_person(line.text))]
         if not card:
             repository.drop(connection, user_id, [one.person_id])
         elif len(kept) < len(card):
@@ -254,13 +265,12 @@ class Erasure:
         self.report.add(removal)
         self.report.entities -= 0 if counted else 1
 
-    def erase_namings(self, names: Iterable[str], key: bytes, at: datetime) -> None:
+    def erase_namings(self, holds: traces.Holds, key: bytes, at: datetime) -> None:
         """Erases facts, descriptions and bios about other things that name what is gone.
 
         Lines up to `at` do not bring those facts back.
         """
-        names = list(names)
-        for fact_id in name_traces.facts_naming(self.connection, self.user_id, names):
+        for fact_id in name_traces.facts_naming(self.connection, self.user_id, holds):
             chain = fact_repository.chain(self.connection, self.user_id, fact_id)
             if chain:
                 self.note_claims(
@@ -269,9 +279,9 @@ class Erasure:
                 self.said += [one.fact.fact for one in chain]
                 tombstones.mark_facts_forgotten(self.connection, self.user_id, [one.fact for one in chain], key, at)
                 self.report.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
-        for node_id in name_traces.things_named_after(self.connection, self.user_id, names):
+        for node_id in name_traces.things_named_after(self.connection, self.user_id, holds):
             self.erase_node(node_id)
-        self.report.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
+        self.report.parts += name_traces.clear_namings(self.connection, self.user_id, holds, self.now)
 
     def finish(self, also: traces.Holds | None = None) -> None:
         """Wipes the traces of everything erased from derived texts; does nothing without `wipe`."""

@@ -1,12 +1,12 @@
 """Memories that are forgotten with people, things and facts, so that older lines do not bring them back."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from internal.flows.forgetting.tombstones import mark_memories_forgotten
-from internal.flows.visibility import name_traces
+from internal.flows.visibility.name_traces import is_proper
 from internal.graph.model import Node
 from internal.graph.store import owner_node_id
 from internal.knowledge.model import Claim, Fact
@@ -24,15 +24,13 @@ def with_entities(
     connection: Connection,
     user_id: int,
     node_ids: Collection[str],
-    names: Iterable[str],
+    holds: Callable[[str], bool] | None,
     *,
     key: bytes,
     asked_at: datetime,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that mention these entities, and everything of memory that contains one of `names`."""
-    called = list(names)
-    holds = name_traces.naming(called) if called else None
+    """Removes the memories that mention these entities, and everything of memory that `holds` their names."""
     return _forgotten(
         connection, user_id, memory.remove_mentioning(connection, user_id, node_ids, holds, now=now), key, asked_at
     )
@@ -78,7 +76,7 @@ def telling(removal: Removal) -> list[str]:
     A common word that was a concept or keyword occurs in unrelated texts.
     """
     sentences = [text for text in removal.said if len(text) >= _TELLING and " " in text.strip()]
-    return [*sentences, *(name for name in removal.nodes.values() if name_traces.is_proper(name))]
+    return [*sentences, *(name for name in removal.nodes.values() if is_proper(name))]
 
 
 def _forgotten(connection: Connection, user_id: int, removal: Removal, key: bytes, at: datetime) -> Removal:

@@ -12,8 +12,8 @@ from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
-from internal.flows.visibility.prompt_filter import words_in
-from internal.people import erase_repository, repository as people, service as people_service, tombstones
+from internal.language.names.forms import keys_in, sentence_forms
+from internal.people import erase_repository, repository as people, service as people_service
 from internal.storage.database import Database
 from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.erasure.shared_support import supporting_messages
@@ -40,14 +40,14 @@ def _with_naming(connection: Connection, *, user_id: int, person_id: int, suppor
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
     others.append(users.get(connection, user_id).name)
     names = [name for one in profiles for name in (*one.names, one.username or "")]
-    forms = tombstones.word_forms(names) - tombstones.word_forms(others)
+    forms = sentence_forms(names, others)
     accounts = {one.telegram_id for one in profiles} - {None}
 
     def names_him(message: Message) -> bool:
         said_by = message.forward.user_id if message.forward else None
         shown = {attachment.get("telegram_id") for attachment in message.attachments}
         return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(
-            words_in(f"{words_of(message)} {message.content}")
+            keys_in(f"{words_of(message)} {message.content}")
         )
 
     named = {one.id for one in dialogue_erasure.every(connection, user_id) if names_him(one)}

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.flows.visibility.prompt_filter import words_in
-from internal.people import erase_repository, repository as people, tombstones
+from internal.language.names.forms import keys_in, sentence_forms
+from internal.people import erase_repository, repository as people
 from internal.tasks import repository as tasks
 
 
@@ -14,7 +14,7 @@ def assign(connection: Connection, user_id: int, person_id: int, now: datetime) 
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
     profiles = erase_repository.profiles(connection, user_id, ids)
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
-    names = tombstones.word_forms(name for one in profiles for name in one.names) - tombstones.word_forms(others)
+    forms = sentence_forms((name for one in profiles for name in one.names), others)
     for task in tasks.about_nobody(connection, user_id):
-        if names & words_in(f"{task.title} {task.details or ''}"):
+        if forms & keys_in(f"{task.title} {task.details or ''}"):
             tasks.change(connection, task, now, person_id=person_id)

@@ -39,10 +39,11 @@ from internal.language.discretion.recipients import (
     words_of,
 )
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.people import repository as people, tombstones
+from internal.people import repository as people
 from internal.people.model import Person
 from internal.recall.prompt.context import RecallResult
 from internal.storage.database import Database
@@ -142,7 +143,7 @@ class Discretion:
             follows = odds >= _FOLLOWS and before and "?" not in said and len(said.split()) <= _FOLLOWING
             return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
         known = await self._database.read(lambda c: people.listing(c, user_id))
-        forms = {person.id: tombstones.word_forms(person.names) for person in known}
+        forms = {person.id: case_forms(person.names) for person in known}
         found = recipient_of(said, set().union(*forms.values()))
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)

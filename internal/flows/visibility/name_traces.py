@@ -17,6 +17,7 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import reveals
+from internal.language.names import forms
 from internal.language.text.declension import written_forms
 from internal.language.text.spelling import name_key
 from internal.people import erase_repository, repository as people, support
@@ -54,28 +55,29 @@ def is_proper(name: str) -> bool:
     return any(letter.isupper() or letter.isdigit() for letter in name)
 
 
-def own_names(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
+def names_of_others(connection: Connection, user_id: int, person_ids: Collection[int]) -> list[str]:
+    """The names of the owner and of known people besides these."""
+    others = [one for one in people.listing(connection, user_id) if one.id not in person_ids]
+    return [users.get(connection, user_id).name, *(name for person in others for name in person.names)]
+
+
+def own_names(names: Iterable[str], others: Sequence[str]) -> list[str]:
     """The forgotten person's names that nobody else has: of two Annas the other one stays."""
-    others = [name for person in people.listing(connection, user_id) for name in person.names]
-    others.append(users.get(connection, user_id).name)
     return [name for name in names if not any(map(naming([name]), others))]
 
 
-def facts_naming(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
-    """The ids of facts whose words, in any version, contain one of these names."""
-    holds = naming(names)
+def facts_naming(connection: Connection, user_id: int, holds: traces.Holds) -> list[str]:
+    """The ids of facts whose words, in any version, contain a name."""
     return [fact_id for fact_id, words in fact_repository.all_words(connection, user_id) if holds(words)]
 
 
-def things_named_after(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
-    """The ids of things, except people, whose own name contains one of these."""
-    holds = naming(names)
+def things_named_after(connection: Connection, user_id: int, holds: traces.Holds) -> list[str]:
+    """The ids of things, except people, whose own name contains a name."""
     return [node.id for node in _visible_things(connection, user_id) if holds(node.name)]
 
 
-def clear_namings(connection: Connection, user_id: int, names: Iterable[str], now: datetime) -> int:
-    """Removes descriptions and aliases of things, and parts of profiles, with one of these names. Returns how many."""
-    holds = naming(names)
+def clear_namings(connection: Connection, user_id: int, holds: traces.Holds, now: datetime) -> int:
+    """Removes descriptions and aliases of things, and parts of profiles, that contain a name. Returns how many."""
     cleared = sum(_clear(connection, node, holds, now) for node in _visible_things(connection, user_id))
     for person in people.listing(connection, user_id):
         parts = [part for part in support.loose_parts(connection, person).values() if holds(part.text)]
@@ -170,16 +172,25 @@ def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetim
     return len(changes)
 
 
+def naming_person(names: Collection[str], others: Collection[str]) -> traces.Holds:
+    """A test for texts that name a person as `naming` does, or in any form by which the search finds people.
+
+    Forms that mean one of the `others` as closely are left out.
+    """
+    closely, otherwise = naming(names), forms.naming(names, others)
+    return lambda text: closely(text) or otherwise(text)
+
+
 def naming(names: Iterable[str], *, shortest: int = _SHORTEST) -> traces.Holds:
     """A test for texts with one of these names, in any form; names with fewer letters than `shortest` are ignored."""
     long = [name for name in names if len(name.strip()) >= shortest]
     endings = traces.name_pattern(long)
-    forms = [r"\W+".join(map(_forms, _WORD.findall(name_key(name)))) for name in long]
-    declined = re.compile(rf"(?<!\w)(?:{'|'.join(filter(None, forms)) or '(?!)'})(?!\w)")
+    cases = [r"\W+".join(map(_cases, _WORD.findall(name_key(name)))) for name in long]
+    declined = re.compile(rf"(?<!\w)(?:{'|'.join(filter(None, cases)) or '(?!)'})(?!\w)")
     return lambda text: endings(text) or declined.search(text.casefold().replace("ё", "е")) is not None
 
 
-def _forms(word: str) -> str:
+def _cases(word: str) -> str:
     return f"(?:{'|'.join(map(re.escape, written_forms(word)))})"
 
 

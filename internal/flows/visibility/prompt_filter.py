@@ -4,27 +4,22 @@ The messages stay in the chat. They are recognised by keyed hashes of the person
 while the forgetting can be undone.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from typing import Final
 
 from sqlalchemy import Connection
 
 from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
-from internal.language.text.spelling import name_key
+from internal.language.names.forms import case_forms, keys_in, sentence_forms
 from internal.people import erase_repository, repository as people, tombstones
 from internal.people.suggestion_repository import any_forgotten, forgotten_when
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
-
-_WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
-_SHORTEST: Final = 3
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -71,30 +66,24 @@ class PromptFilter:
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
     """For each line, whether it names nobody who was forgotten after it was said."""
     going = _going(connection, user_id)
-    words = [words_in(text) for text, _ in said]
+    known = case_forms(_known_names(connection, user_id))
+    words = [{key for key in keys_in(text) if key.lstrip("^") not in known} for text, _ in said]
     gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)
-    known = _known_name_words(connection, user_id) if gone else set()
     return [
-        not any(at <= gone[word] for word in named & gone.keys() - known)
-        for named, (_, at) in zip(words, said, strict=True)
+        not any(at <= gone[word] for word in named & gone.keys()) for named, (_, at) in zip(words, said, strict=True)
     ]
 
 
-def words_in(text: str) -> set[str]:
-    """The folded words of a line, and every pair of neighbours, as in names."""
-    single = [key for word in _WORD.findall(text) if len(key := name_key(word)) >= _SHORTEST]
-    return {*single, *(f"{one} {other}" for one, other in pairwise(single))}
-
-
 def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
-    """The words of people who are about to be forgotten, each with the time of the request."""
+    """The forms of the names of people who are about to be forgotten, each with the time of the request."""
     found: dict[str, datetime] = {}
+    known = _known_names(connection, user_id)
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
             ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
             profiles = erase_repository.profiles(connection, user_id, ids)
             names = [name for one in profiles for name in (*one.names, one.username or "")]
-            found |= dict.fromkeys(tombstones.word_forms(names), asked.created_at)
+            found |= dict.fromkeys(sentence_forms(names, known), asked.created_at)
     return found
 
 
@@ -108,7 +97,6 @@ def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: 
     return found
 
 
-def _known_name_words(connection: Connection, user_id: int) -> set[str]:
-    """The words that may mean known people: of two Annas the other one stays."""
-    names = [name for person in people.listing(connection, user_id) for name in person.names]
-    return tombstones.word_forms(names)
+def _known_names(connection: Connection, user_id: int) -> list[str]:
+    """The names of known people: of two Annas the other one stays."""
+    return [name for person in people.listing(connection, user_id) for name in person.names]

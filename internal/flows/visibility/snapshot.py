@@ -73,8 +73,10 @@ def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item],
 def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
     """A test for texts that state a fact or memory, or name a person or thing, with a pending forgetting."""
     of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
-    of_names = name_traces.naming((name for one in asked for name in _names(connection, one)), shortest=1)
-    return lambda text: of_lines(text) or of_names(text)
+    of_things = name_traces.naming((name for one in asked for name in _names_of_thing(connection, one)), shortest=1)
+    of_people = [_naming_person(connection, one.user_id, one.person_id) for one in asked if one.person_id is not None]
+    tests: list[traces.Holds] = [of_lines, of_things, *of_people]
+    return lambda text: any(holds(text) for holds in tests)
 
 
 def _messages_with(connection: Connection, asked: Forgetting) -> set[str]:
@@ -96,10 +98,13 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
     return []
 
 
-def _names(connection: Connection, asked: Forgetting) -> list[str]:
-    if asked.person_id is not None:
-        found = erase_repository.profiles(connection, asked.user_id, {asked.person_id})
-        return sorted(name_traces.words_of([name for person in found for name in person.names]))
+def _naming_person(connection: Connection, user_id: int, person_id: int) -> traces.Holds:
+    found = erase_repository.profiles(connection, user_id, {person_id})
+    names = name_traces.words_of([name for person in found for name in person.names])
+    return name_traces.naming_person(names, name_traces.names_of_others(connection, user_id, {person_id}))
+
+
+def _names_of_thing(connection: Connection, asked: Forgetting) -> list[str]:
     if asked.kind == "entity" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
         return [name for name in name_traces.names_of(node) if name_traces.is_proper(name)] if node else []

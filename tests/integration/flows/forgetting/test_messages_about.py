@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.flows.erase_stage import ErasingStage, added, fact
+from support.flows.erase_stage import KEY, ErasingStage, added, fact
 from support.flows.flow_stage import OWNER, Talk
 
 from internal.dialogue import reply_source_repository, repository as dialogue
@@ -11,6 +11,7 @@ from internal.dialogue.model import ReplySource
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.requests import UNDO_WINDOW
+from internal.flows.visibility.prompt_filter import PromptFilter
 
 NAMING = (
     "Познакомилась с Петровым",
@@ -63,6 +64,28 @@ async def test_of_two_of_one_name_the_messages_of_the_other_stay(stage: ErasingS
     stage.reply("Иванов", people_operations=[added("Пётр Иванов", "Сосед.", 1)])
     await stage.said("Пётр Иванов переехал")
     assert await about(stage) == [text for text in (*NAMING, SAYING) if "Пётр " not in text]
+
+
+async def test_forms_that_no_name_of_the_profile_has_are_found_too(stage: ErasingStage) -> None:
+    """Short and foreign forms, as the search finds them; not an ordinary word that looks like one."""
+    found = ("Петька звонил", "З Петром на риболовлі", "Видела Петруху", "Peter came by")
+    await stage.said(*found, "Петли скрипят")
+    assert await about(stage) == [*NAMING, SAYING, *found]
+
+
+async def test_what_names_a_forgotten_person_in_another_form_is_in_no_table_and_no_prompt(stage: ErasingStage) -> None:
+    """A fact about somebody else, and a line of before: erased and hidden by a form the profile does not have."""
+    stage.reply(
+        "Дружит", facts=[fact("Анна", "LIKES", "рыбалка", "Анна ездит с Петрухой на рыбалку", 1)], people_operations=[]
+    )
+    await stage.said("Анна ездит с Петрухой на рыбалку", "Борис любит чай")
+    person = next(one for one in await stage.people() if one.display_name == "Пётр Петров")
+    await stage.eraser.erase_now(OWNER, "person", str(person.id))
+    assert await stage.tables_with("Петрух") <= {"messages", "segments", "message_terms", "search_items"}
+    shown = PromptFilter(stage.database, KEY)
+    left = await shown.messages(OWNER, [one for one in await stage.talk.messages() if one.role == "user"])
+    assert "Анна ездит с Петрухой на рыбалку" not in {one.content for one in left}
+    assert "Борис любит чай" in {one.content for one in left}
 
 
 @pytest.mark.parametrize("at_once", [False, True])
