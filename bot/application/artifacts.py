@@ -83,6 +83,12 @@ def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]
     return below(user, artifact_id)
 
 
+def listen_again_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    from bot.telegram.handlers.transcripts import listen_again_buttons as below
+
+    return below(user, artifact_id)
+
+
 def import_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
     from bot.telegram.handlers.files.files import import_buttons as below
 
@@ -106,5 +112,6 @@ def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> Artifact
         phrases,
         transcript_buttons,
         import_buttons,
+        listen_again_buttons,
         app.publication.agents,
     )

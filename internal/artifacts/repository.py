@@ -111,6 +111,14 @@ def put_off(connection: Connection, artifact: Artifact, due_at: datetime, attemp
     connection.execute(later.values(due_at=due_at, attempts=attempts, reason="unavailable"))
 
 
+def read_again(connection: Connection, user_id: int, artifact_id: str, now: datetime) -> bool:
+    """Has a file that was not read, for good or for now, read at once. False if it was read or is gone."""
+    unread = update(artifacts).where(*_one(user_id, artifact_id), artifacts.c.state != ArtifactState.READ.value)
+    note_change(connection, user_id)
+    due = {"state": ArtifactState.DUE.value, "due_at": now, "attempts": 0}
+    return connection.execute(unread.values(due)).rowcount == 1
+
+
 def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:
     """Marks it as unreadable and gives up its bytes. False if it is not due any more."""
     failed = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())

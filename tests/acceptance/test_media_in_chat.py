@@ -122,6 +122,31 @@ async def test_a_transcript_is_corrected_and_remembered_as_the_owners_word(tmp_p
         assert bot.rows(receipts) == [(2,)]
 
 
+async def test_a_voice_that_an_outage_hid_is_heard_by_a_tap(tmp_path: Path) -> None:
+    """The line of the outage has a button; once the service answers, the transcript takes the line's place."""
+    async with product(tmp_path, scripted=True, **MEDIA) as (bot, people):
+        assert bot.model is not None
+        user = await people.add_user("Игорь", language_code="ru")
+        bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+        bot.model.always(RESPONDER, "Понятно.")
+        bot.model.always(HEARD, Fault("status", 503))
+        await bot.start()
+        chat = Chat(people, user)
+        await chat.say("Привет")
+        sent = await people.send_file(user, "voice", "v.ogg", b"OggS sound", "audio/ogg")
+        told = await people.wait_for_message(user, lambda m: "не отвечает" in m["text"], after=sent["message_id"])
+        bot.model.forget(HEARD)
+        bot.model.always(HEARD, "Встречаемся в Вежлайне в десять")
+        shown = await chat.press(told, "🔁", "Вежлайне")
+        assert shown["message_id"] == told["message_id"]
+        [[button]] = shown["reply_markup"]["inline_keyboard"]
+        assert button["text"].startswith("✏️")
+        assert "[voice] Встречаемся в Вежлайне в десять" in [
+            text for (text,) in bot.rows("SELECT content FROM messages")
+        ]
+        assert [one["text"] for one in await people.bot_messages(user)].count(shown["text"]) == 1
+
+
 async def test_an_answer_is_spoken_on_request(tmp_path: Path) -> None:
     """It comes as text and as a voice message with these words; a service that fails costs the voice, with a line."""
     speech = {"LAPLACED_MEDIA__SPEECH__MODEL": "test/tts"}

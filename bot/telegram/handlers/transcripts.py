@@ -13,6 +13,7 @@ from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
+from internal.artifacts import repository as artifacts
 from internal.flows.artifacts import transcripts
 
 TRANSCRIPT: Final = "transcript"
@@ -22,6 +23,18 @@ class TranscriptButton(Owned, prefix="v", command="transcript"):
     """Asks how the transcript should read."""
 
     artifact: Id
+
+
+class ListenAgainButton(Owned, prefix="va", command="transcript"):
+    """Has a recording read that an outage hid."""
+
+    artifact: Id
+
+
+def listen_again_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
+    """What stands below the line that a recording cannot be heard now."""
+    offered = ListenAgainButton(owner=user.user_id, artifact=artifact_id)
+    return buttons([[button(label(user.lang, "listen-again"), offered)]]) or []
 
 
 def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
@@ -42,8 +55,15 @@ async def corrected(message: Message, chat: Chat, services: Services, awaiting: 
     await chat.say(phrase(chat.user.lang, "transcript-corrected"))
 
 
+async def listen_again(query: CallbackQuery, callback_data: ListenAgainButton, chat: Chat, services: Services) -> None:
+    owner, artifact, now = chat.user.user_id, callback_data.artifact, services.clock.now()
+    begun = await services.write(lambda c: artifacts.read_again(c, owner, artifact, now))
+    await chat.toast(label(chat.user.lang, "listening-again" if begun else "transcript-gone"))
+
+
 def router() -> Router:
     built = Router(name="transcripts")
+    built.callback_query.register(listen_again, ListenAgainButton.filter())
     built.callback_query.register(pressed, TranscriptButton.filter())
     built.message.register(corrected, Answers(TRANSCRIPT))
     return built

@@ -47,7 +47,7 @@ from internal.flows.archival.ingestion import add_episode
 from internal.flows.artifacts import exports, transcripts
 from internal.flows.artifacts.transcripts import Buttons
 from internal.flows.runs.rerun import after_edit
-from internal.flows.turn.files import Progress, failure_line, unseen
+from internal.flows.turn.files import Keyboard, Progress, failure_line, unseen
 from internal.flows.turn.intake import Phrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
@@ -74,6 +74,9 @@ _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
 _PUT_OFF: Final = timedelta(minutes=5), timedelta(hours=6)
 _PATIENT: Final = timedelta(days=2)
 """How long an outage is waited for, once its line was said."""
+_MAY_PASS: Final[frozenset[Reason]] = frozenset({"unavailable", "slow"})
+"""Reasons for which another attempt may hear what was said."""
+
 _BATCH: Final = 20
 _PART_WORDS: Final[dict[Language, tuple[str, str, str, str, str]]] = {
     "en": ("p.", "slide", "sheet", "row", "ch."),
@@ -96,15 +99,17 @@ class ArtifactReading:
         phrases: Phrases,
         buttons: Buttons,
         offers: Buttons,
+        again: Buttons,
         agents: Sequence[str] = (),
     ) -> None:
-        """`buttons` stand below a transcript, `offers` below the question whether to import an export.
+        """`buttons` stand below a transcript, `offers` below the question whether to import an export, `again` below
+        the line that an outage hides what was said.
 
         `agents` work on the text of a file that is an episode.
         """
         self._database, self._clock, self._store, self._source = database, clock, store, source
         self._limits, self._phrases, self._agents, self._buttons = limits, phrases, agents, buttons
-        self._offers = offers
+        self._offers, self._again = offers, again
         self._readers = {kind: reader for reader in readers for kind in reader.kinds}
 
     @property
@@ -126,6 +131,12 @@ class ArtifactReading:
             for artifact in found:
                 reading.create_task(read(artifact))
         return self._clock.now()
+
+    def below(self, user: User, messages: Sequence[Message]) -> Keyboard:
+        """What is offered below the line that something in these messages cannot be heard now; None if all was."""
+        found = (one for message in messages for one in message.attachments)
+        hidden = next((one for one in found if one.get("kind") in SPOKEN and one.get(FAILED) in _MAY_PASS), None)
+        return None if hidden is None else self._again(user, str(hidden[ARTIFACT]))
 
     async def read_waiting(self) -> int:
         """Reads what no turn asked for in time. Returns the number of files."""
@@ -206,7 +217,7 @@ class ArtifactReading:
                 return
             message = self._note(connection, artifact, "", {FAILED: reason})
             if message is not None and message.turn_id is None:  # nobody else tells of it
-                self._tell(connection, user.lang, artifact, message, reason)
+                self._tell(connection, user, artifact, message, reason)
 
         await self._database.write(work)
 
@@ -217,14 +228,13 @@ class ArtifactReading:
         soonest, latest = _PUT_OFF
         return now + min(max(age, soonest), latest) if artifact.kind in SPOKEN and age < _PATIENT else None
 
-    def _tell(
-        self, connection: Connection, lang: Language, artifact: Artifact, message: Message, reason: Reason
-    ) -> None:
+    def _tell(self, connection: Connection, user: User, artifact: Artifact, message: Message, reason: Reason) -> None:
         if message.bot_id is None or message.chat_id is None:
             return
-        text = failure_line(self._phrases, lang, artifact.kind, artifact.name, reason)
+        text = failure_line(self._phrases, user.lang, artifact.kind, artifact.name, reason)
         line = Outgoing(message.user_id, message.bot_id, message.chat_id, text, f"file:{artifact.id}")
-        mailbox.enqueue(connection, replace(line, thread_id=message.thread_id), self._clock.now())
+        line = replace(line, thread_id=message.thread_id, keyboard=self.below(user, [message]))
+        mailbox.enqueue(connection, line, self._clock.now())
 
     def _settle(self, connection: Connection, user: User, artifact: Artifact, found: FileText) -> None:
         if not artifacts.mark_read(connection, artifact, pages=found.pages):
@@ -245,9 +255,8 @@ class ArtifactReading:
         elif not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
         elif message.turn_id is not None:  # in a group, only what the bot was asked
-            line = failure_line(self._phrases, user.lang, artifact.kind, artifact.name, artifact.reason or "damaged")
-            instead = line if artifact.reason is not None else None
-            transcripts.show(connection, user, artifact, message, text, self._buttons, now, instead)
+            late = artifact.reason is not None and len(message.attachments) == 1
+            transcripts.show(connection, user, artifact, message, text, self._buttons, now, late=late)
         if artifact.kind in SPOKEN:
             transcripts.update_derived(connection, message, now)
         events.append(

@@ -29,13 +29,13 @@ Buttons = Callable[[User, str], list[list[dict[str, Any]]]]
 
 def show(
     connection: Connection, user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons,
-    now: datetime, instead: str | None = None,
+    now: datetime, *, late: bool = False,
 ) -> None:  # fmt: skip
-    """Has the transcript sent as a reply to what was said; if the answer was only the line `instead`, in its place."""
+    """Has the transcript sent as a reply to what was said; if it is `late`, in place of the line that it would be."""
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
         shown = _transcript_message(user, artifact, message, text, buttons)
-        told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if instead else None
-        if told is not None and told.outgoing.text == instead:
+        told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
+        if told is not None and told.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
         mailbox.enqueue(connection, shown, now)
 

@@ -40,7 +40,7 @@ from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
 from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
 from internal.flows.turn.failure_reply import sorry_key
-from internal.flows.turn.files import Files, of_files_alone, unread_files, unread_lines, with_files
+from internal.flows.turn.files import Files, Keyboard, of_files_alone, unread_files, unread_lines, with_files
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prepared_requests import Requests
 from internal.flows.turn.prompt import Prompts, Question, freeze
@@ -199,7 +199,8 @@ class TurnFlow:
 
     async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
-            return await self._say(question, line, TurnState.ANSWERED)
+            below = self._files.below(question.user, question.asked) if self._files is not None else None
+            return await self._say(question, line, TurnState.ANSWERED, below=below)
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
@@ -340,15 +341,17 @@ class TurnFlow:
         asked = error.retry_after if isinstance(error, ModelUnavailable) else None
         return wait if asked is None else min(max(wait, timedelta(seconds=asked)), RETRY_MAX)
 
-    async def _say(self, question: Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
+    async def _say(
+        self, question: Question, text: str, state: TurnState, error: str | None = None, below: Keyboard = None
+    ) -> _Outcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
-        parts = list(self._render(text))
+        parts = card_parts(Card(list(self._render(text)), below))
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
-                enqueue(connection, turn, list(map(OutgoingPart, parts)), now, None, placeholder, question.asked)
+                enqueue(connection, turn, parts, now, None, placeholder, question.asked)
                 payload = {"error": error} if error else {}
                 if state is TurnState.FAILED:
                     _append_event(connection, "agent_run_failed", turn, now, payload)

@@ -22,6 +22,9 @@ LONGEST: Final = 8_000
 _QUOTED: Final = 300
 """Characters of the words in a picture that are quoted."""
 
+Keyboard = list[list[dict[str, Any]]] | None
+"""Buttons in Bot API form."""
+
 Progress = Callable[[str], Awaitable[None]]
 """Shows how far the reading is."""
 
@@ -35,6 +38,9 @@ class Files(Protocol):
 
     async def read_of(self, user: User, messages: Sequence[Message], progress: Progress) -> datetime:
         """Returns when each of their files is read, or never will be: the time of that."""
+
+    def below(self, user: User, messages: Sequence[Message]) -> Keyboard:
+        """The buttons below the line that something in these messages cannot be heard now."""
 
 
 def has_file(message: Message) -> bool:

@@ -11,6 +11,7 @@ from support.flows.erase_stage import KEY
 from support.flows.flow_stage import BOT, OWNER, Talk
 
 from bot.telegram.handlers.files.files import import_buttons
+from bot.telegram.handlers.transcripts import listen_again_buttons
 from bot.telegram.i18n import label, phrase
 from internal.artifacts.model import Artifact, FileUnavailable, Reader, UnreadableFile
 from internal.artifacts.store import ArtifactStore
@@ -78,6 +79,7 @@ class FileStage:
             label,
             lambda *_: [],
             import_buttons,
+            listen_again_buttons,
             ["archivist"],
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from sqlalchemy import Connection
 
@@ -111,7 +111,7 @@ class Card:
     """A message about an action, with its buttons in Bot API form."""
 
     parts: Sequence[Rendered]
-    keyboard: list[list[dict[str, str]]] | None = None
+    keyboard: list[list[dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
