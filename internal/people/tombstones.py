@@ -13,6 +13,7 @@ from internal.language.search.terms import english_stem, plain_query_terms
 from internal.language.text.romanisation import skeletons
 from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
+from internal.people.model import Person
 from internal.people.names import keys_of
 
 _STEM: Final = 4
@@ -48,9 +49,23 @@ def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
     return found | ({_hashed(key, user_id, f"wording:{wording}")} if wording else set())
 
 
-def word_marks(key: bytes, user_id: int, names: Iterable[str], others: Iterable[str]) -> set[str]:
-    """One keyed hash for each form of each word of a forgotten person's names that means nobody of `others`."""
-    return {_hashed(key, user_id, f"word:{form}") for form in sentence_forms(names, others)}
+def mark_people_forgotten(
+    connection: Connection,
+    user_id: int,
+    profiles: Iterable[Person],
+    own: Iterable[str],
+    others: Iterable[str],
+    key: bytes,
+    at: datetime,
+) -> None:
+    """Keeps lines up to `at` from bringing people back, and from prompts: by names, ids and every form of `own` names.
+
+    Forms that mean one of `others` are left out.
+    """
+    found = {_hashed(key, user_id, f"word:{form}") for form in sentence_forms(own, others)}
+    for person in profiles:
+        found |= marks(key, user_id, person.names, person.username, person.telegram_id)
+    suggestion_repository.mark_forgotten(connection, user_id, found, at)
 
 
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:

@@ -36,7 +36,6 @@ from internal.people import (
     erase_repository,
     hidden_parts,
     repository as people,
-    suggestion_repository,
     support_repository,
     tombstones,
 )
@@ -327,14 +326,10 @@ def erase_person(
         raise NotFound(f"there is no person {person_id}")
     erased = Erasure(connection, user_id, now, wipe)
     others = name_traces.names_of_others(connection, user_id, ids)
-    words: set[str] = set()
-    phrases: set[str] = set()
-    for person in profiles:
-        marks = tombstones.marks(key, user_id, person.names, person.username, person.telegram_id)
-        suggestion_repository.mark_forgotten(connection, user_id, marks, asked_at)
-        words |= {*name_traces.words_of(person.names), person.username or "", str(person.telegram_id or "")}
-        phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
-    own = name_traces.own_names(words - {""}, others)
+    words = name_traces.words_of(name for person in profiles for name in person.names)
+    words |= {str(one) for person in profiles for one in (person.username, person.telegram_id) if one}
+    phrases = {one for person in profiles for one in sentences(person.bio) if len(one) >= _LONG_SENTENCE}
+    own = name_traces.own_names(words, others)
     names_person = name_traces.naming_person(own, others)
     held = forget_cards(connection, user_id, profiles, names_person, key, asked_at)
     things = name_traces.things_named_after(connection, user_id, names_person)
@@ -347,16 +342,10 @@ def erase_person(
     names = {name for person in profiles for name in person.names if name in own}
     names |= {name for named in called for name in named}
     forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, asked_at)
-    suggestion_repository.mark_forgotten(
-        connection, user_id, tombstones.word_marks(key, user_id, own, others), asked_at
-    )
+    tombstones.mark_people_forgotten(connection, user_id, profiles, own, others, key, asked_at)
     erased.note_memories(forget((), names_person))
     erased.erase_namings(names_person, key, asked_at)
-    mentioned = traces.mention_pattern(words | case_forms(words), ids, phrases)
-
-    def mentions(text: str) -> bool:
-        return mentioned(text) or names_person(text)
-
+    mentions = traces.either(traces.mention_pattern(words | case_forms(words), ids, phrases), names_person)
     erased.said += notifications.erase(connection, user_id, (), mentions, now)
     erased.finish()
     if wipe:

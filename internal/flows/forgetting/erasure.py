@@ -309,8 +309,7 @@ class Erasure:
         tasks.drop(self.connection, self.user_id, [task.id for task in gone])
 
     def _traces(self, also: traces.Holds | None) -> traces.Holds:
-        lines = traces.Lines(self.said)
-        return lines if also is None else lambda text: lines(text) or also(text)
+        return traces.either(traces.Lines(self.said), *([also] if also else []))
 
     def _add_accounts(self, lost: LostSupport, messages: Sequence[Message]) -> None:
         """Notes people whom only these messages' own metadata may support."""

@@ -177,8 +177,7 @@ def naming_person(names: Collection[str], others: Collection[str]) -> traces.Hol
 
     Forms that mean one of the `others` as closely are left out.
     """
-    closely, otherwise = naming(names), forms.naming(names, others)
-    return lambda text: closely(text) or otherwise(text)
+    return traces.either(naming(names), forms.naming(names, others))
 
 
 def naming(names: Iterable[str], *, shortest: int = _SHORTEST) -> traces.Holds:

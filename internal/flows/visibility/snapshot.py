@@ -75,8 +75,7 @@ def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds
     of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
     of_things = name_traces.naming((name for one in asked for name in _names_of_thing(connection, one)), shortest=1)
     of_people = [_naming_person(connection, one.user_id, one.person_id) for one in asked if one.person_id is not None]
-    tests: list[traces.Holds] = [of_lines, of_things, *of_people]
-    return lambda text: any(holds(text) for holds in tests)
+    return traces.either(of_lines, of_things, *of_people)
 
 
 def _messages_with(connection: Connection, asked: Forgetting) -> set[str]:

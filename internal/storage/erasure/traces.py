@@ -50,6 +50,11 @@ _TELLING: Final = 4
 """The shortest line, in characters, that is searched: shorter ones ("да", "ok") are in every text."""
 
 
+def either(*tests: Holds) -> Holds:
+    """A test for texts that pass any of these."""
+    return lambda text: any(test(text) for test in tests)
+
+
 def blank_mentions(connection: Connection, user_id: int, mentions: Holds) -> int:
     """Empties this owner's derived texts that mention somebody, quotes included. Returns how many."""
     return _blank(connection, user_id, mentions, _KEPT_WORDS)
