@@ -27,6 +27,8 @@ CONNECT_TIMEOUT = 10.0
 ERROR_LIMIT = 64 * 1024
 KEPT_S = 5.0
 """Seconds for which an unused connection is kept: some servers close theirs after as many."""
+SHORTEST_SECRET = 8
+"""Characters. Shorter keys are made up for servers that need none, such as "x"; replies hold such words by chance."""
 REPLY_LIMIT = 8 * 1024 * 1024
 """Bytes. A reply of 4,096 tokens is about 20 KiB, 32 vectors of 3,072 numbers as text 2.2 MiB."""
 
@@ -50,7 +52,7 @@ class Endpoint:
         """Raises ConfigurationError if the address or the key cannot be used; the message never holds the key."""
         url = _checked_url(base_url)
         user, password = unquote(url.username or ""), unquote(url.password or "")
-        self._secrets = [secret for secret in (api_key.strip(), password) if secret]
+        self._secrets = [secret for secret in (api_key.strip(), password) if len(secret) >= SHORTEST_SECRET]
         self._reply_limit = reply_limit
         self.host = url.hostname or ""
         self.local = _is_loopback(self.host)

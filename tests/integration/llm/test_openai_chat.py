@@ -472,6 +472,15 @@ async def test_a_key_quoted_in_a_good_answer_is_hidden_as_well(server: ScriptedM
     await chat.aclose()
 
 
+async def test_a_made_up_key_stays_a_word_of_the_reply(server: ScriptedModel) -> None:
+    """Servers without keys are given any word, and their replies may hold it."""
+    server.always("m", "An example: ollama runs at x.")
+    for key in ("x", "ollama"):
+        chat = OpenAIChat(server.url, key)
+        assert (await chat.complete(ask())).text == "An example: ollama runs at x."
+        await chat.aclose()
+
+
 def test_an_unusable_key_or_address_is_a_configuration_error_that_does_not_quote_it() -> None:
     """A key with a line break, an address without a scheme, a key in the address."""
     for url, key in [
