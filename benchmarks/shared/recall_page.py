@@ -191,8 +191,8 @@ ask in another language than the conversation's: they need translation, not spel
 weights. Recall@10 (@20): our own Russian and Ukrainian that are learned from 0.787 (0.867) to 0.809 (0.878), their
 questions in another language 0.626 to 0.700, in another alphabet 0.534 to 0.655; but held back 0.823 (0.900) to 0.826
 (0.908), questions in another language 0.750 to 0.722 (18 questions). It would add an eighth to the time of
-embedding and 512 numbers to each vector. The gain does not hold on what was held back, so we dropped it. Weights learned on
-Russian and Ukrainian alone give them 0.793 instead of 0.787: the gap to English does not lie in the weights.
+embedding and 512 numbers to each vector. The gain does not hold on what was held back, so we dropped it. Weights
+learned on Russian and Ukrainian alone give them 0.793 instead of 0.787: the gap to English is not in the weights.
 
 **What still fails on BEAM.** Questions for an order or a summary need five to fourteen messages among dozens about the
 same project in the same words. Neither words nor the small embedder find descriptions instead of names ("the person who
